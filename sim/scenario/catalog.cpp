@@ -34,6 +34,10 @@ std::string_view folder_of(CatalogKind kind) {
   return kFolders[static_cast<std::size_t>(kind)];
 }
 
+std::size_t largest_text(CatalogKind kind) {
+  return kind == CatalogKind::models ? kLargestModelText : kLargestText;
+}
+
 bool is_folder(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(path, ignored);
@@ -141,7 +145,7 @@ std::vector<std::string> names_in(CatalogKind kind) {
 std::optional<SourceText> open_named(CatalogKind kind, const std::string& name) {
   const auto path = path_of(kind, name);
   if (!path) return std::nullopt;
-  return read_text_file(*path);
+  return read_text_file(*path, largest_text(kind));
 }
 
 std::string name_from(const SourceText& text, SourceSpan span, const std::string& name) {
@@ -158,11 +162,11 @@ std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, 
                        unknown_name_hint(kind, name));
     return std::nullopt;
   }
-  if (const std::string refusal = text_file_refusal(*path); !refusal.empty()) {
+  if (const std::string refusal = text_file_refusal(*path, largest_text(kind)); !refusal.empty()) {
     diagnostics.report(span, fmt::format("{} {}", shortened(*path), refusal));
     return std::nullopt;
   }
-  return read_text_file(*path);
+  return read_text_file(*path, largest_text(kind));
 }
 
 std::string unknown_name_hint(CatalogKind kind, std::string_view name) {

@@ -25,11 +25,11 @@ namespace foretrain {
 namespace {
 
 std::string describe_model(const std::string& name) {
-  const Model model = open_value(CatalogKind::models, name, read_model);
-  const ExpandedModel expanded = expand(model).model;
+  const ModelFile file = open_value(CatalogKind::models, name, read_model_file);
+  const ExpandedModel& expanded = file.expanded;
   return fmt::format("{} parameters, {} gradients, {} forward per sample; {}", expanded.parameter_elements(),
                      to_string(expanded.gradient_bytes()),
-                     to_string(Flops{expanded.forward_gemm_flops().per_sample}), model.description);
+                     to_string(Flops{expanded.forward_gemm_flops().per_sample}), file.model.description);
 }
 
 std::string describe_cluster(const std::string& name) {

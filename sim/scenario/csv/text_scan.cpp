@@ -46,7 +46,7 @@ class Scanner {
     else if (c == '=')
       end_key();
     else if (c == ',')
-      dots_ = 0;
+      dots_ = 0, count_value();
     if (c != ' ' && c != '\t' && c != '\n') fresh_ = false;
   }
 
@@ -65,6 +65,11 @@ class Scanner {
   void end_key() {
     count_tables(dots_);
     dots_ = 0;
+    count_value();
+  }
+
+  void count_value() {
+    if (++values_ > kMostValues) fail(fmt::format("more than {} values", kMostValues));
   }
 
   void count_dot() {
@@ -114,7 +119,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0, line_begin_ = 0;
-  int line_ = 0, statement_ = 1, depth_ = 0, dots_ = 0, tables_ = 0;
+  int line_ = 0, statement_ = 1, depth_ = 0, dots_ = 0, tables_ = 0, values_ = 0;
   bool header_ = false, fresh_ = true;
   TextScan scan_;
 };

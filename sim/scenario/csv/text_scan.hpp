@@ -15,6 +15,8 @@ namespace foretrain {
 inline constexpr int kDeepestNesting = 64;
 /// Table headers and dots in keys together; the parser's cost grows with their square.
 inline constexpr int kMostTables = 10'000;
+/// Values of a text, counted by commas and equal signs: a parsed one takes some hundred bytes.
+inline constexpr int kMostValues = 5'000'000;
 
 struct TextFault {
   SourceSpan span;

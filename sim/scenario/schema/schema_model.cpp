@@ -7,9 +7,11 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/layers/block_expansion.hpp"
 #include "sim/scenario/layers/layer_template.hpp"
+#include "sim/scenario/schema/schema_recorded.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/declared_keys.hpp"
 #include "sim/scenario/toml/reader.hpp"
+#include "sim/workload/layers/shared_weights.hpp"
 #include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/lowering/optimizer.hpp"
 
@@ -55,6 +57,7 @@ void read_optimizer(TableReader& document, std::string_view key, Model& model) {
 
 /// What a file says before its blocks are put in.
 struct ModelTemplates {
+  RecordedFile recorded;
   Model model;
   LayerList layers;
   Blocks blocks;
@@ -66,7 +69,7 @@ Keys<Model> plain_keys() {
           {"input",
            {"list of 1 to 4 integers", read_input},
            "input = [3, 224, 224]",
-           kRequired,
+           "must be given with `layers`",
            "the shape of one sample: [channels, height, width], [channels, depth, height, width], [length, "
            "width] or [features]"},
           {"input_is_tokens", takes::flag<&Model::input_is_tokens>(), "true", "false",
@@ -85,17 +88,25 @@ const Keys<ModelTemplates>& model_file_keys() {
       keys_within<ModelTemplates>(plain_keys(), [](ModelTemplates& file) -> Model& { return file.model; }) +
       Keys<ModelTemplates>{
           {"layers",
-           {"list of tables", [](TableReader& document, std::string_view key,
-                                 ModelTemplates& file) { file.layers = read_layers(document, key); }},
+           {"list of tables",
+            [](TableReader& document, std::string_view key, ModelTemplates& file) {
+              if (!document.has("recorded") || document.has(key)) file.layers = read_layers(document, key);
+            }},
            "layers = [{ type = \"relu\" }]",
-           "must be given",
+           "must be given, or `[recorded]`",
            "the network, the last a loss"},
           {"blocks",
            {"tables", [](TableReader& document, std::string_view,
                          ModelTemplates& file) { file.blocks = read_blocks(document); }},
            "{ gate = { layers = [] } }",
            "none",
-           "`[blocks.NAME]` with `layers`: what is put in by name"}};
+           "`[blocks.NAME]` with `layers`: what is put in by name"},
+          {"recorded",
+           {"table", [](TableReader& document, std::string_view key,
+                        ModelTemplates& file) { file.recorded = read_recorded(document, key); }},
+           "format = 1",
+           "none",
+           "`[recorded]`: the network as its framework ran it, instead of `layers`"}};
   return keys;
 }
 
@@ -111,14 +122,46 @@ void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnosti
 
 }  // namespace
 
+namespace {
+
+/// What only one of the two kinds of files has.
+void check_kind(TableReader& document) {
+  if (!document.has("recorded")) return document.require("input", "input = [3, 224, 224]");
+  for (const std::string_view key : {"layers", "blocks"}) {
+    if (document.has(key))
+      document.report(document.span_of(key), fmt::format("a recorded network has no {}", key),
+                      "keep [recorded], or write the network layer by layer");
+  }
+}
+
+ModelFile recorded_model(ModelTemplates&& templates) {
+  ModelFile file{std::move(templates.model), {}};
+  RecordedNetwork& network = templates.recorded.network;
+  network.name = file.model.name;
+  if (!file.model.input_is_tokens || file.model.input.size() == 1) network.sample = file.model.input;
+  file.model.is_recorded = true;
+  if (!network.grows) assume_growth(network);
+  const std::optional<MeasuredOn>& measured_on = templates.recorded.measured_on;
+  file.expanded = expand_recorded(network, measured_on ? &*measured_on : nullptr);
+  if (file.model.samples_per_input > 1) divide_sample(file.expanded, file.model.samples_per_input);
+  return file;
+}
+
+}  // namespace
+
 ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
-  const Table table = parse_toml(source, diagnostics);
+  const Table table = parse_toml(source, diagnostics, kLargestModelText);
   TableReader document(table, "", diagnostics);
   ModelTemplates templates;
   read_keys(document, model_file_keys(), templates);
+  check_kind(document);
   document.finish();
+  templates.model.name = name_of_file(source.name);
+  if (document.has("recorded")) {
+    if (!diagnostics.empty()) return {std::move(templates.model), {}};
+    return recorded_model(std::move(templates));
+  }
   ModelFile file{std::move(templates.model), {}};
-  file.model.name = name_of_file(source.name);
   const bool sound = check_blocks(templates.blocks, templates.layers, diagnostics);
   if (!sound || !diagnostics.empty()) return file;
   file.model.layers = expand_blocks(templates.blocks, templates.layers, diagnostics);
@@ -129,7 +172,11 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   return file;
 }
 
-std::vector<KeyTable> model_key_tables() { return {{"The file", "", described(model_file_keys())}}; }
+std::vector<KeyTable> model_key_tables() {
+  std::vector<KeyTable> tables{{"The file", "", described(model_file_keys())}};
+  for (KeyTable& table : recorded_key_tables()) tables.push_back(std::move(table));
+  return tables;
+}
 
 Model read_model(const SourceText& source, Diagnostics& diagnostics) {
   return read_model_file(source, diagnostics).model;

@@ -277,9 +277,9 @@ class Recovery {
 
 }  // namespace
 
-Table parse_toml(const SourceText& source, Diagnostics& diagnostics) {
-  if (source.text.size() > kLargestText) {
-    diagnostics.report({}, fmt::format("is larger than {} bytes", kLargestText));
+Table parse_toml(const SourceText& source, Diagnostics& diagnostics, std::size_t largest) {
+  if (source.text.size() > largest) {
+    diagnostics.report({}, fmt::format("is larger than {} bytes", largest));
   } else if (!is_text(source.text)) {
     diagnostics.report({}, "not a text file");
   } else {

@@ -8,11 +8,13 @@ namespace foretrain {
 
 /// Largest text a reader takes; more is an error before parsing.
 inline constexpr std::size_t kLargestText = 4u << 20;
+/// Of a network: a recorded one lists every operator of a step.
+inline constexpr std::size_t kLargestModelText = 64u << 20;
 
-/// Parses TOML. Rejects binary text, texts over kLargestText and nesting over 64 with a diagnostic. After a
-/// syntax error the line is left out and parsing goes on, so that later mistakes are reported too (at most 20
-/// times).
-Table parse_toml(const SourceText& source, Diagnostics& diagnostics);
+/// Parses TOML. Rejects binary text, texts over `largest`, more than kMostValues values and nesting over 64
+/// with a diagnostic. After a syntax error the line is left out and parsing goes on, so that later mistakes
+/// are reported too (at most 20 times).
+Table parse_toml(const SourceText& source, Diagnostics& diagnostics, std::size_t largest = kLargestText);
 
 /// Reads a whole file, at most `largest` bytes. Throws InputError when it does not exist, is a folder, is
 /// empty or too large; WorldError when reading fails.

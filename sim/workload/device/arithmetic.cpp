@@ -11,10 +11,13 @@ bool is_matrix(OperatorClass cls) {
 }
 
 FlopRate half_rate(const Gpu& gpu, Precision precision) {
+  if (!is_half(precision)) return std::max(gpu.fp16, gpu.bf16);  // of operators that always are
   return precision == Precision::amp_fp16 ? gpu.fp16 : gpu.bf16;
 }
 
-bool runs_in_half(const Operator& op, Precision precision) { return is_half(precision) && op.half_capable; }
+bool runs_in_half(const Operator& op, Precision precision) {
+  return op.always_half || (is_half(precision) && op.half_capable);
+}
 
 }  // namespace
 

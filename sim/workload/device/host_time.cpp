@@ -88,6 +88,7 @@ Time on_host(Time reference, const Host& host, const HostCalibration& calibratio
 
 Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision,
                     const Framework& framework) {
+  if (op.stated_host && framework.execution == Execution::eager) return *op.stated_host;
   switch (framework.execution) {
     case Execution::eager:
       return eager_time(op, precision, calibration, framework);

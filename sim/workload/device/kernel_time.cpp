@@ -81,7 +81,7 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   if (op.cls == OperatorClass::depthwise_conv) {
     const double rate = peak_rate(op, context.gpu, context.precision, context.framework).per_second *
                         calibration.depthwise_conv;
-    return overlapped(product.flops_per_sample() * batch / rate, memory, calibration.roofline_power);
+    return overlapped(product.flops(batch) / rate, memory, calibration.roofline_power);
   }
   const ProductDevice device = device_of(op, context, arithmetic);
   const double steps = (product.serial - 1) * to_seconds(calibration.serial_step);
@@ -137,7 +137,7 @@ double kernel_seconds(const Operator& operation, const KernelContext& context, s
   if (op.is_roofline)
     busy = overlapped(vector_seconds(op.flops.at(samples), context.gpu), busy,
                       context.calibration.roofline_power);
-  return fixed_seconds(op.kernels, context.calibration) + busy;
+  return op.over_model * (fixed_seconds(op.kernels, context.calibration) + busy);
 }
 
 Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch) {

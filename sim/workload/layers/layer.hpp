@@ -60,6 +60,7 @@ struct Model {
   std::string
       optimizer{};  ///< what it is usually trained with, as `model.optimizer` names it; empty: not said
   std::int64_t samples_per_input = 1;  ///< a batch counts parts of an input, as tokens of a sentence
+  bool is_recorded = false;            ///< its operators come from a recording: there are no layers
 };
 
 }  // namespace foretrain

@@ -9,7 +9,10 @@ void divide(Amount& amount, double parts) { amount.per_sample /= parts; }
 
 void divide(Operator& op, double parts) {
   divide(op.flops, parts), divide(op.bytes, parts);
-  for (Product& product : op.products) grown_size(product) /= parts, divide(product.bytes, parts);
+  for (Product& product : op.products) {
+    if (double* grown = grown_size(product)) *grown /= parts;
+    divide(product.bytes, parts);
+  }
 }
 
 std::int64_t divided_up(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }

@@ -148,6 +148,9 @@ class Widths {
 }  // namespace
 
 std::string why_not_widened(const Model& model) {
+  if (model.is_recorded)
+    return fmt::format(
+        "{} is recorded: its sizes are those of the recording, and no width of a layer is known", model.name);
   Model copy = model;
   const Flow flow(copy.layers);
   for (const Layer* layer : flow.layers()) {

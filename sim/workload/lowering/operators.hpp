@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,9 +61,9 @@ enum class HostCall : std::uint8_t {
 
 /// One matrix product C[m,n] += A[m,k] B[k,n] inside an operator; a convolution is the product of the same
 /// size (implicit GEMM: forward m = output positions, n = output channels of a group, k = input channels of a
-/// group x window). Sizes are of one sample; the batch multiplies the one dimension that `grows`.
+/// group x window). Sizes are of one sample; the batch multiplies the one dimension that `grows`, if any.
 struct Product {
-  enum class Grows : std::uint8_t { rows, depth, count };
+  enum class Grows : std::uint8_t { rows, depth, count, nothing };
   double m = 0, n = 0, k = 0;
   double count = 1;   ///< independent products in one launch: heads, groups
   double serial = 1;  ///< launches one after the other: time steps of a recurrent layer
@@ -70,7 +71,9 @@ struct Product {
   std::int32_t window = 1;  ///< kernel positions of a convolution (3x3: 9); 1 for plain products
   std::int32_t stride = 1;
   Amount bytes;  ///< read + written, fp32 elements, all of `count` and `serial`
+  /// Of one step where nothing grows.
   double flops_per_sample() const { return 2 * m * n * k * count * serial; }
+  double flops(double batch) const { return flops_per_sample() * (grows == Grows::nothing ? 1 : batch); }
 };
 
 /// One framework-level operator: `kernels` launches issued by one host call. Bytes are read + written for
@@ -91,6 +94,10 @@ struct Operator {
   bool is_roofline =
       false;  ///< its FLOPs take time, too, at the vector rate: the longer of them and its bytes
   bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
+  bool always_half =
+      false;              ///< its tensors have 16 bits in every precision: recorded so, outside of autocast
+  double over_model = 1;  ///< measured time of its kernels over the modelled one, on the GPU of a trace
+  std::optional<Time> stated_host{};  ///< what the calls take on the reference CPU, as measured
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes
   /// are part of the totals.
   std::array<Product, 2> products{};
@@ -127,6 +134,22 @@ struct LayerTrace {
   Amount saved_bytes;
 };
 
+/// What is known of a network that was recorded, beside its operators.
+struct Recording {
+  std::string by;
+  std::int64_t batch = 1;                    ///< samples of the recorded step
+  bool grows = true;                         ///< sizes say how they grow with the batch
+  std::int64_t operators = 0, launches = 0;  ///< of the step, without the optimizer
+  std::int64_t unknown_launches = 0;         ///< of operators without a formula
+  Amount bytes, unknown_bytes;               ///< that they move, and those of the unknown ones
+  std::vector<std::string> unknown;          ///< names of operators without a formula
+  std::vector<std::string> beyond_linear;    ///< operators that grow faster than the batch
+  std::int64_t half_parameters = 0;          ///< tensors of 16 bits
+  std::int64_t without_gradient = 0;         ///< trained tensors that nothing makes a gradient of
+  std::int64_t measured_launches = 0;        ///< whose times a trace tells
+  std::string gpu;                           ///< of the measured times
+};
+
 struct ExpandedModel {
   std::string name;
   std::vector<std::string> layer_names;
@@ -141,6 +164,8 @@ struct ExpandedModel {
   Lifetimes lifetimes;  ///< of everything on the GPU during a step, as far as it grows with the batch or
                         ///< comes and goes
   std::int64_t modules = 0;
+  std::vector<Parameter> frozen;               ///< they get no gradient and no update
+  std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
 
   std::int64_t parameter_elements() const;
   Bytes gradient_bytes() const { return {4 * parameter_elements()}; }
@@ -167,10 +192,19 @@ ExpansionResult expand(const Model& model);
 
 // The size of a matrix product that the batch multiplies.
 
-inline double& grown_size(Product& product) {
-  return product.grows == Product::Grows::rows
-             ? product.m
-             : (product.grows == Product::Grows::depth ? product.k : product.count);
+/// nullptr where there is none.
+inline double* grown_size(Product& product) {
+  switch (product.grows) {
+    case Product::Grows::rows:
+      return &product.m;
+    case Product::Grows::depth:
+      return &product.k;
+    case Product::Grows::count:
+      return &product.count;
+    case Product::Grows::nothing:
+      break;
+  }
+  return nullptr;
 }
 
 // Layers that a script runs one row at a time in a loop: every operator's work in as many calls as there are

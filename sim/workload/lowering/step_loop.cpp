@@ -12,7 +12,8 @@ std::uint16_t count_in_16_bits(double count) { return static_cast<std::uint16_t>
 /// What a step has one of: rows, or where the batch multiplies the count, the dimension that is as long as
 /// the loop.
 double& looped_size(Product& product, double steps) {
-  if (product.grows != Product::Grows::count) return grown_size(product);
+  if (product.grows == Product::Grows::rows) return product.m;
+  if (product.grows == Product::Grows::depth) return product.k;
   return product.m >= steps ? product.m : product.k;
 }
 

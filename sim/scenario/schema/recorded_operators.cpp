@@ -1,0 +1,179 @@
+// The operators of [recorded].
+#include "sim/scenario/schema/recorded_rows.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostOperatorArguments = 64, kMostOperatorNumbers = 64;
+
+struct OperatorEntry {
+  RecordedText& file;
+  RecordedOperator row;
+};
+
+/// A number, a truth, a word, or a list of them.
+RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) {
+  RecordedArgument argument{entry.key.substr(0, kLongestRecordedName), {}, ""};
+  const auto take = [&](const Value& value) {
+    if (const auto* flag = std::get_if<bool>(&value.data))
+      argument.numbers.push_back(*flag ? 1 : 0);
+    else if (const auto* whole = std::get_if<std::int64_t>(&value.data))
+      argument.numbers.push_back(static_cast<double>(*whole));
+    else if (const auto* number = std::get_if<double>(&value.data))
+      argument.numbers.push_back(*number);
+    else if (const auto* word = std::get_if<std::string>(&value.data))
+      argument.word = *word;
+    else
+      table.report(value.span, fmt::format("with.{} must hold numbers, truths or words", argument.name));
+  };
+  const auto* list = std::get_if<Array>(&entry.value.data);
+  if (list == nullptr) {
+    take(entry.value);
+  } else if (list->size() > kMostOperatorNumbers) {
+    table.report(entry.value.span, fmt::format("with.{} has {} entries, at most {} are allowed",
+                                               argument.name, list->size(), kMostOperatorNumbers));
+  } else {
+    for (const Value& value : *list) take(value);
+  }
+  return argument;
+}
+
+void read_operator_arguments(TableReader& table, std::string_view key, OperatorEntry& entry) {
+  const Table* given = table.table(key);
+  if (given == nullptr) return;
+  if (given->entries.size() > kMostOperatorArguments)
+    return table.report(table.span_of(key),
+                        fmt::format("{} has more than {} entries", table.full_name(key), kMostOperatorArguments));
+  for (const Entry& argument : given->entries) entry.row.with.push_back(read_operator_argument(table, argument));
+}
+
+void read_ready(TableReader& table, std::string_view key, OperatorEntry& entry) {
+  const Array* values = table.array(key, kMostRecordedParameters);
+  if (values == nullptr) return;
+  for (const Value& value : *values) {
+    const auto* index = std::get_if<std::int64_t>(&value.data);
+    if (index == nullptr || *index < 0) {
+      table.report(value.span, fmt::format("{} must hold indices of parameters", table.full_name(key)));
+      continue;
+    }
+    entry.file.ready.push_back({static_cast<std::size_t>(*index), value.span});
+    entry.row.ready.push_back(static_cast<std::uint32_t>(std::min<std::int64_t>(*index, UINT32_MAX)));
+  }
+}
+
+/// A text that many operators share.
+template <std::uint32_t RecordedOperator::*Id, NameTable RecordedNetwork::*Names>
+Takes<OperatorEntry> shared_name() {
+  return {"text", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+            if (const auto name = read_recorded_name(table, key))
+              entry.row.*Id = (entry.file.network.*Names).id_of(*name);
+          }};
+}
+
+template <bool RecordedOperator::*Flag>
+Takes<OperatorEntry> operator_flag() {
+  return {"true, false", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+            entry.row.*Flag = table.boolean(key).value_or(false);
+          }};
+}
+
+template <std::vector<SizeId> RecordedOperator::*Sizes>
+Takes<OperatorEntry> operator_sizes() {
+  return {"list of sizes", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+            entry.row.*Sizes = read_recorded_sizes(table, key, entry.file);
+          }};
+}
+
+template <std::optional<Time> RecordedOperator::*Measured>
+Takes<OperatorEntry> operator_time() {
+  return {"time", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+            entry.row.*Measured = table.time(key);
+            if (!(entry.row.*Measured) || key != "time" || entry.file.is_timed) return;
+            entry.file.is_timed = true, entry.file.first_time = table.span_of(key);
+          }};
+}
+
+Keys<OperatorEntry> operator_identity() {
+  using O = RecordedOperator;
+  using N = RecordedNetwork;
+  return {
+      {"op", shared_name<&O::name, &N::operator_names>(), "\"aten::addmm\"", kRequired,
+       "what the framework calls it, without its overload"},
+      {"of", shared_name<&O::module, &N::module_names>(), "\"layer1.0.conv1\"", "outside of modules",
+       "the module that was running; in backward that of the forward call"},
+      {"pass",
+       {"forward, backward",
+        [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+          static const std::vector<std::string> passes{"forward", "backward"};
+          entry.row.backward = table.one_of(key, passes).value_or("") == "backward";
+        }},
+       "\"backward\"",
+       "forward",
+       "which pass issued it"},
+      {"recomputed", operator_flag<&O::recomputed>(), "true", "false",
+       "a forward operator that checkpointing runs again in backward"},
+      {"call",
+       {"integer",
+        [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+          entry.row.call = table.integer(key, 0, kLargestExtent).value_or(-1);
+        }},
+       "57",
+       "a call of its own",
+       "operators with one number came from one call: a function in forward, a node of autograd in backward"},
+      {"node", shared_name<&O::node, &N::node_names>(), "\"AddmmBackward0\"", "not said",
+       "the node of autograd"}};
+}
+
+Keys<OperatorEntry> operator_work() {
+  using O = RecordedOperator;
+  return {
+      {"in", operator_sizes<&O::in>(), "[\"f32[B,512]\"]", "none", "its tensors, lists flattened"},
+      {"out", operator_sizes<&O::out>(), "[\"f32[B,1000]\"]", "none", "its results"},
+      {"with",
+       {"table", read_operator_arguments},
+       "{ stride = [2, 2] }",
+       "none",
+       "arguments that are no tensors and matter: stride, groups, transposed, kernel, output_mask, ..."},
+      {"ready",
+       {"list of integers", read_ready},
+       "[61, 60]",
+       "none",
+       "parameters whose gradients are complete after it, by their number, in that order"},
+      {"autocast", operator_flag<&O::autocast>(), "true", "false", "ran inside of an autocast region"},
+      {"inplace",
+       {"true, false", [](TableReader& table, std::string_view key,
+                          OperatorEntry&) { static_cast<void>(table.boolean(key)); }},
+       "true",
+       "false",
+       "its result is its operand"},
+      {"view", operator_flag<&O::view>(), "true", "false", "runs no kernel"},
+      {"kernels",
+       {"integer",
+        [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+          entry.row.kernels = static_cast<std::int32_t>(table.integer(key, 1, 65'535).value_or(0));
+        }},
+       "2",
+       "as its formula says",
+       "launches, as a trace shows them"},
+      {"time", operator_time<&O::time>(), "\"123 us\"", "modelled",
+       "of its kernels, as measured on recorded.gpu"},
+      {"host", operator_time<&O::host>(), "\"45 us\"", "modelled", "of its call on the host, as measured"}};
+}
+
+const Keys<OperatorEntry>& recorded_operator_keys() {
+  static const Keys<OperatorEntry> keys = operator_identity() + operator_work();
+  return keys;
+}
+
+}  // namespace
+
+void read_recorded_operators(TableReader& table, std::string_view key, RecordedText& to) {
+  read_recorded_list(table, key, kMostRecordedOperators, recorded_operator_keys(), to, to.network.operators);
+}
+
+KeyTable recorded_operator_table() {
+  return {"`recorded.operators`", "", described(recorded_operator_keys())};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,167 @@
+// Sizes repeat, so each text is parsed once.
+#include "sim/scenario/schema/recorded_rows.hpp"
+
+namespace foretrain {
+
+/// The text of a size at a place, as an index; nothing after a mistake.
+std::optional<SizeId> read_recorded_size(TableReader& table, std::string_view key, const Value& value,
+                                         RecordedText& to) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr) {
+    table.report(value.span, fmt::format("{} must be a size, as in \"f32[B,64]\"", table.full_name(key)));
+    return std::nullopt;
+  }
+  const auto known = to.known_sizes.find(*text);
+  if (known != to.known_sizes.end()) return known->second;
+  ParsedTensorSize parsed = parse_tensor_size(*text);
+  if (!parsed.fault.empty()) {
+    table.report(value.span,
+                 fmt::format("{}: \"{}\" {}", table.full_name(key), text->substr(0, 60), parsed.fault),
+                 parsed.hint);
+    return std::nullopt;
+  }
+  const auto id = static_cast<SizeId>(to.network.sizes.size());
+  to.network.sizes.push_back(std::move(parsed.size));
+  to.known_sizes.emplace(*text, id);
+  to.first_uses.emplace_back(id, value.span);
+  return id;
+}
+
+std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key, RecordedText& to) {
+  std::vector<SizeId> ids;
+  const Array* values = table.array(key, kMostTensorsOfOperator);
+  if (values == nullptr) return ids;
+  for (const Value& value : *values) {
+    if (const auto id = read_recorded_size(table, key, value, to)) ids.push_back(*id);
+  }
+  return ids;
+}
+
+/// A name of bounded length.
+std::optional<std::string> read_recorded_name(TableReader& table, std::string_view key) {
+  auto name = table.string(key);
+  if (name && name->size() > kLongestRecordedName)
+    table.report(table.span_of(key),
+                 fmt::format("{} is longer than {} characters", table.full_name(key), kLongestRecordedName));
+  return name;
+}
+
+namespace {
+
+constexpr std::size_t kMostStorages = 1'000'000;
+
+template <class Target>
+Takes<Target> one_size() {
+  return {"size", [](TableReader& table, std::string_view key, Target& target) {
+            const Value* value = table.value(key);
+            if (value == nullptr) return;
+            if (const auto id = read_recorded_size(table, key, *value, target.file)) target.row.size = *id;
+          }};
+}
+
+template <class Target>
+Takes<Target> row_name() {
+  return {"text", [](TableReader& table, std::string_view key, Target& target) {
+            if (auto name = read_recorded_name(table, key)) target.row.name = std::move(*name);
+          }};
+}
+
+struct ParameterEntry {
+  RecordedText& file;
+  RecordedParameter row;
+};
+struct BufferEntry {
+  RecordedText& file;
+  RecordedBuffer row;
+};
+struct StorageEntry {
+  RecordedText& file;
+  RecordedStorage row;
+};
+const Keys<ParameterEntry>& recorded_parameter_keys() {
+  static const Keys<ParameterEntry> keys{
+      {"name", row_name<ParameterEntry>(), "\"fc.weight\"", kRequired, "with its module's path"},
+      {"size", one_size<ParameterEntry>(), "\"f32[1000,512]\"", kRequired, "of the tensor"},
+      {"also",
+       {"list of texts",
+        [](TableReader& table, std::string_view key, ParameterEntry& entry) {
+          entry.row.also = table.strings(key, kMostTensorsOfOperator).value_or(std::vector<std::string>{});
+        }},
+       "[\"head.weight\"]",
+       "none",
+       "further names of the same tensor: shared weights"},
+      {"frozen",
+       {"true, false", [](TableReader& table, std::string_view key,
+                          ParameterEntry& entry) { entry.row.frozen = table.boolean(key).value_or(false); }},
+       "true",
+       "false",
+       "gets no gradient and no update"}};
+  return keys;
+}
+
+const Keys<BufferEntry>& recorded_buffer_keys() {
+  static const Keys<BufferEntry> keys{
+      {"name", row_name<BufferEntry>(), "\"bn1.running_mean\"", kRequired, "with its module's path"},
+      {"size", one_size<BufferEntry>(), "\"f32[64]\"", kRequired, "of the tensor"}};
+  return keys;
+}
+
+/// An index into another list, whose length is checked later.
+std::optional<std::uint32_t> read_recorded_index(TableReader& table, std::string_view key,
+                                                 std::vector<RecordedReference>& references) {
+  const auto index = table.integer(key, 0, std::int64_t{kMostRecordedOperators} - 1);
+  if (!index) return std::nullopt;
+  references.push_back({static_cast<std::size_t>(*index), table.span_of(key)});
+  return static_cast<std::uint32_t>(*index);
+}
+
+const Keys<StorageEntry>& recorded_storage_keys() {
+  static const Keys<StorageEntry> keys{
+      {"size", one_size<StorageEntry>(), "\"f32[B,64,112,112]\"", kRequired, "of what was allocated"},
+      {"made",
+       {"integer",
+        [](TableReader& table, std::string_view key, StorageEntry& entry) {
+          if (const auto made = read_recorded_index(table, key, entry.file.made)) entry.row.made = *made;
+        }},
+       "0",
+       "0",
+       "the operator that makes it, counted from 0"},
+      {"freed",
+       {"integer",
+        [](TableReader& table, std::string_view key, StorageEntry& entry) {
+          entry.row.freed = read_recorded_index(table, key, entry.file.made);
+        }},
+       "305",
+       "it outlives the step",
+       "the last operator during which it lives"},
+      {"saved",
+       {"true, false", [](TableReader& table, std::string_view key,
+                          StorageEntry& entry) { entry.row.saved = table.boolean(key).value_or(false); }},
+       "true",
+       "false",
+       "autograd keeps it for backward"}};
+  return keys;
+}
+
+}  // namespace
+
+void read_recorded_parameters(TableReader& table, std::string_view key, RecordedText& to) {
+  read_recorded_list(table, key, kMostRecordedParameters, recorded_parameter_keys(), to,
+                     to.network.parameters);
+}
+
+void read_recorded_buffers(TableReader& table, std::string_view key, RecordedText& to) {
+  read_recorded_list(table, key, kMostRecordedParameters, recorded_buffer_keys(), to, to.network.buffers);
+}
+
+void read_recorded_storages(TableReader& table, std::string_view key, RecordedText& to) {
+  read_recorded_list(table, key, kMostStorages, recorded_storage_keys(), to, to.network.storages);
+}
+
+std::vector<KeyTable> recorded_row_tables() {
+  return {{"`recorded.parameters`", "", described(recorded_parameter_keys())},
+          {"`recorded.buffers`", "", described(recorded_buffer_keys())},
+          {"`recorded.storages`", "", described(recorded_storage_keys())}};
+}
+
+}  // namespace foretrain

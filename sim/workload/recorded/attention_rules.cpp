@@ -1,0 +1,91 @@
+// Attention as one kernel each way, by whichever library: sim/workload/layers/scaled_dot_product.cpp from the
+// sizes of queries, keys and values [batch, heads, rows, width of a head].
+#include "sim/workload/recorded/operator_rules.hpp"
+
+namespace foretrain {
+namespace {
+
+struct FusedSizes {
+  double heads = 0, queries = 0, keys = 0, width = 0, share = 1;
+
+  double product_flops() const { return 2 * heads * queries * keys * width; }
+  double row_elements() const { return heads * width * (2 * queries + 2 * keys); }
+  double query_elements() const { return heads * width * queries; }
+  double statistics() const { return heads * queries; }
+  /// `times` products of queries x keys, with half of the bytes.
+  Product scores(double times, double bytes) const { return product(queries, keys, width, times, bytes); }
+  Product rows(double times, double bytes) const { return product(queries, width, keys, times, bytes); }
+  Product columns(double times, double bytes) const { return product(keys, width, queries, times, bytes); }
+
+ private:
+  Product product(double m, double n, double k, double times, double bytes) const {
+    return {m, n, k, heads * share * times, 1, Product::Grows::count, 1, 1, {bytes / 2, 0}};
+  }
+};
+
+/// From the tensors that begin at operand `first`. The efficient kernel has its heads behind the rows.
+FusedSizes fused_sizes(const RecordedCall& call, std::size_t first, bool heads_last) {
+  const TensorAt q = call.in(first), k = call.in(first + 1);
+  const int head = heads_last ? 2 : 1, row = heads_last ? 1 : 2;
+  FusedSizes sizes{q.dim(0) * q.dim(head), q.dim(row), k.dim(row), q.dim(3)};
+  if (call.flag("is_causal") || call.flag("causal")) sizes.share = 0.5;
+  return sizes;
+}
+
+double element_width(const TensorAt& tensor) {
+  return tensor.elements() > 0 ? tensor.bytes() / tensor.elements() : 4;
+}
+
+RecordedWork fused_forward(const RecordedCall& call, bool heads_last) {
+  const FusedSizes s = fused_sizes(call, 0, heads_last);
+  const double bytes = element_width(call.in(0)) * (s.row_elements() + s.statistics());
+  return {2 * s.share * s.product_flops(), bytes, 1, {s.scores(1, bytes), s.rows(1, bytes)}};
+}
+
+RecordedWork fused_backward(const RecordedCall& call, bool heads_last) {
+  const FusedSizes s = fused_sizes(call, 1, heads_last);
+  const double bytes =
+      element_width(call.in(0)) * (2 * s.row_elements() + 2 * s.query_elements() + s.statistics());
+  return {5 * s.share * s.product_flops(), bytes, 2, {s.scores(2, bytes), s.columns(3, bytes)}};
+}
+
+template <bool heads_last>
+std::vector<RecordedWork> attention_forward(const RecordedCall& call, const OperatorRule&) {
+  return {fused_forward(call, heads_last)};
+}
+template <bool heads_last>
+std::vector<RecordedWork> attention_backward(const RecordedCall& call, const OperatorRule&) {
+  return {fused_backward(call, heads_last)};
+}
+
+OperatorRule attention_row(std::string_view name, bool backward,
+                           std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
+  return {name,
+          OperatorClass::attention,
+          HostCall::fused_attention,
+          backward ? "10 a s_q s_k d, causal half" : "4 a s_q s_k d, causal half",
+          backward ? "as the layer `attention` with `fused`" : "q, k, v, result, a s_q statistics",
+          work};
+}
+
+}  // namespace
+
+std::vector<OperatorRule> attention_rules() {
+  std::vector<OperatorRule> rows;
+  for (const char* name : {"_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention",
+                           "_scaled_dot_product_cudnn_attention", "scaled_dot_product_attention",
+                           "_scaled_dot_product_fused_attention_overrideable"})
+    rows.push_back(attention_row(name, false, attention_forward<false>));
+  for (const char* name :
+       {"_scaled_dot_product_flash_attention_backward", "_scaled_dot_product_efficient_attention_backward",
+        "_scaled_dot_product_cudnn_attention_backward",
+        "_scaled_dot_product_fused_attention_overrideable_backward"})
+    rows.push_back(attention_row(name, true, attention_backward<false>));
+  rows.push_back(attention_row("_efficient_attention_forward", false, attention_forward<true>));
+  rows.push_back(attention_row("_flash_attention_forward", false, attention_forward<true>));
+  rows.push_back(attention_row("_efficient_attention_backward", true, attention_backward<true>));
+  rows.push_back(attention_row("_flash_attention_backward", true, attention_backward<true>));
+  return rows;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,238 @@
+// One pass over the recorded operators. A piece joins the one before it
+//   backward: a product of the same call the product before it (gradients of both operands), and a column sum
+//   of the same call the product before it (the gradient of a bias); copies of one call each other; zeros the
+//   copy into them; the counter of batches the normalization of its module; random numbers, their division
+//   and the product with them, as a CPU drops elements, are one dropout; the one that begins backward goes to
+//   the first operator of it.
+#include "sim/workload/recorded/call_groups.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sim/workload/tape/tape.hpp"
+
+namespace foretrain {
+namespace {
+
+/// An operator of the model, joined from pieces of these calls.
+struct LastPiece {
+  Operator* op = nullptr;
+  OperatorRole role = OperatorRole::alone;
+  std::int64_t call = -1;
+  std::uint32_t recorded = 0;
+};
+
+void add_work(Operator& into, const Operator& op) {
+  into.flops += op.flops, into.bytes += op.bytes;
+  into.kernels = static_cast<std::uint16_t>(std::min(into.kernels + op.kernels, 65'535));
+}
+
+void add_product(Operator& into, const Operator& op) {
+  add_work(into, op);
+  for (std::uint8_t i = 0; i < op.product_count; ++i) into.with(op.products[i]);
+}
+
+class CallGrouping {
+ public:
+  CallGrouping(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of, bool autocast)
+      : network_(network), layer_of_(layer_of), autocast_(autocast) {
+    out_.moment_of.resize(network.operators.size(), 0);
+    out_.is_mask.resize(network.operators.size(), false);
+  }
+
+  GroupedStep run() && {
+    for (at_ = 0; at_ < network_.operators.size(); ++at_) visit(network_.operators[at_]);
+    settle_times();
+    settle_moments();
+    return std::move(out_);
+  }
+
+ private:
+  const std::string& name_of_operator(const RecordedOperator& op) const {
+    return network_.operator_names.at(op.name);
+  }
+
+  void visit(const RecordedOperator& op) {
+    if (op.backward && !in_backward_) {
+      settle_times();
+      in_backward_ = true;
+    }
+    if (!is_cast(op) && !joins_dropout(op)) place(op);
+    note_moment();
+    ready(op);
+  }
+
+  /// Casts between 16 and 32 bits are put in where a precision asks for them.
+  bool is_cast(const RecordedOperator& op) const {
+    if (!autocast_ || op.in.empty() || op.out.empty()) return false;
+    if (name_of_operator(op) != "aten::_to_copy" && name_of_operator(op) != "aten::to") return false;
+    const ElementType from = network_.sizes[op.in[0]].type, to = network_.sizes[op.out[0]].type;
+    return is_floating(from) && is_floating(to) && from != to;
+  }
+
+  void place(const RecordedOperator& op) {
+    RecordedPieces made = pieces_of(network_, op, autocast_);
+    if (made.beyond_linear) out_.beyond_linear.push_back(name_of_operator(op));
+    MeasuredTimes times = times_of(op);
+    if (made.pieces.empty()) return waiting_.add(times);
+    times.kernels_s /= static_cast<double>(made.pieces.size());
+    for (const RecordedPiece& piece : made.pieces) {
+      if (!made.is_known) note_unknown(op, piece.op);
+      waiting_.add(times);
+      add(op, piece);
+      times.has_host = false, times.host_s = 0;
+    }
+  }
+
+  static MeasuredTimes times_of(const RecordedOperator& op) {
+    MeasuredTimes times;
+    if (op.time) times.kernels_s = to_seconds(*op.time), times.has_kernels = true;
+    if (op.host) times.host_s = to_seconds(*op.host), times.has_host = true;
+    return times;
+  }
+
+  /// What was measured since goes to the operator made or joined last.
+  void settle_times() {
+    std::vector<MeasuredTimes>& times = in_backward_ ? out_.measured_backward : out_.measured_forward;
+    times.resize(in_backward_ ? out_.backward.size() : out_.forward.size());
+    if (!times.empty()) times.back().add(std::exchange(waiting_, {}));
+  }
+
+  void note_unknown(const RecordedOperator& op, const Operator& piece) {
+    out_.unknown_launches += piece.kernels, out_.unknown_bytes += piece.bytes;
+    if (unknown_.insert(op.name).second) out_.unknown.push_back(name_of_operator(op));
+  }
+
+  bool is_same_call(const RecordedOperator& op) const { return op.call >= 0 && last_.call == op.call; }
+
+  void add(const RecordedOperator& op, const RecordedPiece& piece) {
+    if (last_.op != nullptr && join(op, piece)) return settle_times();
+    Operator made = piece.op;
+    made.layer = layer_of_[op.module];
+    if (first_gradient_) {
+      add_work(made, *first_gradient_);
+      first_gradient_.reset();
+    } else if (in_backward_ && out_.backward.empty() && is_one(op, piece)) {
+      first_gradient_ = made;
+      return;
+    }
+    emit(op, made, piece.role);
+  }
+
+  void emit(const RecordedOperator& op, const Operator& made, OperatorRole role) {
+    if (in_backward_) {
+      out_.backward.push_back({made, std::move(early_)});
+      early_.clear();
+      out_.source_of_backward.push_back(static_cast<std::uint32_t>(at_));
+      last_.op = &out_.backward.back().op;
+    } else {
+      out_.forward.push_back(made);
+      out_.source_of_forward.push_back(static_cast<std::uint32_t>(at_));
+      last_.op = &out_.forward.back();
+    }
+    last_.role = role, last_.call = op.call, last_.recorded = static_cast<std::uint32_t>(at_);
+    settle_times();
+  }
+
+  bool join(const RecordedOperator& op, const RecordedPiece& piece) {
+    Operator& last = *last_.op;
+    if (joins_counter(op, piece)) return counted(piece.op);
+    if (!is_same_call(op)) return false;
+    if (piece.op.backward && last_.role == OperatorRole::product) {
+      if (piece.role == OperatorRole::sum) return add_work(last, piece.op), true;
+      const bool fits = last.product_count + piece.op.product_count <= 2 && last.cls == piece.op.cls;
+      if (piece.role == OperatorRole::product && fits) return add_product(last, piece.op), true;
+    }
+    const bool copies = last_.role == OperatorRole::copy || last_.role == OperatorRole::fill;
+    if (!copies || piece.role != OperatorRole::copy) return false;
+    last_.role = OperatorRole::copy;
+    return add_work(last, piece.op), true;
+  }
+
+  /// A normalization counts its batches before it runs.
+  bool joins_counter(const RecordedOperator& op, const RecordedPiece& piece) const {
+    if (piece.op.call != HostCall::batch_norm || piece.op.backward || last_.op->call == HostCall::batch_norm)
+      return false;
+    const RecordedOperator& before = network_.operators[last_.recorded];
+    if (before.module != op.module || before.in.size() != 1 || before.backward != op.backward) return false;
+    const TensorSize& counter = network_.sizes[before.in[0]];
+    return counter.type == ElementType::i64 && counter.dimensions.empty();
+  }
+
+  bool counted(Operator norm) {
+    add_work(norm, *last_.op);
+    norm.layer = last_.op->layer;
+    *last_.op = norm, last_.role = OperatorRole::alone;
+    return true;
+  }
+
+  /// The gradient of the loss itself.
+  bool is_one(const RecordedOperator& op, const RecordedPiece& piece) const {
+    return piece.role == OperatorRole::fill && op.out.size() == 1 &&
+           network_.sizes[op.out[0]].dimensions.empty();
+  }
+
+  /// On a CPU bernoulli_(), div_() and mul() of one call.
+  bool joins_dropout(const RecordedOperator& op) {
+    const OperatorRule* rule = find_operator_rule(name_of_operator(op));
+    if (rule != nullptr && rule->role == OperatorRole::random) dropout_call_ = op.call, dropout_at_ = at_;
+    if (!dropout_call_ || op.call < 0 || *dropout_call_ != op.call) return false;
+    const std::string& name = name_of_operator(op);
+    const bool is_last = name == "aten::mul" || name == "aten::mul_";
+    if (!is_last) {
+      if (at_ > dropout_at_ && name != "aten::div_") return false;
+      out_.is_mask[at_] = true;
+      return true;
+    }
+    dropout_call_.reset();
+    const auto n = amount_between(static_cast<double>(network_.batch), [&](double batch) {
+      return network_.sizes[op.out.empty() ? op.in[0] : op.out[0]].elements(batch);
+    });
+    Operator dropout = make_operator(OperatorClass::elementwise, HostCall::dropout,
+                                     {3 * n.fixed, 3 * n.per_sample}, {9 * n.fixed, 9 * n.per_sample});
+    dropout.layer = layer_of_[op.module];
+    emit(op, dropout, OperatorRole::alone);
+    return true;
+  }
+
+  void note_moment() {
+    const std::size_t made = in_backward_ ? out_.backward.size() : out_.forward.size();
+    out_.moment_of[at_] = static_cast<std::uint32_t>(made > 0 ? made - 1 : 0);
+    if (in_backward_ && first_backward_ > at_) first_backward_ = at_;
+  }
+
+  void ready(const RecordedOperator& op) {
+    if (op.ready.empty()) return;
+    std::vector<std::uint32_t>& list = out_.backward.empty() ? early_ : out_.backward.back().ready;
+    list.insert(list.end(), op.ready.begin(), op.ready.end());
+  }
+
+  void settle_moments() {
+    const auto forward = static_cast<std::uint32_t>(out_.forward.size());
+    for (std::size_t i = first_backward_; i < out_.moment_of.size(); ++i) out_.moment_of[i] += forward;
+  }
+
+  const RecordedNetwork& network_;
+  const std::vector<std::uint32_t>& layer_of_;
+  bool autocast_;
+  GroupedStep out_;
+  std::size_t at_ = 0, first_backward_ = SIZE_MAX;
+  bool in_backward_ = false;
+  LastPiece last_;
+  MeasuredTimes waiting_;  ///< of operators that run nothing, and of the one at hand
+  std::optional<Operator> first_gradient_;
+  std::vector<std::uint32_t> early_;  ///< ready before the first step
+  std::set<std::uint32_t> unknown_;
+  std::optional<std::int64_t> dropout_call_;
+  std::size_t dropout_at_ = 0;
+};
+
+}  // namespace
+
+GroupedStep group_calls(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
+                        bool under_autocast) {
+  return CallGrouping(network, layer_of, under_autocast).run();
+}
+
+}  // namespace foretrain

@@ -1,0 +1,44 @@
+// Recorded operators put together as the framework issues them: what one call, or one node of autograd,
+// launches is one operator of the model where the table of host calls knows it as one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/workload/recorded/recorded_work.hpp"
+
+namespace foretrain {
+
+/// What a trace tells of one operator of the model; nothing: not measured.
+struct MeasuredTimes {
+  double kernels_s = 0, host_s = 0;
+  bool has_kernels = false, has_host = false;
+
+  void add(const MeasuredTimes& other) {
+    kernels_s += other.kernels_s, host_s += other.host_s;
+    has_kernels = has_kernels || other.has_kernels, has_host = has_host || other.has_host;
+  }
+};
+
+/// The operators of a step, and where each recorded one went.
+struct GroupedStep {
+  std::vector<MeasuredTimes> measured_forward, measured_backward;
+  std::vector<Operator> forward;
+  std::vector<BackwardStep> backward;
+  std::vector<std::uint32_t>
+      moment_of;  ///< by recorded operator: forward operators first, then backward steps
+  std::vector<std::uint32_t> source_of_forward, source_of_backward;  ///< the recorded operator that began it
+  std::vector<bool> is_mask;  ///< by recorded operator: it makes a dropout's mask
+  // Facts for Recording.
+  std::int64_t unknown_launches = 0;
+  Amount unknown_bytes;
+  std::vector<std::string> unknown, beyond_linear;
+};
+
+/// `layer_of`: by id of a module's name.
+GroupedStep group_calls(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
+                        bool under_autocast);
+
+}  // namespace foretrain

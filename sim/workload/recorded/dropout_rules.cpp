@@ -1,0 +1,24 @@
+// Dropout: one kernel on a GPU, whose FLOPs are those of the three operators that a CPU runs.
+#include "sim/workload/recorded/operator_rules.hpp"
+
+namespace foretrain {
+namespace {
+
+OperatorRule dropout_row(std::string_view name, std::string_view flops, double each, OperatorRole role) {
+  return {
+      name, OperatorClass::elementwise, HostCall::dropout, flops, "operands + results", work_by_result, each,
+      role};
+}
+
+}  // namespace
+
+std::vector<OperatorRule> dropout_rules() {
+  return {
+      dropout_row("native_dropout", "3 n", 3, OperatorRole::alone),
+      dropout_row("_fused_dropout", "3 n", 3, OperatorRole::alone),
+      dropout_row("native_dropout_backward", "n", 1, OperatorRole::alone),
+      dropout_row("_masked_scale", "n", 1, OperatorRole::alone),
+      dropout_row("bernoulli", "n; with the product behind it as native_dropout", 1, OperatorRole::random)};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,243 @@
+// Layers are the modules in the order in which they run; parameters and buffers in the order of registration.
+#include "sim/workload/recorded/expand_recorded.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "sim/workload/device/kernel_time.hpp"
+#include "sim/workload/device/traffic_time.hpp"
+#include "sim/workload/recorded/call_groups.hpp"
+#include "sim/workload/recorded/storage_lifetimes.hpp"
+
+namespace foretrain {
+namespace {
+
+constexpr std::string_view kOutside = "(outside of modules)";
+
+std::string printed_module(const std::string& path) { return path.empty() ? std::string(kOutside) : path; }
+
+/// "encoder.0" of "encoder.0.attention"; empty of what has no part before it.
+std::string module_around(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? std::string() : path.substr(0, dot);
+}
+
+std::int64_t whole_elements(double elements) {
+  return static_cast<std::int64_t>(std::llround(std::min(elements, 1e15)));
+}
+
+/// One sample of a tensor, as layers write it: without the dimension that the batch multiplies.
+Shape sample_shape(const TensorSize& size) {
+  std::vector<std::int64_t> sides;
+  bool found = false;
+  for (const Extent& extent : size.dimensions) {
+    if (found || extent.per_sample == 0) {
+      sides.push_back(std::max<std::int64_t>(1, extent.fixed + extent.per_sample));
+      continue;
+    }
+    found = true;
+    if (extent.per_sample > 1) sides.push_back(extent.per_sample);
+  }
+  while (sides.size() > 4) {
+    sides[1] *= sides[0];
+    sides.erase(sides.begin());
+  }
+  if (sides.empty()) return Shape::features(1);
+  if (size.type == ElementType::i64 && sides.size() == 1)
+    return input_shape(sides, true).value_or(Shape::features(1));
+  if (sides.size() == 1) return Shape::features(sides[0]);
+  if (sides.size() == 2) return Shape::sequence(sides[0], sides[1]);
+  return input_shape(sides, false).value_or(Shape::features(1));
+}
+
+class RecordedExpansion {
+ public:
+  RecordedExpansion(const RecordedNetwork& network, const MeasuredOn* measured_on)
+      : network_(network), measured_on_(measured_on), batch_(static_cast<double>(network.batch)) {}
+
+  ExpandedModel run() && {
+    model_.name = network_.name, model_.modules = std::max<std::int64_t>(1, network_.modules);
+    under_autocast_ = std::any_of(network_.operators.begin(), network_.operators.end(),
+                                  [](const RecordedOperator& op) { return op.autocast; });
+    layers();
+    parameters();
+    for (const RecordedBuffer& buffer : network_.buffers) {
+      const TensorSize& size = network_.sizes[buffer.size];
+      model_.buffers.push_back({whole_elements(size.elements(batch_)), bytes_of(size.type)});
+    }
+    step_ = group_calls(network_, layer_of_, under_autocast_);
+    drop_frozen();
+    note_without_gradient();
+    apply_times();
+    storages();
+    facts();
+    model_.forward = std::move(step_.forward), model_.backward = std::move(step_.backward);
+    return std::move(model_);
+  }
+
+ private:
+  /// Modules in the order in which they first run, with the last result of each.
+  void layers() {
+    constexpr std::uint32_t kNone = UINT32_MAX;
+    layer_of_.assign(network_.module_names.size(), kNone);
+    for (const RecordedOperator& op : network_.operators) {
+      if (layer_of_[op.module] == kNone)
+        layer_of_[op.module] = add_layer(network_.module_names.at(op.module));
+      if (op.backward || op.out.empty()) continue;
+      model_.layer_traces[layer_of_[op.module]].result = sample_shape(network_.sizes[op.out[0]]);
+    }
+    for (std::uint32_t id = 0; id < layer_of_.size(); ++id) {
+      if (layer_of_[id] == kNone) layer_of_[id] = 0;
+    }
+    if (model_.layer_names.empty()) add_layer("");
+  }
+
+  std::uint32_t add_layer(const std::string& path) {
+    const auto id = static_cast<std::uint32_t>(model_.layer_names.size());
+    layers_by_path_.emplace(path, id);
+    model_.layer_names.push_back(printed_module(path));
+    model_.layer_traces.push_back({Shape::features(1), {}});
+    return id;
+  }
+
+  /// Of the module that holds it or the nearest around that one with operators of its own.
+  std::uint32_t layer_of_parameter(const std::string& name) const {
+    for (std::string path = module_around(name);; path = module_around(path)) {
+      const auto found = layers_by_path_.find(path);
+      if (found != layers_by_path_.end()) return found->second;
+      if (path.empty()) return 0;
+    }
+  }
+
+  void parameters() {
+    std::uint32_t trained = 0;
+    for (const RecordedParameter& recorded : network_.parameters) {
+      const Parameter parameter{recorded.name, whole_elements(network_.sizes[recorded.size].elements(batch_)),
+                                layer_of_parameter(recorded.name)};
+      (recorded.frozen ? model_.frozen : model_.parameters).push_back(parameter);
+      trained_index_.push_back(recorded.frozen ? UINT32_MAX : trained++);
+    }
+  }
+
+  /// Each trained parameter is ready once: with the last that adds to its gradient.
+  void drop_frozen() {
+    std::vector<bool> seen(network_.parameters.size(), false);
+    for (auto step = step_.backward.rbegin(); step != step_.backward.rend(); ++step) {
+      std::vector<std::uint32_t> kept;
+      for (auto parameter = step->ready.rbegin(); parameter != step->ready.rend(); ++parameter) {
+        if (network_.parameters[*parameter].frozen || seen[*parameter]) continue;
+        seen[*parameter] = true;
+        kept.push_back(*parameter);
+      }
+      step->ready.assign(kept.rbegin(), kept.rend());
+    }
+  }
+
+  /// Those that nothing makes a gradient of are there when backward begins, as DDP takes them with
+  /// find_unused_parameters.
+  void note_without_gradient() {
+    std::vector<bool> ready(network_.parameters.size(), false);
+    for (const BackwardStep& step : step_.backward) {
+      for (const std::uint32_t parameter : step.ready) ready[parameter] = true;
+    }
+    std::vector<std::uint32_t> missing;
+    for (std::uint32_t i = 0; i < ready.size(); ++i) {
+      if (!ready[i] && !network_.parameters[i].frozen) missing.push_back(i);
+    }
+    facts_.without_gradient = static_cast<std::int64_t>(missing.size());
+    if (missing.empty()) return;
+    if (step_.backward.empty()) {
+      step_.backward.emplace_back();
+      step_.backward.back().op.backward = true;
+      step_.measured_backward.emplace_back();
+    }
+    std::vector<std::uint32_t>& first = step_.backward.front().ready;
+    first.insert(first.begin(), missing.begin(), missing.end());
+  }
+
+  void apply_times() {
+    for (std::size_t i = 0; i < step_.forward.size() && i < step_.measured_forward.size(); ++i)
+      apply_times_to(step_.forward[i], step_.measured_forward[i]);
+    for (std::size_t i = 0; i < step_.backward.size() && i < step_.measured_backward.size(); ++i)
+      apply_times_to(step_.backward[i].op, step_.measured_backward[i]);
+  }
+
+  void apply_times_to(Operator& op, const MeasuredTimes& times) {
+    if (times.has_host) op.stated_host = seconds(times.host_s);
+    if (!times.has_kernels || measured_on_ == nullptr) return;
+    facts_.measured_launches += op.kernels;
+    const Gpu& gpu = measured_on_->gpu;
+    if (op.bytes.at(batch_) <= 0 && op.flops.at(batch_) <= 0) stand_in(op, times.kernels_s, gpu);
+    const KernelCalibration calibration = default_kernel_calibration(gpu);
+    const KernelContext context{gpu, calibration, measured_on_->precision};
+    const double modelled = kernel_seconds(op, context, network_.batch);
+    if (modelled > 0) op.over_model = times.kernels_s / modelled;
+  }
+
+  /// Work of the measured length where no sizes are known: of arithmetic for products, else of memory
+  /// traffic.
+  void stand_in(Operator& op, double time, const Gpu& gpu) const {
+    if (op.call == HostCall::linear || op.call == HostCall::conv2d || op.call == HostCall::attention) {
+      op.is_roofline = true;
+      op.flops = {0, time * gpu.fp32.per_second * gpu.sustained_clock / batch_};
+    } else {
+      op.bytes = {0, time * achieved_bandwidth(gpu) / batch_};
+    }
+  }
+
+  void storages() {
+    StorageSums sums = storages_of_step(network_, step_, under_autocast_, model_.layer_names.size());
+    model_.lifetimes = std::move(sums.lifetimes), model_.saved_bytes = sums.saved_bytes;
+    model_.largest_activation_elements = sums.largest_elements;
+    for (std::size_t i = 0; i < model_.layer_traces.size(); ++i)
+      model_.layer_traces[i].saved_bytes = sums.saved_of_layer[i];
+    if (!network_.sample.empty()) {
+      model_.input_elements = 1;
+      for (const std::int64_t side : network_.sample) model_.input_elements *= side;
+      return;
+    }
+    double elements = 0;
+    for (const SizeId input : network_.inputs) elements += network_.sizes[input].elements(batch_) / batch_;
+    model_.input_elements = whole_elements(elements);
+  }
+
+  void facts() {
+    facts_.by = network_.by, facts_.batch = network_.batch, facts_.grows = network_.grows;
+    facts_.gpu = network_.gpu;
+    for (const RecordedParameter& parameter : network_.parameters)
+      facts_.half_parameters += is_16_bit(network_.sizes[parameter.size].type) ? 1 : 0;
+    facts_.operators = static_cast<std::int64_t>(network_.operators.size());
+    for (const Operator& op : step_.forward) facts_.launches += op.kernels, facts_.bytes += op.bytes;
+    for (BackwardStep& step : step_.backward) {
+      facts_.launches += step.op.kernels, facts_.bytes += step.op.bytes;
+      for (std::uint32_t& parameter : step.ready) parameter = trained_index_[parameter];
+    }
+    facts_.unknown_launches = step_.unknown_launches, facts_.unknown_bytes = step_.unknown_bytes;
+    facts_.unknown = step_.unknown, facts_.beyond_linear = step_.beyond_linear;
+    std::sort(facts_.beyond_linear.begin(), facts_.beyond_linear.end());
+    facts_.beyond_linear.erase(std::unique(facts_.beyond_linear.begin(), facts_.beyond_linear.end()),
+                               facts_.beyond_linear.end());
+    model_.recording = std::make_shared<const Recording>(std::move(facts_));
+  }
+
+  const RecordedNetwork& network_;
+  const MeasuredOn* measured_on_;
+  double batch_;
+  bool under_autocast_ = false;
+  ExpandedModel model_;
+  GroupedStep step_;
+  Recording facts_;
+  std::vector<std::uint32_t> layer_of_;  ///< by id of a module's name
+  std::map<std::string, std::uint32_t> layers_by_path_;
+  std::vector<std::uint32_t> trained_index_;  ///< of the model, by recorded parameter
+};
+
+}  // namespace
+
+ExpandedModel expand_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on) {
+  return RecordedExpansion(network, measured_on).run();
+}
+
+}  // namespace foretrain

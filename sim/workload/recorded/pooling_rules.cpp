@@ -1,0 +1,52 @@
+// Pooling: k^2 FLOPs a result for windows of k^2, one an element of the input to a given number of windows.
+#include <algorithm>
+
+#include "sim/workload/recorded/operator_rules.hpp"
+
+namespace foretrain {
+namespace {
+
+/// As `kernel` says; one number stands for all sides.
+double window_positions(const RecordedCall& call) {
+  const RecordedArgument* kernel = call.argument("kernel");
+  if (kernel == nullptr) kernel = call.argument("kernel_size");
+  if (kernel == nullptr || kernel->numbers.empty()) {
+    const double out = call.out(0).elements();
+    return out > 0 ? call.in(0).elements() / out : 1;
+  }
+  double product = 1;
+  for (const double side : kernel->numbers) product *= std::max(1.0, side);
+  if (kernel->numbers.size() > 1) return product;
+  const auto sides = std::max<std::size_t>(call.in(0).rank(), 3) - 2;
+  for (std::size_t i = 1; i < sides; ++i) product *= std::max(1.0, kernel->numbers[0]);
+  return product;
+}
+
+std::vector<RecordedWork> pool_windows(const RecordedCall& call, const OperatorRule&) {
+  return {{window_positions(call) * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
+}
+
+OperatorRule pool_row(std::string_view name, std::string_view flops,
+                      std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
+  return {name, OperatorClass::pooling, HostCall::pooling, flops, "operands + results", work, 1};
+}
+
+}  // namespace
+
+std::vector<OperatorRule> pooling_rules() {
+  std::vector<OperatorRule> rows;
+  for (const char* name : {"max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d", "max_pool2d",
+                           "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"})
+    rows.push_back(pool_row(name, "k^2 out", pool_windows));
+  for (const char* name : {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d",
+                           "adaptive_max_pool2d", "adaptive_max_pool3d", "fractional_max_pool2d"})
+    rows.push_back(pool_row(name, "in", work_by_operand));
+  for (const char* name :
+       {"max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward", "avg_pool2d_backward",
+        "avg_pool3d_backward", "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward",
+        "adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward", "fractional_max_pool2d_backward"})
+    rows.push_back(pool_row(name, "in", work_by_result));
+  return rows;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,103 @@
+// A network as it was recorded: the framework's operators of one training step in their order, with the sizes
+// of their tensors; parameters, buffers, and the storages that live during the step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/units.hpp"
+#include "sim/workload/recorded/tensor_size.hpp"
+
+namespace foretrain {
+
+inline constexpr std::size_t kMostRecordedOperators = 200'000;
+inline constexpr std::size_t kMostRecordedParameters = 100'000;
+inline constexpr std::size_t kMostTensorsOfOperator = 64;
+
+/// Texts that many operators share, numbered in the order of their first use.
+class NameTable {
+ public:
+  std::uint32_t id_of(std::string_view name) {
+    const auto [found, is_new] =
+        ids_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.emplace_back(name);
+    return found->second;
+  }
+  const std::string& at(std::uint32_t id) const { return names_[id]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+};
+
+/// Index into RecordedNetwork::sizes.
+using SizeId = std::uint32_t;
+
+struct RecordedParameter {
+  std::string name;
+  SizeId size = 0;
+  std::vector<std::string> also{};  ///< further names of the same tensor
+  bool frozen = false;              ///< gets no gradient
+};
+
+struct RecordedBuffer {
+  std::string name;
+  SizeId size = 0;
+};
+
+/// What an operator was told beside its tensors: numbers (true is 1), or a word.
+struct RecordedArgument {
+  std::string name;
+  std::vector<double> numbers;
+  std::string word;
+};
+
+struct RecordedOperator {
+  std::uint32_t name = 0;    ///< of RecordedNetwork::operator_names: "aten::addmm"
+  std::uint32_t module = 0;  ///< of module_names; empty: outside of all modules
+  std::uint32_t node = 0;    ///< of node_names; empty: not said
+  std::int64_t call = -1;    ///< operators of one number were issued by one call; below 0: a call of its own
+  bool backward = false, recomputed = false, autocast = false, view = false;
+  std::vector<SizeId> in, out;
+  std::vector<RecordedArgument> with;
+  std::vector<std::uint32_t> ready;  ///< parameters whose gradients are complete after it
+  std::int32_t kernels = 0;          ///< 0: as the operator's rule says
+  std::optional<Time> time, host;    ///< as measured: of its kernels, of its call
+};
+
+/// Something on the GPU between two operators, both included.
+struct RecordedStorage {
+  SizeId size = 0;
+  std::uint32_t made = 0;
+  std::optional<std::uint32_t> freed;  ///< none: it outlives the step
+  bool saved = false;                  ///< autograd keeps it for backward
+};
+
+struct RecordedNetwork {
+  std::string name;                  ///< of the network
+  std::string by;                    ///< what recorded it
+  std::int64_t batch = 1;            ///< samples of the recorded step
+  bool grows = false;                ///< sizes say how they grow with the batch
+  std::int64_t modules = 0;          ///< named ones, with the root
+  std::string gpu, precision;        ///< of measured times
+  std::vector<std::int64_t> sample;  ///< one sample's shape where the file says it; empty: as `inputs`
+  NameTable operator_names, module_names, node_names;
+  std::vector<TensorSize> sizes;
+  std::vector<SizeId> inputs;
+  std::vector<RecordedParameter> parameters;
+  std::vector<RecordedBuffer> buffers;
+  std::vector<RecordedOperator> operators;
+  std::vector<RecordedStorage> storages;
+};
+
+/// Where sizes were recorded at one batch alone, takes the first dimension that is a multiple of the batch
+/// for what grows with it, in every tensor that is no parameter, buffer or scalar (nor its transpose).
+void assume_growth(RecordedNetwork& network);
+
+}  // namespace foretrain

@@ -1,0 +1,126 @@
+// The work is computed without samples, with those recorded, and with twice as many: the first two give what
+// is fixed and what each sample adds, the third tells whether that is a line.
+#include "sim/workload/recorded/recorded_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretrain {
+namespace {
+
+/// A rule may not make more operators of one than a library call of many layers has.
+constexpr std::size_t kMostPieces = 4000;
+
+bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
+  for (const std::vector<SizeId>* ids : {&op.out, &op.in}) {
+    for (const SizeId id : *ids) {
+      if (is_floating(network.sizes[id].type)) return is_16_bit(network.sizes[id].type);
+    }
+  }
+  return false;
+}
+
+/// Without a rule only bytes are known.
+const OperatorRule& unknown_rule() {
+  static const OperatorRule rule{
+      .name = "", .flops = "0", .bytes = "operands + results", .work = work_by_result};
+  return rule;
+}
+
+/// A view by what the recording says, or by its name.
+bool runs_nothing(const RecordedOperator& op, const OperatorRule& rule) {
+  return (op.view || rule.role == OperatorRole::silent) && !op.time && op.kernels == 0;
+}
+
+double sound(double amount) { return std::isfinite(amount) && amount > 0 ? amount : 0; }
+
+/// The sizes of a product that the batch multiplies, and the one that stands for all of them.
+Product grown_between(const Product& none, Product now, double batch) {
+  const auto grows = [](double without, double with) { return with > without; };
+  const bool columns = grows(none.n, now.n) && !grows(none.m, now.m);
+  Product before = none;
+  if (columns && now.window == 1) std::swap(now.m, now.n), std::swap(before.m, before.n);
+  now.bytes = {none.bytes.fixed, (now.bytes.fixed - none.bytes.fixed) / batch};
+  if (grows(before.count, now.count))
+    now.grows = Product::Grows::count, now.count /= batch;
+  else if (grows(before.m, now.m))
+    now.grows = Product::Grows::rows, now.m /= batch;
+  else if (grows(before.k, now.k))
+    now.grows = Product::Grows::depth, now.k /= batch;
+  else
+    now.grows = Product::Grows::nothing;
+  return now;
+}
+
+bool is_sound(const Product& p) {
+  return sound(p.m) > 0 && sound(p.n) > 0 && sound(p.k) > 0 && sound(p.count) > 0 && sound(p.serial) > 0;
+}
+
+bool is_line(double none, double once, double twice) {
+  constexpr double kRounding = 1e-9;
+  return std::abs(twice - (2 * once - none)) <= kRounding * std::max(std::abs(twice), 1.0);
+}
+
+struct WorkAtBatches {
+  RecordedWork none, once, twice;
+};
+
+Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, double batch) {
+  Operator op;
+  op.cls = rule.cls, op.call = rule.call, op.half_capable = rule.half_capable;
+  op.kernels = static_cast<std::uint16_t>(std::clamp(work.once.kernels, 1, 65'535));
+  const double flops = sound(work.none.flops), bytes = sound(work.none.bytes);
+  op.flops = {flops, sound(work.once.flops - flops) / batch};
+  op.bytes = {bytes, sound(work.once.bytes - bytes) / batch};
+  for (std::size_t i = 0; i < std::min<std::size_t>(work.once.products.size(), 2); ++i) {
+    const Product product = grown_between(work.none.products[i], work.once.products[i], batch);
+    if (is_sound(product)) op.with(product);
+  }
+  return op;
+}
+
+/// Channels for the framework's books of a normalization; groups as channels are another class of kernels.
+void add_details(const RecordedNetwork& network, const RecordedOperator& recorded, Operator& op) {
+  const double batch = static_cast<double>(network.batch);
+  if (op.cls == OperatorClass::normalization && !recorded.backward && recorded.in.size() > 1)
+    op.channels = static_cast<std::int64_t>(network.sizes[recorded.in[1]].elements(batch));
+  if (op.call == HostCall::batch_norm && !recorded.backward) op.keeps_averages = recorded.in.size() > 4;
+  if (op.cls == OperatorClass::conv && op.product_count > 0) {
+    const Product& forward = op.products[0];
+    const std::size_t input = recorded.backward && recorded.in.size() > 2 ? 1 : 0;
+    const RecordedCall call(network, recorded, batch, ByteCount::as_recorded);
+    if (forward.count > 1 && forward.count == call.in(input).dim(1)) op.cls = OperatorClass::depthwise_conv;
+  }
+}
+
+}  // namespace
+
+RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, bool under_autocast) {
+  const OperatorRule* known = find_operator_rule(network.operator_names.at(op.name));
+  const OperatorRule& rule = known != nullptr ? *known : unknown_rule();
+  RecordedPieces out;
+  if (runs_nothing(op, rule)) return out;
+  out.is_known = known != nullptr;
+  const bool own_half = !under_autocast && is_own_half(network, op);
+  const ByteCount count = under_autocast ? ByteCount::half_as_full
+                          : own_half     ? ByteCount::twice
+                                         : ByteCount::as_recorded;
+  const auto batch = static_cast<double>(network.batch);
+  const auto at = [&](double samples) { return rule.work(RecordedCall(network, op, samples, count), rule); };
+  std::vector<RecordedWork> none = at(0), once = at(batch), twice = at(2 * batch);
+  if (once.empty()) none = once = twice = {RecordedWork{}};  // a view that a trace has seen run
+  for (std::size_t i = 0; i < std::min(once.size(), kMostPieces); ++i) {
+    Operator made = operator_between({none[i], once[i], twice[i]}, rule, batch);
+    add_details(network, op, made);
+    made.backward = op.backward && !op.recomputed;
+    made.always_half = own_half;
+    out.beyond_linear = out.beyond_linear || !is_line(none[i].bytes, once[i].bytes, twice[i].bytes) ||
+                        !is_line(none[i].flops, once[i].flops, twice[i].flops);
+    out.pieces.push_back({made, rule.role});
+  }
+  if (op.kernels > 0 && out.pieces.size() == 1)
+    out.pieces[0].op.kernels = static_cast<std::uint16_t>(std::min(op.kernels, 65'535));
+  return out;
+}
+
+}  // namespace foretrain

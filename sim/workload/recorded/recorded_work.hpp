@@ -1,0 +1,35 @@
+// From one recorded operator to the operators of the model: its work at two batches, and what grows between
+// them.
+#pragma once
+
+#include <vector>
+
+#include "sim/workload/recorded/operator_rules.hpp"
+
+namespace foretrain {
+
+/// An operator of the model, and what decides how it goes together with its neighbours.
+struct RecordedPiece {
+  Operator op;
+  OperatorRole role = OperatorRole::alone;
+};
+
+struct RecordedPieces {
+  std::vector<RecordedPiece> pieces;  ///< none for what runs nothing
+  bool is_known = true;               ///< there is a rule, or nothing to do
+  bool beyond_linear =
+      false;  ///< grows faster than the batch: exact at the recorded batch, in proportion elsewhere
+};
+
+/// What autocast recorded as 16 bit counts as 32, since precisions decide there.
+RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, bool under_autocast);
+
+/// Elements or bytes that are `at(batch)`: exact at the recorded batch, and everywhere if they grow in a
+/// line.
+template <class At>
+Amount amount_between(double batch, At at) {
+  const double none = at(0.0);
+  return {none, (at(batch) - none) / batch};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,223 @@
+// Operands are not followed: the storage of an operand is the last one made of its size that still lives.
+#include "sim/workload/recorded/storage_lifetimes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+namespace foretrain {
+namespace {
+
+using WidthShare = std::array<float, 3>;
+constexpr WidthShare kCounted{1, 1, 1}, kNarrow{1, 0.5F, 0.5F}, kWideFloat{1, 1, 0.5F};
+constexpr WidthShare kAlwaysHalf{0.5F, 0.5F, 0.5F};
+constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F};  ///< a byte on a GPU where a CPU has four
+constexpr WidthShare kCastCopy{0, 0.5F, 0};
+constexpr WidthShare kNotInAutocast{1, 0, 0.5F};
+
+/// By what storages are told from each other: elements at the recorded batch.
+using ElementCount = std::int64_t;
+
+class StorageWalk {
+ public:
+  StorageWalk(const RecordedNetwork& network, const GroupedStep& step, bool autocast, std::size_t layers)
+      : network_(network), step_(step), autocast_(autocast), batch_(static_cast<double>(network.batch)) {
+    out_.saved_of_layer.resize(layers);
+    narrow_.resize(network.storages.size(), false);
+    out_.lifetimes.moments = static_cast<std::uint32_t>(std::max<std::size_t>(1, step.forward.size()) +
+                                                        std::max<std::size_t>(1, step.backward.size()));
+  }
+
+  StorageSums run() && {
+    parameter_gradients();
+    inputs();
+    decide_widths();
+    for (std::uint32_t i = 0; i < network_.storages.size(); ++i) {
+      if (!is_gradient_[i]) add(i);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::uint32_t last_moment() const { return out_.lifetimes.moments - 1; }
+  const TensorSize& size_of(const RecordedStorage& storage) const { return network_.sizes[storage.size]; }
+  ElementCount count_of(const TensorSize& size) const {
+    return static_cast<ElementCount>(size.elements(batch_));
+  }
+
+  std::uint32_t moment(std::uint32_t recorded) const {
+    return recorded < step_.moment_of.size() ? std::min(step_.moment_of[recorded], last_moment())
+                                             : last_moment();
+  }
+  const Operator* maker(std::uint32_t recorded) const {
+    const std::uint32_t at = moment(recorded);
+    const auto forward = static_cast<std::uint32_t>(step_.forward.size());
+    if (at < forward) return &step_.forward[at];
+    return at - forward < step_.backward.size() ? &step_.backward[at - forward].op : nullptr;
+  }
+
+  /// Of the storages that outlive the step, made in backward: one of its size for each parameter that gets
+  /// ready.
+  void parameter_gradients() {
+    is_gradient_.resize(network_.storages.size(), false);
+    std::map<ElementCount, std::int64_t> wanted;
+    for (std::uint32_t step = 0; step < step_.backward.size(); ++step) {
+      for (const std::uint32_t parameter : step_.backward[step].ready) {
+        const ElementCount elements = count_of(network_.sizes[network_.parameters[parameter].size]);
+        ++wanted[elements];
+        out_.lifetimes.parameter_gradients.push_back({static_cast<std::uint32_t>(step_.forward.size()) + step,
+                                                      last_moment(),
+                                                      {4 * static_cast<double>(elements), 0}});
+      }
+    }
+    for (std::uint32_t i = 0; i < network_.storages.size(); ++i) {
+      const RecordedStorage& storage = network_.storages[i];
+      if (storage.freed || !is_made_in_backward(storage)) continue;
+      const auto found = wanted.find(count_of(size_of(storage)));
+      if (found == wanted.end() || found->second == 0) continue;
+      --found->second, is_gradient_[i] = true;
+    }
+  }
+
+  bool is_made_in_backward(const RecordedStorage& storage) const {
+    return storage.made < network_.operators.size() && network_.operators[storage.made].backward;
+  }
+
+  /// The script holds on to its batch, which recordings may leave out.
+  void inputs() {
+    std::map<SizeId, int> there;
+    for (const RecordedStorage& storage : network_.storages) {
+      if (!storage.freed && storage.made == 0) ++there[storage.size];
+    }
+    for (const SizeId input : network_.inputs) {
+      if (there[input]-- > 0) continue;
+      const TensorSize& size = network_.sizes[input];
+      const bool narrows = is_floating(size.type);
+      out_.lifetimes.activations.push_back(
+          {0, last_moment(), bytes_of_size(size), narrows ? kWideFloat : kCounted});
+    }
+  }
+
+  Amount bytes_of_size(const TensorSize& size) const {
+    const double each = is_16_bit(size.type) ? 4 : bytes_of(size.type);
+    return amount_between(batch_, [&](double batch) { return each * size.elements(batch); });
+  }
+
+  bool lives(const RecordedStorage& storage, std::uint32_t recorded) const {
+    return storage.made <= recorded && (!storage.freed || *storage.freed >= recorded);
+  }
+
+  /// In the order in which storages are made.
+  void decide_widths() {
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < network_.storages.size(); ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return network_.storages[a].made < network_.storages[b].made;
+    });
+    std::size_t next = 0;
+    for (std::uint32_t at = 0; at < network_.operators.size(); ++at) {
+      const std::size_t first = next;
+      while (next < order.size() && network_.storages[order[next]].made == at) ++next;
+      if (next > first || (maker_is_product(at) && !network_.operators[at].backward)) operands_of(at);
+      for (std::size_t i = first; i < next; ++i) settle(order[i], at);
+      for (std::size_t i = first; i < next; ++i)
+        latest_[count_of(size_of(network_.storages[order[i]]))] = order[i];
+    }
+  }
+
+  bool maker_is_product(std::uint32_t at) const {
+    const Operator* op = maker(at);
+    return op != nullptr && op->product_count > 0;
+  }
+
+  void operands_of(std::uint32_t at) {
+    operands_.clear();
+    for (const SizeId id : network_.operators[at].in) {
+      if (!is_floating(network_.sizes[id].type)) continue;
+      const auto found = latest_.find(count_of(network_.sizes[id]));
+      if (found != latest_.end() && lives(network_.storages[found->second], at))
+        operands_.push_back(found->second);
+    }
+    if (!maker_is_product(at) || network_.operators[at].backward) return;
+    for (const std::uint32_t operand : operands_) copy_for_product(operand, at);
+  }
+
+  /// A product under autocast reads a copy in 16 bits, which is kept in the operand's place where backward
+  /// frees the operand by a product.
+  void copy_for_product(std::uint32_t operand, std::uint32_t at) {
+    const RecordedStorage& storage = network_.storages[operand];
+    if (narrow_[operand] || is_16_bit(size_of(storage).type)) return;
+    const bool kept = storage.saved && storage.freed && is_product(*storage.freed);
+    const std::uint32_t from = moment(at), until = kept ? moment(*storage.freed) : from;
+    if (kept) replaced_[operand] = from;
+    out_.lifetimes.activations.push_back({from, until, bytes_of_size(size_of(storage)), kCastCopy});
+  }
+
+  bool is_product(std::uint32_t at) const { return maker_is_product(at); }
+
+  void settle(std::uint32_t storage, std::uint32_t at) {
+    const Operator* op = maker(at);
+    if (op == nullptr || op->cls == OperatorClass::embedding || !op->half_capable) return;
+    if (op->product_count > 0) {
+      narrow_[storage] = true;
+      return;
+    }
+    narrow_[storage] = !operands_.empty() && std::all_of(operands_.begin(), operands_.end(),
+                                                         [&](std::uint32_t o) { return narrow_[o]; });
+  }
+
+  WidthShare share_of(std::uint32_t i) const {
+    const RecordedStorage& storage = network_.storages[i];
+    const ElementType type = size_of(storage).type;
+    if (storage.made < step_.is_mask.size() && step_.is_mask[storage.made]) return kMaskBytes;
+    if (is_16_bit(type) && !autocast_) return kAlwaysHalf;
+    if (type != ElementType::f32 && !is_16_bit(type)) return kCounted;
+    return narrow_[i] ? kNarrow : kWideFloat;
+  }
+
+  void add(std::uint32_t i) {
+    const RecordedStorage& storage = network_.storages[i];
+    const Amount bytes = bytes_of_size(size_of(storage));
+    const std::uint32_t from = moment(storage.made);
+    const std::uint32_t until = std::max(from, storage.freed ? moment(*storage.freed) : last_moment());
+    const auto replaced = replaced_.find(i);
+    if (replaced == replaced_.end()) {
+      out_.lifetimes.activations.push_back({from, until, bytes, share_of(i)});
+    } else {
+      const std::uint32_t last = std::clamp(replaced->second, from, until);
+      out_.lifetimes.activations.push_back({from, last, bytes, share_of(i)});
+      if (last < until) out_.lifetimes.activations.push_back({last + 1, until, bytes, kNotInAutocast});
+    }
+    if (storage.saved) save(storage, bytes);
+    if (!is_made_in_backward(storage)) {
+      const double sample = size_of(storage).elements(batch_) / batch_;
+      out_.largest_elements = std::max(out_.largest_elements, static_cast<std::int64_t>(std::ceil(sample)));
+    }
+  }
+
+  void save(const RecordedStorage& storage, Amount bytes) {
+    out_.saved_bytes += bytes;
+    const Operator* op = maker(storage.made);
+    if (op != nullptr && op->layer < out_.saved_of_layer.size()) out_.saved_of_layer[op->layer] += bytes;
+  }
+
+  const RecordedNetwork& network_;
+  const GroupedStep& step_;
+  bool autocast_;
+  double batch_;
+  StorageSums out_;
+  std::vector<bool> is_gradient_, narrow_;
+  std::unordered_map<ElementCount, std::uint32_t> latest_;     ///< the storage made last, by its elements
+  std::unordered_map<std::uint32_t, std::uint32_t> replaced_;  ///< by a copy, from that moment on
+  std::vector<std::uint32_t> operands_;                        ///< of the operator at hand
+};
+
+}  // namespace
+
+StorageSums storages_of_step(const RecordedNetwork& network, const GroupedStep& step, bool under_autocast,
+                             std::size_t layers) {
+  return StorageWalk(network, step, under_autocast, layers).run();
+}
+
+}  // namespace foretrain

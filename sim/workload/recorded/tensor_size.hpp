@@ -1,0 +1,55 @@
+// The size of a recorded tensor, as "f32[B,3,224,224]": what its elements are, and how each dimension grows
+// with the batch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foretrain {
+
+/// torch's types by their short names.
+enum class ElementType : std::uint8_t { f64, f32, f16, bf16, f8, i64, i32, i16, i8, u8, b8, c64 };
+
+/// "f32", …
+std::string_view name_of(ElementType type);
+/// Of one element.
+int bytes_of(ElementType type);
+inline bool is_floating(ElementType type) { return type <= ElementType::f8; }
+inline bool is_16_bit(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16; }
+
+/// A dimension: "7", "B", "49B", "1+2B".
+struct Extent {
+  std::int64_t fixed = 0, per_sample = 0;
+  double at(double batch) const {
+    return static_cast<double>(fixed) + batch * static_cast<double>(per_sample);
+  }
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+
+inline constexpr std::size_t kMostRecordedDimensions = 8;
+/// Of a dimension, and of a tensor.
+inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
+
+struct TensorSize {
+  ElementType type = ElementType::f32;
+  std::vector<Extent> dimensions;  ///< none: a scalar
+
+  double elements(double batch) const;
+  bool grows() const;
+  friend bool operator==(const TensorSize&, const TensorSize&) = default;
+};
+
+std::string to_string(const TensorSize& size);
+
+/// What parse_tensor_size() found; `fault` empty: a size.
+struct ParsedTensorSize {
+  TensorSize size;
+  std::string fault, hint;
+};
+
+/// Of "DTYPE[d0,d1,…]" without spaces around; each dimension is `a`, `B`, `bB` or `a+bB`.
+ParsedTensorSize parse_tensor_size(std::string_view text);
+
+}  // namespace foretrain
