@@ -15,6 +15,7 @@
 #include "sim/app/options/export_options.hpp"
 #include "sim/app/options/model_options.hpp"
 #include "sim/app/options/topology_options.hpp"
+#include "sim/app/options/trace_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/pages/command_pages.hpp"
@@ -47,6 +48,7 @@ struct Options {
   ExplainCommand explain;
   ExportOptions exported;
   CalibrateCommand calibrate;
+  TraceCommand trace;
   ReferenceCommand reference;
   std::string shell;
   std::vector<std::string> help;
@@ -245,6 +247,7 @@ void declare(CLI::App& app, Options& options) {
   add_list(app, options);
   add_topology(app, options.topology);
   add_model(app, options);
+  add_trace(app, options.trace);
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);
   add_job(app, options);

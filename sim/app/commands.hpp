@@ -148,6 +148,15 @@ struct ImportModelCommand {
   std::string output;  ///< empty: standard output
 };
 void run_model_import(const ImportModelCommand& command);  // model_import.cpp
+struct TraceCommand {
+  std::vector<std::string> files;
+  std::string scenario;         ///< diff: a file or a name of the catalog; empty: the overrides say it
+  ScenarioOverrides overrides;  ///< of diff
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_trace_show(const TraceCommand& command);  // trace.cpp
+void run_trace_diff(const TraceCommand& command);  // trace_diff.cpp
 
 struct ValidateCommand {
   std::string file;

@@ -31,12 +31,15 @@ const Rooms& rooms() {
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
-      {"import", {"accounting", "detection", "jobs", "logs", "machines", "models", "networks", "settings"}},
+      {"import", {"accounting", "detection", "jobs", "logs", "machines", "models", "networks", "settings", "traces"}},
       {"analysis",
-       {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
+       {"advice", "collective", "explanation", "fit", "search", "step", "traces", "uncertainty",
+        "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction",
         "simulators", "study", "topology", "validation"}},
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction", "study",
+        "topology", "traces", "validation"}},
       {"app", {"options", "pages"}},
   };
   return plan;

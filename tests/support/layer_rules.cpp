@@ -42,7 +42,7 @@ const std::vector<Door>& doors() {
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
       {"pugixml", {"sim/import/"}},
-      {"zlib", {"sim/import/accounting/gzip.cpp"}},
+      {"zlib", {"sim/import/accounting/gzip.cpp", "sim/import/traces/trace_bytes.cpp"}},
       {"yaml-cpp/", {"sim/import/jobs/yaml.cpp"}},
       {"nlohmann/",
        {"sim/import/logs/json_value.hpp", "sim/report/json_value.hpp",

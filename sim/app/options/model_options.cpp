@@ -26,6 +26,18 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
   import->add_option("--image", command.options.image, "Pixels of a side; otherwise as the file says")
       ->check(CLI::Range(std::int64_t{1}, kLongestSide))
       ->type_name("N");
+  import
+      ->add_option("--batch", command.options.batch,
+                   "Of a trace: samples of the recorded step, where it does not say")
+      ->check(CLI::Range(std::int64_t{1}, kLongestSide))
+      ->type_name("N");
+  import
+      ->add_option("--parameters", command.options.parameters,
+                   "Of a trace: parameters of the network, where it does not say their sizes")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->type_name("N");
+  import->add_option("--name", command.options.name, "Of a trace: the network's; otherwise the file's")
+      ->type_name("NAME");
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");
   std::string formats;
@@ -33,7 +45,9 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
     formats += fmt::format("\n  {:<20} {}", format.name, format.what);
   import->footer(
       "Examples:\n  foretrain model import config.json --sequence 512 -o mine.toml\n  foretrain model show "
-      "./mine.toml\nFormats:" +
+      "./mine.toml\n  foretrain model import trace.json.gz --batch 32 -o traced.toml\nFormats:\n  "
+      "torch.profiler "
+      "trace, execution trace: docs/models/traces.md" +
       formats);
   import->callback([&command] { run_model_import(command);
 });

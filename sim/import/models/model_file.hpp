@@ -16,8 +16,11 @@ inline constexpr std::size_t kLargestModelFile = std::size_t{2} << 30;
 
 /// What the user says besides the file.
 struct ModelImportOptions {
-  std::optional<std::int64_t> sequence;  ///< tokens of a sample
-  std::optional<std::int64_t> image;     ///< pixels of a side
+  std::optional<std::int64_t> sequence;      ///< tokens of a sample
+  std::optional<std::int64_t> image;         ///< pixels of a side
+  std::optional<std::int64_t> batch{};       ///< of a trace: samples of the recorded step
+  std::optional<std::int64_t> parameters{};  ///< of a trace: those of the network
+  std::string name{};                        ///< of a trace: what the network is called; empty: as the file
 };
 
 /// A model file and what people must know of it.

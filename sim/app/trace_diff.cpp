@@ -1,0 +1,89 @@
+// trace diff: a trace → its step by account; the same training predicted → beside it. Where no network is
+// named, the trace itself is made into one, and runs on the host that recorded it.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/predict.hpp"
+#include "sim/app/commands.hpp"
+#include "sim/app/named_scenario.hpp"
+#include "sim/app/progress_line.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/import/traces/recording_host.hpp"
+#include "sim/import/traces/traced_network.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/report/traces/trace_diff_reports.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct RecordedTraining {
+  TraceSummary summary;
+  ImportedModel network;  ///< no text: another one was named
+  std::string name;
+  double slowdown = 0;
+};
+
+RecordedTraining read_training(const TraceCommand& command) {
+  RecordedTraining out;
+  const bool has_network = !command.scenario.empty() || !command.overrides.model.empty();
+  each_timed_trace(command.files, [&](const Trace& trace) {
+    out.summary = summarize_trace(trace);
+    if (has_network) return;
+    ModelImportOptions options;
+    options.batch = command.overrides.batch;
+    out.network = traced_network(trace, options);
+    out.name = "traced";
+    out.slowdown = recording_slowdown(traced_step(trace, find_steps(trace)));
+  });
+  return out;
+}
+
+/// As many as trained: the job's, or those of its collectives.
+int recorded_gpus(const TraceSummary& summary) {
+  int ranks = summary.ranks;
+  for (const TraceCollectiveRow& row : summary.collectives) ranks = std::max(ranks, row.ranks);
+  return std::max(ranks, 1);
+}
+
+Scenario recorded_scenario(const TraceCommand& command, const RecordedTraining& training) {
+  ScenarioOverrides overrides = command.overrides;
+  if (overrides.gpus.empty()) overrides.gpus = {recorded_gpus(training.summary)};
+  OpenedCatalogs opened;
+  if (!training.network.text.empty()) {
+    const SourceText source{training.name, training.network.text};
+    ModelFile file = read_or_throw(source, read_model_file);
+    file.model.name = training.name;
+    opened.models[training.name] = {std::move(file.model),
+                                    std::make_shared<const ExpandedModel>(std::move(file.expanded))};
+    overrides.model = training.name;
+  }
+  Scenario scenario =
+      command.scenario.empty()
+          ? make_scenario(overrides, opened)
+          : read_scenario(open_scenario(command.scenario, overrides).source, overrides, opened);
+  if (training.slowdown > 0) scenario.cluster.node.host.slowdown = training.slowdown;
+  return scenario;
+}
+
+}  // namespace
+
+void run_trace_diff(const TraceCommand& command) {
+  const RecordedTraining training = read_training(command);
+  const Scenario scenario = recorded_scenario(command, training);
+  ProgressLine progress("predicting " + scenario.name);
+  const Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); });
+  if (prediction.points.empty()) throw InputError("nothing is predicted for so many GPUs");
+  TraceDifference difference = compare_trace(training.summary, prediction, prediction.points.front());
+  difference.recording_slowdown = training.slowdown;
+  for (const std::string& remark : training.network.remarks) difference.notes.push_back(remark);
+  write_report(command.output, command.format,
+               find_row(kTraceDiffFormats, command.format)->write(difference));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,101 @@
+// Launch and kernel share a correlation number; a launch lies within the operators that are open on its
+// thread at that moment.
+#include <algorithm>
+#include <utility>
+
+#include "sim/import/traces/trace_steps.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using NumberedEvent = std::pair<std::uint32_t, std::uint32_t>;  // number, place in Trace::events
+
+std::uint32_t event_with(const std::vector<NumberedEvent>& sorted, std::uint32_t number) {
+  const auto found = std::ranges::lower_bound(sorted, number, {}, &NumberedEvent::first);
+  return found == sorted.end() || found->first != number ? TraceLink::kNone : found->second;
+}
+
+/// What is open on a thread at a moment.
+struct OpenCalls {
+  std::vector<std::uint32_t> ops, marks;
+};
+
+void drop_ended(const Trace& trace, std::vector<std::uint32_t>& open, std::int64_t now) {
+  while (!open.empty() && trace.events[open.back()].end() <= now) open.pop_back();
+}
+
+std::uint32_t outermost(const std::vector<std::uint32_t>& open) {
+  return open.empty() ? TraceLink::kNone : open.front();
+}
+
+std::uint32_t innermost(const std::vector<std::uint32_t>& open) {
+  return open.empty() ? TraceLink::kNone : open.back();
+}
+
+/// Launches with what was open around them; correlation, operator numbers.
+struct CallIndex {
+  std::vector<NumberedEvent> launches, ops;
+  std::vector<TraceLink> links;  ///< of launches, by their place in Trace::events
+};
+
+void put_around(TraceLink& link, const OpenCalls& open) {
+  link.op = innermost(open.ops);
+  link.outer = outermost(open.ops);
+  link.annotation = innermost(open.marks);
+  link.mark = outermost(open.marks);
+}
+
+CallIndex index_calls(const Trace& trace) {
+  CallIndex out;
+  std::vector<OpenCalls> lanes(trace.lanes.size());
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
+    const TraceEvent& event = trace.events[i];
+    if (is_device(event.kind)) continue;
+    OpenCalls& open = lanes[event.lane];
+    drop_ended(trace, open.ops, event.start);
+    drop_ended(trace, open.marks, event.start);
+    if (event.kind == TraceKind::op) {
+      open.ops.push_back(i);
+      if (event.external > 0) out.ops.emplace_back(event.external, i);
+    } else if (event.kind == TraceKind::annotation) {
+      if (!is_step_mark(trace.name_of(event))) open.marks.push_back(i);
+    } else if (event.correlation > 0) {
+      TraceLink link;
+      link.launch = i;
+      put_around(link, open);
+      out.launches.emplace_back(event.correlation, static_cast<std::uint32_t>(out.links.size()));
+      out.links.push_back(link);
+    }
+  }
+  std::ranges::sort(out.launches);
+  std::ranges::sort(out.ops);
+  return out;
+}
+
+}  // namespace
+
+std::vector<TraceLink> link_activities(const Trace& trace) {
+  const CallIndex calls = index_calls(trace);
+  std::vector<TraceLink> out;
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
+    const TraceEvent& event = trace.events[i];
+    if (!is_device(event.kind)) continue;
+    TraceLink link;
+    const std::uint32_t launch =
+        event.correlation > 0 ? event_with(calls.launches, event.correlation) : TraceLink::kNone;
+    if (launch != TraceLink::kNone)
+      link = calls.links[launch];
+    else if (event.external > 0 && event.external != event.correlation)
+      link.op = link.outer = event_with(calls.ops, event.external);
+    link.activity = i;
+    out.push_back(link);
+  }
+  return out;
+}
+
+std::int64_t asked_at(const Trace& trace, const TraceLink& link) {
+  return trace.events[link.launch != TraceLink::kNone ? link.launch : link.activity].start;
+}
+
+}  // namespace foretrain

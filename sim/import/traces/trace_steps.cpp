@@ -1,0 +1,149 @@
+// Repetition is found from the end: what runs before training (loading, warm-up) does not repeat.
+#include "sim/import/traces/trace_steps.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostSteps = 100'000;
+
+TraceSteps by_profiler_marks(const Trace& trace) {
+  TraceSteps out;
+  std::map<std::uint32_t, const TraceEvent*> first;  // the same step may be marked on several threads
+  for (const TraceEvent& event : trace.events) {
+    if (event.kind == TraceKind::annotation && is_step_mark(trace.name_of(event)))
+      first.emplace(event.name, &event);
+  }
+  std::vector<const TraceEvent*> marks;
+  for (const auto& [name, event] : first) marks.push_back(event);
+  std::ranges::sort(marks, {}, [](const TraceEvent* event) { return event->start; });
+  for (std::size_t i = 0; i < std::min(marks.size(), kMostSteps); ++i) {
+    const std::int64_t end = i + 1 < marks.size() ? marks[i + 1]->start : marks[i]->end();
+    out.steps.push_back({trace.name_of(*marks[i]), marks[i]->start, end});
+  }
+  out.found_by = "ProfilerStep#";
+  return out;
+}
+
+TraceSteps between(std::vector<std::int64_t> bounds, std::string found_by) {
+  TraceSteps out;
+  for (std::size_t i = 0; i + 1 < std::min(bounds.size(), kMostSteps + 1); ++i)
+    out.steps.push_back({fmt::format("step {}", i + 1), bounds[i], bounds[i + 1]});
+  out.found_by = std::move(found_by);
+  return out;
+}
+
+/// Marks of nested optimizers count once.
+TraceSteps by_optimizer(const Trace& trace) {
+  std::vector<std::int64_t> ends;
+  for (const TraceEvent& event : trace.events) {
+    if (event.kind != TraceKind::annotation || !is_optimizer_mark(trace.name_of(event))) continue;
+    if (!ends.empty() && event.start < ends.back())
+      ends.back() = std::max(ends.back(), event.end());
+    else
+      ends.push_back(event.end());
+  }
+  return between(std::move(ends), "Optimizer.step#");
+}
+
+/// For each place the length of what stands there and at the front alike (Z function), in linear time.
+std::vector<std::size_t> common_prefixes(const std::vector<std::uint32_t>& text) {
+  std::vector<std::size_t> out(text.size(), 0);
+  for (std::size_t i = 1, left = 0, right = 0; i < text.size(); ++i) {
+    if (i < right) out[i] = std::min(right - i, out[i - left]);
+    while (i + out[i] < text.size() && text[out[i]] == text[i + out[i]]) ++out[i];
+    if (i + out[i] > right) left = i, right = i + out[i];
+  }
+  return out;
+}
+
+/// The shortest period of the end of `text` that covers nearly as much of it as any does; 0: none twice.
+std::size_t period_at_end(std::vector<std::uint32_t> text, std::size_t& covered) {
+  std::ranges::reverse(text);
+  const std::vector<std::size_t> alike = common_prefixes(text);
+  const auto reach = [&](std::size_t p) { return alike[p] >= p ? alike[p] + p : std::size_t{0}; };
+  std::size_t most = 0;
+  for (std::size_t p = 1; p < text.size(); ++p) most = std::max(most, reach(p));
+  for (std::size_t p = 1; p < text.size(); ++p) {
+    if (reach(p) * 10 >= most * 9 && reach(p) > 0) {
+      covered = reach(p);
+      return p;
+    }
+  }
+  return 0;
+}
+
+/// Where in the period the host waits longest before a launch: there a step begins.
+std::size_t longest_gap(const std::vector<std::int64_t>& starts, std::size_t first, std::size_t period) {
+  std::size_t best = 0;
+  std::int64_t longest = -1;
+  for (std::size_t phase = 0; phase < period; ++phase) {
+    std::int64_t sum = 0;
+    for (std::size_t i = first + phase; i < starts.size(); i += period)
+      sum += i > first ? starts[i] - starts[i - 1] : 0;
+    if (sum > longest) longest = sum, best = phase;
+  }
+  return best;
+}
+
+TraceSteps by_repetition(const Trace& trace) {
+  std::vector<std::uint32_t> names;
+  std::vector<std::int64_t> starts;
+  for (const TraceLink& link : link_activities(trace)) {
+    const TraceEvent& event = trace.events[link.activity];
+    if (event.kind != TraceKind::kernel || is_collective_kernel(trace.name_of(event))) continue;
+    names.push_back(event.name);
+    starts.push_back(asked_at(trace, link));
+  }
+  std::ranges::sort(starts);
+  std::size_t covered = 0;
+  const std::size_t period = names.empty() ? 0 : period_at_end(names, covered);
+  constexpr std::size_t kFewestKernels = 4;
+  if (period < kFewestKernels) return {};
+  const std::size_t first = names.size() - covered;
+  std::vector<std::int64_t> bounds;
+  for (std::size_t i = first + longest_gap(starts, first, period); i < starts.size(); i += period)
+    bounds.push_back(starts[i]);
+  return between(std::move(bounds), "kernels that repeat");
+}
+
+}  // namespace
+
+bool is_step_mark(std::string_view name) { return name.starts_with("ProfilerStep#"); }
+
+bool is_optimizer_mark(std::string_view name) { return name.starts_with("Optimizer.step#"); }
+
+bool is_loading_mark(std::string_view name) {
+  for (const std::string_view part : {"DataLoader", "dataloader", "data_loader", "train_dataloader_next"}) {
+    if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+TraceSteps find_steps(const Trace& trace) {
+  TraceSteps out = by_profiler_marks(trace);
+  if (out.steps.empty()) out = by_optimizer(trace);
+  if (out.steps.empty()) out = by_repetition(trace);
+  constexpr std::size_t kEnough = 4;
+  while (out.steps.size() >= kEnough && out.steps.front().length() > 3 * typical_step(out)->length()) {
+    out.steps.erase(out.steps.begin());
+    ++out.left_out;
+  }
+  return out;
+}
+
+const TraceStep* typical_step(const TraceSteps& steps) {
+  if (steps.steps.empty()) return nullptr;
+  std::vector<const TraceStep*> by_length;
+  for (const TraceStep& step : steps.steps) by_length.push_back(&step);
+  const auto middle = by_length.begin() + static_cast<std::ptrdiff_t>(by_length.size() / 2);
+  std::ranges::nth_element(by_length, middle, {}, [](const TraceStep* step) { return step->length(); });
+  return *middle;
+}
+
+}  // namespace foretrain

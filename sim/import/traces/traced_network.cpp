@@ -1,0 +1,170 @@
+// The text of a recorded network. Host times are stated for the reference CPU, so that a cluster's own host,
+// without a profiler, is what a prediction takes.
+#include "sim/import/traces/traced_network.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/import/models/filled_text.hpp"
+#include "sim/import/traces/recording_host.hpp"
+#include "sim/import/traces/traced_parameters.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string microseconds_text(double ns) { return fmt::format("\"{:.6g} us\"", std::max(ns * 1e-3, 0.001)); }
+
+/// Of normalizations, whose averages DDP broadcasts: so many floats and counters, evenly.
+std::string buffer_lines(const TracedStep& step) {
+  std::int64_t norms = 0, floats = 0;
+  for (const TracedOperator& op : step.operators)
+    norms += !op.is_backward() && op.name.find("batch_norm") != std::string::npos ? 1 : 0;
+  for (const TraceCollective& broadcast : step.broadcasts)
+    floats += broadcast.element_bytes == 4 ? broadcast.in_elements : 0;
+  if (norms == 0 || floats < 2 * norms) return "";
+  std::string out = "buffers = [\n";
+  for (std::int64_t i = 0; i < norms; ++i) {
+    const std::int64_t each = floats / (2 * norms) + (i == 0 ? floats % (2 * norms) / 2 : 0);
+    out += fmt::format("  {{ name = \"norm.{0}.mean\", size = \"f32[{1}]\" }},\n", i, each);
+    out += fmt::format("  {{ name = \"norm.{0}.variance\", size = \"f32[{1}]\" }},\n", i, each);
+    out += fmt::format("  {{ name = \"norm.{0}.batches\", size = \"i64[]\" }},\n", i);
+  }
+  return out + "]\n";
+}
+
+std::string operator_line(const TracedOperator& op, const std::vector<std::size_t>& ready, double slowdown) {
+  std::string out = fmt::format("  {{ op = \"{}\"", quotable(op.name));
+  if (op.is_backward()) out += fmt::format(", pass = \"backward\", node = \"{}\"", quotable(op.node));
+  if (op.kernels > 0)
+    out +=
+        fmt::format(", kernels = {}, time = {}", op.kernels, microseconds_text(static_cast<double>(op.gpu)));
+  else
+    out += ", view = true";
+  out += fmt::format(", host = {}", microseconds_text(static_cast<double>(op.host) / slowdown));
+  if (!ready.empty()) out += fmt::format(", ready = [{}]", fmt::join(ready, ", "));
+  return out + " },\n";
+}
+
+std::string operator_lines(const TracedStep& step, const TracedParameters& parameters, double slowdown) {
+  std::string out = "operators = [\n";
+  std::size_t next = 0;
+  for (const TracedOperator& op : step.operators) {
+    std::vector<std::size_t> ready;
+    for (int i = 0; i < op.ready && next < parameters.of_ready.size(); ++i)
+      ready.push_back(parameters.of_ready[next++]);
+    out += operator_line(op, ready, slowdown);
+  }
+  return out + "]\n";
+}
+
+/// By the names of kernels of products: "f16", "bf16", or nothing of both.
+std::string precision_of(const Trace& trace) {
+  std::int64_t all = 0, half = 0, brain = 0;
+  for (const TraceEvent& event : trace.events) {
+    if (event.kind != TraceKind::kernel) continue;
+    const std::string& name = trace.name_of(event);
+    const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
+    if (!has("gemm") && !has("conv") && !has("cutlass") && !has("wgrad") && !has("dgrad") && !has("fprop"))
+      continue;
+    all += event.duration;
+    if (has("bf16"))
+      brain += event.duration;
+    else if (has("f16f16") || has("fp16") || has("h884") || has("h1688") || has("h16816") || has("hgemm"))
+      half += event.duration;
+  }
+  if (2 * brain > all && all > 0) return "bf16";
+  return 2 * half > all && all > 0 ? "amp_fp16" : "fp32";
+}
+
+/// The first dimension of the first tensor that goes in.
+std::optional<std::int64_t> batch_of(const TracedStep& step) {
+  for (const TracedOperator& op : step.operators) {
+    if (op.in.empty()) continue;
+    const std::string& size = op.in.front();
+    const std::size_t open = size.find('[');
+    const std::int64_t batch = elements_in(size.substr(0, size.find_first_of(",]", open)) + "]");
+    return batch > 0 ? std::optional(batch) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void say_what_is_missing(const TracedStep& step, std::vector<std::string>& remarks) {
+  if (step.micro_steps > 1)
+    remarks.push_back(
+        fmt::format("the step has {} backward passes; the network is the first of them", step.micro_steps));
+  if (step.after_backward > 0)
+    remarks.push_back(fmt::format("{} behind backward that are not the optimizer's are left out",
+                                  counted(static_cast<std::int64_t>(step.after_backward), "operator")));
+  remarks.emplace_back(
+      "memory is not in a trace: a prediction knows parameters, gradients and the optimizer's");
+}
+
+}  // namespace
+
+std::string traced_name(const std::string& file, const ModelImportOptions& options) {
+  if (!options.name.empty()) return quotable(options.name);
+  std::string name = std::filesystem::path(file).filename().string();
+  name = name.substr(0, name.find('.'));
+  return quotable(name.empty() ? "traced" : name);
+}
+
+std::string traced_parameter_lines(const TracedParameters& parameters) {
+  std::string out = "parameters = [\n";
+  for (std::size_t i = 0; i < parameters.sizes.size(); ++i)
+    out += fmt::format("  {{ name = \"parameter.{}\", size = \"{}\" }},\n", i, parameters.sizes[i]);
+  return out + "]\n";
+}
+
+ImportedModel traced_network(const Trace& trace, const ModelImportOptions& options) {
+  const SourceText source{trace.file, ""};
+  Diagnostics diagnostics(source);
+  const TraceSteps steps = find_steps(trace);
+  if (steps.steps.empty())
+    diagnostics.report(
+        {}, "has no training steps",
+        "call prof.step() behind each step, so that they are marked (ProfilerStep#), and record two");
+  diagnostics.throw_if_any();
+  const TracedStep step = traced_step(trace, steps);
+  const bool has_backward = std::ranges::any_of(step.operators, &TracedOperator::is_backward);
+  if (!has_backward)
+    diagnostics.report({}, "has no backward pass in its steps", "record a training step, with backward()");
+  ImportedModel out;
+  const std::optional<std::int64_t> batch = options.batch ? options.batch : batch_of(step);
+  if (!batch)
+    diagnostics.report({}, "does not say how large the batch was",
+                       "record with record_shapes=True, or say it, as in --batch 32");
+  const TracedParameters parameters = traced_parameters(step, options, diagnostics);
+  diagnostics.throw_if_any();
+  out.remarks = parameters.remarks;
+  say_what_is_missing(step, out.remarks);
+  const double slowdown = recording_slowdown(step);
+  const std::string name = traced_name(trace.file, options),
+                    optimizer = optimizer_called(step.optimizer_name, step.optimizer_scales);
+  out.text = fmt::format("# Recorded by torch.profiler: the typical one of {} of {}.\n",
+                         counted(static_cast<std::int64_t>(steps.steps.size()), "step"), name);
+  for (const std::string& remark : out.remarks) out.text += fmt::format("# {}\n", remark);
+  out.text += fmt::format("description = \"{}, traced\"\n", name);
+  if (!optimizer.empty()) out.text += fmt::format("optimizer = \"{}\"\n", optimizer);
+  out.text +=
+      fmt::format("\n[recorded]\nformat = 1\nby = \"torch.profiler\"\nbatch = {}\ngrows = false\n", *batch);
+  if (!trace.gpu.empty()) out.text += fmt::format("gpu = \"{}\"\n", quotable(trace.gpu));
+  out.text += fmt::format("precision = \"{}\"\n", precision_of(trace));
+  out.text += fmt::format(
+      "# Host times are those of the reference CPU: measured ones over {:.4g}, by which this host's calls "
+      "took\n"
+      "# longer, profiler included.\n",
+      slowdown);
+  out.text +=
+      traced_parameter_lines(parameters) + buffer_lines(step) + operator_lines(step, parameters, slowdown);
+  return out;
+}
+
+ImportedModel traced_network(const TraceFile& file, const ModelImportOptions& options) {
+  return file.timed ? traced_network(*file.timed, options) : traced_network(*file.executions, options);
+}
+
+}  // namespace foretrain
