@@ -119,7 +119,7 @@ struct JobLaunch {
   bool repeated = false;                       ///< in a loop
   std::string file{};                          ///< another script that holds the line; empty: this one
   std::vector<ShellWord> program_words{};      ///< behind the program's name
-  std::vector<ShellWord> launcher_words{};     ///< of horovodrun, which takes settings of Horovod
+  std::vector<ShellWord> launcher_words{};     ///< of horovodrun and accelerate, which take settings
   std::vector<LibraryVariable> variables{};    ///< that mpirun hands on with a value (-x NAME=value)
   std::string strategy{}, strategy_said_by{};  ///< as settings files say it; empty: they do not
 };

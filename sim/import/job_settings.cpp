@@ -1,5 +1,5 @@
-// Files first, as they decide the strategy; then what the program is told; variables count for the strategy
-// that was found.
+// The launcher's options first, then files, then what the program is told: the first that says a key wins.
+// Variables count for the strategy that was found.
 #include "sim/import/job_settings.hpp"
 
 #include <algorithm>
@@ -59,6 +59,38 @@ int gpus_of(const JobScript& script) {
   return script.resources.gpus ? std::max(0, script.resources.gpus->value) : 0;
 }
 
+/// accelerate's options as its file has them.
+YamlNode accelerate_tree(const std::vector<ShellWord>& words) {
+  YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
+  YamlNode fsdp = out, deepspeed = out, megatron = out;
+  const auto says = [](const YamlNode& value) { return value.text == "true"; };
+  for (auto& [name, value] : tree_of_words(words).entries) {
+    std::string type = name == "use_fsdp" && says(value)          ? "FSDP"
+                       : name == "use_deepspeed" && says(value)   ? "DEEPSPEED"
+                       : name == "use_megatron_lm" && says(value) ? "MEGATRON_LM"
+                       : name == "multi_gpu" && says(value)       ? "MULTI_GPU"
+                                                                  : "";
+    if (!type.empty())
+      out.entries.emplace_back("distributed_type",
+                               YamlNode{SettingKind::scalar, std::move(type), {}, {}, value.span});
+    else if (name.starts_with("fsdp_"))
+      fsdp.entries.emplace_back(name, value);
+    else if (name.starts_with("megatron_lm_"))
+      megatron.entries.emplace_back(name, value);
+    else if (name.starts_with("deepspeed_") || name.starts_with("offload_") || name.starts_with("zero") ||
+             name == "gradient_accumulation_steps" || name == "gradient_clipping")
+      deepspeed.entries.emplace_back(name, value);
+    else if (name == "mixed_precision" || name == "dynamo_backend")
+      out.entries.emplace_back(name, value);
+  }
+  for (auto& [name, part] : {std::pair<const char*, YamlNode*>{"fsdp_config", &fsdp},
+                             {"deepspeed_config", &deepspeed},
+                             {"megatron_lm_config", &megatron}}) {
+    if (!part->entries.empty()) out.entries.emplace_back(name, std::move(*part));
+  }
+  return out;
+}
+
 class JobSettingsReader {
  public:
   JobSettingsReader(const SourceText& text, JobScript& script, const ScriptFinder& find)
@@ -68,6 +100,7 @@ class JobSettingsReader {
     context_.gpus = gpus_of(script_);
     context_.arguments = &script_.launch.arguments;
     context_.find = find_;
+    read_launcher();
     for (const NamedFile& file : named_files(script_.launch)) read_file(file);
     read_words();
     take_strategy();
@@ -118,11 +151,19 @@ class JobSettingsReader {
     SettingsContext context = context_;
     // Files that the line names are read already.
     if (!out_.files.empty()) context.find = nullptr;
-    const SourceText source = holder();
     add_words(script_.launch.program_words, context);
-    const YamlNode tree = tree_of_words(script_.launch.launcher_words);
+  }
+
+  /// The launcher's own options, which win over its file.
+  void read_launcher() {
+    if (!script_.launch.started_by) return;
+    const SourceText source = holder();
+    const bool accelerate = script_.launch.started_by->value == StartedBy::accelerate;
+    const YamlNode tree = accelerate ? accelerate_tree(script_.launch.launcher_words)
+                                     : tree_of_words(script_.launch.launcher_words);
+    const auto recognises = accelerate ? is_accelerate : is_horovodrun;
     for (const SettingsFormat& format : settings_formats()) {
-      if (format.recognises == is_horovodrun && is_horovodrun(tree))
+      if (format.recognises == recognises && recognises(tree))
         add([&] { return read_settings_tree(source, tree, format, context_); });
     }
   }
@@ -150,7 +191,7 @@ class JobSettingsReader {
   void take_strategy() {
     for (const TrainingSettings& settings : out_.files) {
       const ReadKey* key = said_by(settings, "strategy.name");
-      if (key == nullptr) continue;
+      if (key == nullptr || !script_.launch.strategy.empty()) continue;
       const std::string quoted = value_of(settings, "strategy.name");
       script_.launch.strategy = quoted.substr(1, quoted.size() - 2);
       script_.launch.strategy_said_by =

@@ -277,7 +277,12 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
   LaunchCandidate out = begin(words[i], StartedBy::accelerate, way);
   if (i + 1 < words.size() && words[i + 1].text == "launch") ++i;
   const SourceSpan span = words[i].span;
+  const std::size_t first = i + 1;
   const Options options = read_options(words, ++i, accelerate_syntax());
+  const auto at = [&](std::size_t word) {
+    return words.begin() + static_cast<std::ptrdiff_t>(std::min(word, words.size()));
+  };
+  out.launch.launcher_words.assign(at(first), at(std::max(first, i)));
   const LauncherOption* all = find_option(options, {"--num-processes"});
   const LauncherOption* machines = find_option(options, {"--num-machines"});
   const LauncherOption* config = find_option(options, {"--config-file"});

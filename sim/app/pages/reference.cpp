@@ -126,6 +126,7 @@ constexpr JsonReport kJsonReports[] = {
     {"model", "model show"},
     {"job", "job show"},
     {"job_check", "job check"},
+    {"settings", "job settings"},
     {"explanation", "explain"},
     {"validation", "validate"},
     {"left_out", "validate --leave-out WHAT"},

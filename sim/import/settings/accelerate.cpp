@@ -58,6 +58,19 @@ constexpr KeyRule kAccelerateRules[] = {
     {"commands", KeyReads::nothing},
     {"main_process_file", KeyReads::nothing}};
 
+/// Copies of the shards.
+void read_copies(SettingsReading& reading) {
+  const auto copies =
+      reading.integer({"parallelism_config.parallelism_config_dp_replicate_size"}, 1, 1'000'000);
+  if (!copies) return;
+  const bool shards =
+      reading.integer({"parallelism_config.parallelism_config_dp_shard_size"}, 1, 1'000'000).value_or(1) > 1;
+  reading.find({"parallelism_config.parallelism_config_dp_replicate_size"});
+  if (*copies > 1 && shards)
+    reading.effect({{"strategy.sharding", "\"hybrid_shard\""}},
+                   "shards inside a node, whatever their number");
+}
+
 /// The configuration of DeepSpeed that the file names, or its own keys.
 void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
   constexpr const char* kFile = "deepspeed_config.deepspeed_config_file";
@@ -65,8 +78,13 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
   if (file != nullptr && file->text != "none") {
     const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
     if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
+    std::vector<ProgramArgument> told;
+    if (reading.context().arguments != nullptr) told = *reading.context().arguments;
+    const std::string mixed = reading.word({"mixed_precision"}).value_or("no");
+    if (mixed != "no") told.push_back({mixed, "mixed_precision", "true", {}});
     SettingsContext context = reading.context();
     context.find = nullptr;
+    if (!told.empty()) context.arguments = &told;
     if (context.gpus == 0) context.gpus = gpus;
     const TrainingSettings inner = read_settings(*text, context);
     reading.fate_of(kFile, KeyFate::usual, "read as " + inner.format);
@@ -204,6 +222,7 @@ void read_accelerate(SettingsReading& reading) {
   read_mixed_precision(reading);
   read_accelerate_accumulation(reading);
   read_degrees(reading);
+  read_copies(reading);
   read_compilation(reading);
   if (reading.flag({"use_cpu"}).value_or(false))
     reading.fate(KeyFate::not_modelled, "the training runs on CPUs");

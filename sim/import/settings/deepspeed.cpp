@@ -162,6 +162,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"autotuning.*", KeyReads::nothing},
     {"eigenvalue.*", KeyReads::nothing},
     {"compile.*", KeyReads::nothing},
+    {"monitor_config.*", KeyReads::nothing},
     {"steps_per_print", KeyReads::nothing},
     {"dump_state", KeyReads::nothing},
     {"tensorboard.*", KeyReads::nothing},

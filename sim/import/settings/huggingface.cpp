@@ -100,14 +100,33 @@ void read_fsdp_words(SettingsReading& reading, const std::string& above) {
   reading.effect(std::move(effects), says("offload") ? "offload of parameters is not modelled" : "");
 }
 
+/// What "auto" in DeepSpeed's file stands for.
+std::vector<ProgramArgument> told_by(SettingsReading& reading, const std::string& above) {
+  std::vector<ProgramArgument> out;
+  if (reading.context().arguments != nullptr) out = *reading.context().arguments;
+  for (const auto& [name, key] :
+       {std::pair{"per_device_train_batch_size", "batch_per_gpu"},
+        std::pair{"gradient_accumulation_steps", "accumulation"}, std::pair{"fp16", "fp16"},
+        std::pair{"bf16", "bf16"}, std::pair{"max_grad_norm", "clip"}}) {
+    if (const YamlNode* node = reading.find({above + name}))
+      out.push_back({key, name, node->text, node->span});
+  }
+  return out;
+}
+
 /// A file beside this one, or a table.
-void read_further(SettingsReading& reading, const std::string& path) {
+void read_further(SettingsReading& reading, const std::string& above, const std::string& name) {
+  const std::vector<ProgramArgument> told = told_by(reading, above);
+  const std::string path = above + name;
   const YamlNode* node = reading.find({path});
   if (node == nullptr || node->kind != YamlNode::Kind::scalar || flag_in(node->text)) return;
   const auto text = reading.context().find ? reading.context().find(node->text) : std::nullopt;
+  if (!text && name == "deepspeed")
+    return reading.effect({{"strategy.name", "\"zero0\""}},
+                          "the stage is in the file, which does not lie beside this one");
   if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
   SettingsContext context = reading.context();
-  context.find = nullptr;
+  context.find = nullptr, context.arguments = &told;
   const TrainingSettings inner = read_settings(*text, context);
   reading.fate(KeyFate::usual, "read as " + inner.format);
   reading.include(inner);
@@ -153,8 +172,8 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
   const YamlNode* table = reading.find({above + "fsdp_config"});
   if (table != nullptr && table->kind == YamlNode::Kind::map && !table->entries.empty())
     read_fsdp_keys(reading, above + "fsdp_config.");
-  read_further(reading, above + "fsdp_config");
-  read_further(reading, above + "deepspeed");
+  read_further(reading, above, "fsdp_config");
+  read_further(reading, above, "deepspeed");
   read_trainer_numbers(reading, above);
   std::vector<std::string> paths;
   for (const ArgumentRow& row : kArgumentRows) paths.push_back(above + row.name);

@@ -135,8 +135,12 @@ void read_python_program(SettingsReading& reading) {
   }
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
-    if (called(name) && (std::string_view(name) != "Trainer" || is_lightning_trainer(reading)))
+    if (!called(name)) continue;
+    static constexpr KeyRule kOthers[] = {{"Trainer.*", KeyReads::nothing, {}, "network and data"}};
+    if (std::string_view(name) != "Trainer" || is_lightning_trainer(reading))
       read_trainer_keys(reading, fmt::format("{}.", name));
+    else
+      reading.apply(kOthers);
   }
 }
 

@@ -302,7 +302,7 @@ void keep_options_of(std::string_view name, TrainingSettings& settings) {
 
 void SettingsReading::finish() {
   for (Leaf& leaf : leaves_) {
-    if (!leaf.told) tell(leaf, KeyFate::unknown, {}, "");
+    if (!leaf.told) tell(leaf, leaf.node->is_null() ? KeyFate::usual : KeyFate::unknown, {}, "");
   }
   // Tools take options of stages and wrappers that the file does not choose, and ignore them.
   const std::string strategy = value_of(out_, "strategy.name");

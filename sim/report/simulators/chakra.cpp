@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -101,34 +100,16 @@ std::int64_t comm_size(const ExportedMessage& message, std::size_t ranks) {
   return of_parts ? message.size.count / count : message.size.count;
 }
 
-/// Groups of fewer than all ranks and their names, from 1, in the order of their first ranks.
-class GroupNames {
- public:
-  explicit GroupNames(const ExportedSteps& steps) : steps_(steps) {
-    std::set<Group> used;
-    for (const ExportedNode& node : steps.nodes) {
-      if (node.message && node.message->among != Group::world) used.insert(node.message->among);
-    }
-    for (const Group group : used) {
-      for (int rank = 0; rank < steps.ranks(); ++rank) names_.try_emplace(group_of(steps, group, rank), 0);
-    }
-    int next = 1;
-    for (auto& [ranks, name] : names_) name = next++;
-  }
-  /// 0: all ranks.
-  int name(Group group, int rank) const {
-    return group == Group::world ? 0 : names_.at(group_of(steps_, group, rank));
-  }
-  const std::map<std::vector<int>, int>& all() const { return names_; }
-
- private:
-  const ExportedSteps& steps_;
-  std::map<std::vector<int>, int> names_;
-};
+/// Groups have numbers from 1: those of nodes, then those across nodes, in the order of their first ranks.
+int number_of_group(const ExportedSteps& steps, Group group, int rank) {
+  const auto at = static_cast<std::size_t>(rank);
+  if (group == Group::node) return steps.node_of_rank[at] + 1;
+  return *std::ranges::max_element(steps.node_of_rank) + steps.place_of_rank[at] + 2;
+}
 
 class ChakraWriter {
  public:
-  ChakraWriter(const ExportedSteps& steps, int rank) : steps_(steps), rank_(rank), groups_(steps) {
+  ChakraWriter(const ExportedSteps& steps, int rank) : steps_(steps), rank_(rank) {
     rest_.assign(steps.queues.size(), 0);
   }
 
@@ -170,7 +151,7 @@ class ChakraWriter {
               attribute("comm_size", kInt64, static_cast<std::uint64_t>(comm_size(message, ranks))));
     if (message.among != Group::world)
       out.bytes(kNodeAttribute,
-                text_attribute("pg_name", std::to_string(groups_.name(message.among, rank_))));
+                text_attribute("pg_name", std::to_string(number_of_group(steps_, message.among, rank_))));
   }
 
   std::string name_of_node(const ExportedNode& node) const {
@@ -189,7 +170,6 @@ class ChakraWriter {
 
   const ExportedSteps& steps_;
   int rank_;
-  GroupNames groups_;
   std::vector<std::int64_t> rest_;
 };
 
@@ -198,12 +178,19 @@ class ChakraWriter {
 std::string write_chakra(const ExportedSteps& steps, int rank) { return ChakraWriter(steps, rank).write(); }
 
 std::string write_chakra_groups(const ExportedSteps& steps) {
-  const GroupNames names(steps);
-  if (names.all().empty()) return "";
+  std::map<int, std::vector<int>> groups;
+  for (const Group group : {Group::node, Group::across}) {
+    const auto is_used = [group](const ExportedNode& node) {
+      return node.message && node.message->among == group;
+    };
+    if (std::ranges::none_of(steps.nodes, is_used)) continue;
+    for (int rank = 0; rank < steps.ranks(); ++rank)
+      groups[number_of_group(steps, group, rank)].push_back(rank);
+  }
   std::vector<std::string> rows;
-  for (const auto& [ranks, name] : names.all())
-    rows.push_back(fmt::format("  \"{}\": [{}]", name, fmt::join(ranks, ", ")));
-  return fmt::format("{{\n{}\n}}\n", fmt::join(rows, ",\n"));
+  for (const auto& [number, ranks] : groups)
+    rows.push_back(fmt::format("  \"{}\": [{}]", number, fmt::join(ranks, ", ")));
+  return rows.empty() ? "" : fmt::format("{{\n{}\n}}\n", fmt::join(rows, ",\n"));
 }
 
 }  // namespace foretrain

@@ -3,6 +3,7 @@
 #include "sim/report/simulators/exported_steps.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -44,7 +45,9 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   ExportedSteps out;
   out.name = fmt::format("{} on {} with {}", scenario.model.name, scenario.cluster.name, strategy.name);
   out.steps = static_cast<int>(recorded.plan.step_ends.size());
-  for (const GpuPlace& place : recorded.job.ranks) out.node_of_rank.push_back(place.node);
+  std::vector<int> nodes;
+  for (const GpuPlace& place : recorded.job.ranks) nodes.push_back(place.node);
+  set_ranks(out, nodes);
   for (const Queue& queue : graph.queues()) out.queues.push_back(queue.name);
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     out.nodes.push_back(node_of(recorded, id));
@@ -60,24 +63,23 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   return out;
 }
 
+void set_ranks(ExportedSteps& steps, const std::vector<int>& nodes) {
+  std::map<int, int> numbers;
+  std::vector<int> ranks_in;
+  for (const int node : nodes) {
+    const int number = numbers.try_emplace(node, static_cast<int>(numbers.size())).first->second;
+    if (static_cast<std::size_t>(number) == ranks_in.size()) ranks_in.push_back(0);
+    steps.node_of_rank.push_back(number);
+    steps.place_of_rank.push_back(ranks_in[static_cast<std::size_t>(number)]++);
+  }
+}
+
 std::vector<int> group_of(const ExportedSteps& steps, Group group, int rank) {
+  const std::vector<int>& by = group == Group::node ? steps.node_of_rank : steps.place_of_rank;
   std::vector<int> all;
-  const auto place_in_node = [&](int of) {
-    int place = 0;
-    for (int other = 0; other < of; ++other)
-      place += steps.node_of_rank[static_cast<std::size_t>(other)] ==
-                       steps.node_of_rank[static_cast<std::size_t>(of)]
-                   ? 1
-                   : 0;
-    return place;
-  };
-  const int own_node = steps.node_of_rank[static_cast<std::size_t>(rank)];
-  const int own_place = group == Group::across ? place_in_node(rank) : 0;
   for (int other = 0; other < steps.ranks(); ++other) {
-    const bool same_node = steps.node_of_rank[static_cast<std::size_t>(other)] == own_node;
-    const bool in = group == Group::world || (group == Group::node && same_node) ||
-                    (group == Group::across && place_in_node(other) == own_place);
-    if (in) all.push_back(other);
+    if (group == Group::world || by[static_cast<std::size_t>(other)] == by[static_cast<std::size_t>(rank)])
+      all.push_back(other);
   }
   return all;
 }

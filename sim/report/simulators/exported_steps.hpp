@@ -46,7 +46,8 @@ struct ExportedSteps {
   std::string name;  ///< "resnet50 on mahti with ddp"
   std::vector<ExportedNode> nodes;
   std::vector<std::string> queues;
-  std::vector<int> node_of_rank;  ///< of the cluster; its size is the number of ranks
+  std::vector<int> node_of_rank;   ///< from 0 in the order of the ranks; its size is their number
+  std::vector<int> place_of_rank;  ///< in its node, from 0
   int steps = 0;
   std::size_t short_lags = 0;  ///< that are left out
   std::size_t waits = 0;       ///< longer ones
@@ -56,6 +57,9 @@ struct ExportedSteps {
 /// Keeps `recorded`'s labels alive only as long as it lives. Throws InputError for strategies in which one
 /// process drives several GPUs.
 ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scenario);
+
+/// Numbers the nodes of the ranks, given by any number, and the ranks' places in them.
+void set_ranks(ExportedSteps& steps, const std::vector<int>& nodes);
 
 /// The ranks of a rank's group, ascending.
 std::vector<int> group_of(const ExportedSteps& steps, Group group, int rank);

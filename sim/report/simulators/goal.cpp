@@ -2,6 +2,7 @@
 #include "sim/report/simulators/goal.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -94,11 +95,19 @@ class GoalWriter {
     if (before != 0) out_ += fmt::format("l{} requires l{}\n", label, before);
   }
 
+  /// A number for each queue that has tasks, and one for its waits; GOAL keeps them in a byte.
+  std::size_t processor(QueueId queue, bool waits = false) {
+    const auto number = processors_.try_emplace({queue, waits}, processors_.size()).first->second;
+    if (number > 255)
+      throw InputError("more than 256 threads and streams of a rank, which GOAL cannot number",
+                       "foretrain export chakra does not number them");
+    return number;
+  }
+
   /// A wait keeps nobody's processor: it has one of its own, beside that of the queue it holds up.
   std::uint64_t wait(const ExportedDependency& before, QueueId queue) {
     const std::uint64_t label = begin_operation();
-    out_ +=
-        fmt::format("l{}: calc {} cpu {}\n", label, before.lag.count() / 1000, steps_.queues.size() + queue);
+    out_ += fmt::format("l{}: calc {} cpu {}\n", label, before.lag.count() / 1000, processor(queue, true));
     require(label, last_of_node_[before.node]);
     return label;
   }
@@ -106,7 +115,7 @@ class GoalWriter {
   void write_calc(std::size_t id, std::int64_t duration) {
     const ExportedNode& node = steps_.nodes[id];
     const std::uint64_t label = begin_operation();
-    out_ += fmt::format("l{}: calc {} cpu {}\n", label, duration, node.queue);
+    out_ += fmt::format("l{}: calc {} cpu {}\n", label, duration, processor(node.queue));
     for (const ExportedDependency& before : node.after)
       require(label, before.lag > Time{} ? wait(before, node.queue) : last_of_node_[before.node]);
     last_of_node_[id] = label;
@@ -121,6 +130,7 @@ class GoalWriter {
     const Schedule& plan = schedule(*node.message, static_cast<int>(group.size()));
     write_transfers(id, plan, group, rank);
     next_tag_ += static_cast<std::uint64_t>(plan.steps()) * static_cast<std::uint64_t>(plan.chunks);
+    if (next_tag_ > std::numeric_limits<std::uint32_t>::max()) refuse(operations_);
   }
 
   std::vector<int> group_of(Group group, int rank) {
@@ -150,7 +160,7 @@ class GoalWriter {
       const std::uint64_t label = begin_operation();
       out_ += fmt::format("l{}: {} {}b {} {} tag {} cpu {}\n", label, sends ? "send" : "recv",
                           bytes_of(node.message->size, chunk, chunks), sends ? "to" : "from", peer, tag,
-                          node.queue);
+                          processor(node.queue));
       require(label, received[chunk]);
       if (!sends) require(label, sent[chunk]);
       (sends ? sent : received)[chunk] = label;
@@ -158,7 +168,7 @@ class GoalWriter {
     }
     if (all.empty()) return;
     const std::uint64_t end = begin_operation();
-    out_ += fmt::format("l{}: calc 0 cpu {}\n", end, node.queue);
+    out_ += fmt::format("l{}: calc 0 cpu {}\n", end, processor(node.queue));
     for (const std::uint64_t label : all) require(end, label);
     last_of_node_[id] = end;
   }
@@ -173,6 +183,7 @@ class GoalWriter {
   std::string out_;
   std::map<std::tuple<CollectiveOp, bool, int, int>, Schedule> schedules_;
   std::map<std::pair<Group, int>, std::vector<int>> groups_;
+  std::map<std::pair<QueueId, bool>, std::size_t> processors_;
   std::vector<std::int64_t> rest_;
   std::vector<std::uint64_t> last_of_node_;
   std::uint64_t next_label_ = 1, next_tag_ = 0;

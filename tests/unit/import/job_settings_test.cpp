@@ -65,6 +65,19 @@ TEST_CASE("accelerate's file says how many processes there are") {
   CHECK(says(job, "name = \"fsdp\""));
 }
 
+TEST_CASE("options of accelerate win over its file") {
+  const Read job = read(
+      "srun accelerate launch --config_file a.yaml --use_fsdp --fsdp_sharding_strategy SHARD_GRAD_OP "
+      "train.py",
+      "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_machines: 2\nnum_processes: 8\n");
+  CHECK(says(job, "name = \"fsdp\""));
+  CHECK(says(job, "sharding = \"shard_grad_op\""));
+  CHECK(says(job, "precision = \"bf16\""));
+  const Read zero =
+      read("srun accelerate launch --num_processes 8 --num_machines 2 --use_deepspeed --zero_stage 3 t.py");
+  CHECK(says(zero, "name = \"zero3\""));
+}
+
 TEST_CASE("what the program is told counts before a file") {
   const Read job =
       read("srun torchrun --nnodes=2 --nproc_per_node=4 train.py --batch-size 16 --deepspeed ds.json",
