@@ -1,10 +1,12 @@
-"""Trains a small CNN by DDP over gloo on this machine's cores under torch.profiler, and reads the steps out of its Kineto traces.
+"""Trains a small CNN by DDP over gloo on this machine's cores under torch.profiler, and reads the steps out
+of its traces (Kineto's, or those of a build without Kineto, as Debian's).
 
     python3 python/tests/measured/train_here.py --ranks 2 4 > python/tests/measured/training.jsonl
 
-One JSON line a run: `ddp` is the median step of rank 0's trace, `alone` that of the same processes, as many at once, which train
-each for itself: the calibration of a core, with what the processes take from each other. A thread a process. Runs
-alternate, since machines are not quiet; the least disturbed pair counts. Needs Debian's python3-torch, no root.
+One JSON line a number of ranks: `ddp` is the median step of rank 0's trace, `alone` that of the same processes,
+as many at once, which train each for itself: the calibration of a core, with what the processes take from each
+other. A thread a process. Runs alternate, since machines are not quiet; the least disturbed counts.
+Needs python3-torch, no root.
 """
 import argparse
 import json
@@ -21,7 +23,7 @@ BATCH = 32
 
 
 def network():
-    """Six convolutions and two linear layers, for images of 32 x 32: 2.2 million parameters."""
+    """Six convolutions and two linear layers, for images of 32 x 32: 1.3 million parameters."""
     from torch import nn
 
     def pair(inside, outside):
@@ -72,7 +74,8 @@ def steps_of(trace: Path) -> List[float]:
     """Seconds between the beginnings of successive steps of a Kineto trace."""
     content = json.loads(trace.read_text())
     events = content["traceEvents"] if isinstance(content, dict) else content
-    marks = [e for e in events if e.get("ph") == "X" and e["name"].startswith("ProfilerStep#") and e.get("cat") != "Trace"]
+    steps = [e for e in events if e.get("ph") == "X" and e["name"].startswith("ProfilerStep#")]
+    marks = [e for e in steps if e.get("cat") != "Trace"]
     begins = sorted({e["name"]: e["ts"] for e in marks}.values())
     return [(b - a) * 1e-6 for a, b in zip(begins, begins[1:])]
 
