@@ -293,6 +293,25 @@ class Callers(unittest.TestCase):
         self.assertEqual(capture.loss, "cross entropy of 2 outputs")
         self.assertEqual(len(ops(capture, op="aten::addmm")), 2)
 
+    def test_lists_of_samples_as_detection_takes_them(self):
+        class Detector(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Conv2d(3, 4, 3)
+
+            def forward(self, images, targets):
+                x = self.net(torch.stack(images)).mean((1, 2, 3))
+                boxes = torch.stack([t["boxes"].sum() for t in targets])
+                return {"a": (x - boxes).abs().mean(), "b": x.pow(2).mean()}
+
+        images, targets = [torch.zeros(3, 8, 8)] * 2, [{"boxes": torch.zeros(5, 4)}] * 2
+        capture = record(Detector(), (images, targets))
+        self.assertEqual((capture.batch, capture.loss), (2, "the sum of the 2 losses that the model returns"))
+
+    def test_scripted_parts_record_the_same_at_both_batches(self):
+        model = nn.Sequential(torch.jit.script(nn.Sequential(nn.Linear(4, 4), nn.ReLU())), nn.Linear(4, 2))
+        self.assertTrue(record(model, torch.zeros(3, 4)).grows)
+
     def test_a_given_loss_takes_output_and_target(self):
         capture = record(nn.Linear(8, 3), (torch.zeros(4, 8), torch.zeros(4, 3)), nn.MSELoss())
         self.assertEqual(len(ops(capture, op="aten::mse_loss")), 1)
