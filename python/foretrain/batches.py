@@ -53,8 +53,22 @@ def tensors_of(value: Any) -> List[torch.Tensor]:
     return found
 
 
+def _lists_of_samples(batch: Any) -> List[List[Any]]:
+    """Lists within a batch with an entry a sample, as detection models take images and their boxes."""
+    found: List[List[Any]] = []
+    entries = batch.values() if isinstance(batch, Mapping) else batch
+    for one in entries if isinstance(batch, (Mapping, list, tuple)) else ():
+        if isinstance(one, list) and one and all(isinstance(v, (torch.Tensor, Mapping)) for v in one):
+            found.append(one)
+    return found
+
+
 def samples(batch: Any, dim: int) -> int:
-    """Samples in a batch: the first tensor's size along the batch dimension."""
+    """Samples in a batch: entries of its first list of samples, else the first tensor's size along the batch
+    dimension."""
+    lists = _lists_of_samples(batch)
+    if lists:
+        return len(lists[0])
     tensors = tensors_of(batch)
     if not tensors:
         raise CaptureError(
@@ -77,6 +91,8 @@ def samples(batch: Any, dim: int) -> int:
 
 def other_sizes(batch: Any, dim: int, count: int) -> List[Tuple[int, ...]]:
     """Shapes of the batch's tensors that have another number of samples along the batch dimension."""
+    if _lists_of_samples(batch):
+        return []
     return [tuple(t.shape) for t in tensors_of(batch) if t.dim() > dim and t.shape[dim] != count]
 
 
@@ -91,13 +107,17 @@ def repeated(batch: Any, dim: int, count: int, times: int) -> Any:
             return torch.cat([tensor] * times, 0)
         return tensor
 
+    lists = {id(one) for one in _lists_of_samples(batch)}
+
     def walk(value: Any) -> Any:
         if (
             isinstance(value, list)
             and len(value) == count
-            and all(isinstance(v, (int, float, str)) for v in value)
+            and (id(value) in lists or all(isinstance(v, (int, float, str)) for v in value))
         ):
             return value * times
+        if lists and isinstance(value, torch.Tensor):
+            return value
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             return type(value)(walk(v) for v in value)
         if isinstance(value, Mapping):

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional
 from torch.overrides import TorchFunctionMode
 
+from .attention import run_attention
 from .autocasting import Autocast
 from .graph import Graph
 from .recorder import Recorder
@@ -93,9 +94,11 @@ class Calls(TorchFunctionMode):
         if on_cpu and name == "dropout":
             return _dropout(func, *args, **kwargs)
         if on_cpu and name in RECURRENT:
-            return run_recurrent(self.recorder, name, args)
+            return run_recurrent(self.recorder, func, name, args)
         if on_cpu and name in CELLS:
-            return run_cell(self.recorder, name, args, kwargs)
+            return run_cell(self.recorder, func, name, args, kwargs)
+        if on_cpu and name == "scaled_dot_product_attention":
+            return run_attention(self.recorder, func, args, kwargs)
         return func(*args, **kwargs)
 
 

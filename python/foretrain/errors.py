@@ -34,14 +34,20 @@ def _is_library(path: str) -> bool:
 
 
 def user_line(trace: Optional[TracebackType]) -> Optional[str]:
-    """`FILE:LINE: source` of the innermost frame that is not a library's, or None."""
-    found = None
+    """`FILE:LINE: source` of the innermost frame of the user's code, else of a library on top of torch;
+    or None."""
+    own = other = None
     for frame, number in traceback.walk_tb(trace):
         path = frame.f_code.co_filename
         if not _is_library(path):
-            source = linecache.getline(path, number).strip()
-            found = f"{path}:{number}: {source}" if source else f"{path}:{number}"
-    return found
+            own = (path, number)
+        elif os.sep + "torch" + os.sep not in path and "-packages" in path:
+            other = (path, number)
+    if own is None and other is None:
+        return None
+    path, number = own or other or ("", 0)
+    source = linecache.getline(path, number).strip()
+    return f"{path}:{number}: {source}" if source else f"{path}:{number}"
 
 
 def reason(error: BaseException) -> str:

@@ -110,7 +110,7 @@ class Graph:
             fresh.pop(0)
         call = self.recorder.next_call() if len(fresh) > 1 else None
         for operator in fresh:
-            operator.node = "" if name.startswith("_OneOperator") else name
+            operator.node = "" if name.startswith("_Fused") else name
             if operator.call is None:
                 operator.call = call
             if module is not None:

@@ -255,7 +255,8 @@ def _without_formula(path: Optional[str]) -> List[str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return [line.strip() for line in shown.stdout.splitlines() if "without a formula" in line]
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    return [line for line in lines if "without formula" in line.lower()]
 
 
 def _content(

@@ -2,12 +2,12 @@
 dozens of small ones."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import torch
 
-from .recorder import Operator, Recorder, tensors_in
-from .sizes import size_of
+from .fused import FusedCall, Made
+from .recorder import Recorder, tensors_in
 
 #: Functions over a sequence: gates of a step, and what cuDNN keeps of a step for backward, in hidden sizes
 #: (gates, state, its tanh).
@@ -25,78 +25,7 @@ CELLS: Dict[str, Tuple[str, int, int]] = {
 }
 
 
-class _OneOperator(torch.autograd.Function):
-    """An operator that is recorded, not run: results of the right sizes forward, gradients of the inputs'
-    sizes backward."""
-
-    @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any,
-        recorder: Recorder,
-        names: Tuple[str, str],
-        settings: Dict[str, Any],  # type: ignore[override]
-        results: Sequence[Tuple[int, ...]],
-        kept: Sequence[Tuple[int, ...]],
-        *inputs: torch.Tensor,
-    ) -> Any:
-        # States come last, as in aten::_cudnn_rnn: autograd hands on gradients in the order of the arguments.
-        like = inputs[0]
-        ctx.set_materialize_grads(False)
-        recorder.silent += 1
-        try:
-            outputs = tuple(like.new_zeros(shape) for shape in results)
-            workspace = tuple(like.new_zeros(shape) for shape in kept)
-        finally:
-            recorder.silent -= 1
-        everything = outputs + workspace
-        recorder.add(
-            Operator(
-                names[0],
-                "",
-                tuple(size_of(t) for t in inputs),
-                tuple(size_of(t) for t in everything),
-                dict(settings),
-            ),
-            everything,
-        )
-        ctx.save_for_backward(*inputs, *outputs, *workspace)
-        ctx.of_recorder, ctx.of_backward, ctx.of_settings, ctx.of_inputs = (
-            recorder,
-            names[1],
-            dict(settings),
-            len(inputs),
-        )
-        ctx.mark_non_differentiable(*workspace)
-        return everything
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        recorder = ctx.of_recorder
-        saved = ctx.saved_tensors
-        needs = ctx.needs_input_grad[5:]
-        recorder.silent += 1
-        try:
-            results = [
-                torch.zeros_like(t) if need else None for t, need in zip(saved[: ctx.of_inputs], needs)
-            ]
-        finally:
-            recorder.silent -= 1
-        given = [g for g in grads if g is not None]
-        made = [r for r in results if r is not None]
-        recorder.add(
-            Operator(
-                ctx.of_backward,
-                "",
-                tuple(size_of(t) for t in list(saved) + given),
-                tuple(size_of(t) for t in made),
-                ctx.of_settings,
-            ),
-            made,
-        )
-        return (None, None, None, None, None, *results)
-
-
-def run_recurrent(recorder: Recorder, name: str, args: Sequence[Any]) -> Any:
+def run_recurrent(recorder: Recorder, func: Callable[..., Any], name: str, args: Sequence[Any]) -> Any:
     """torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu with all their arguments, packed sequences
     too."""
     packed = isinstance(args[1], torch.Tensor) and isinstance(args[3], (list, tuple))
@@ -106,21 +35,17 @@ def run_recurrent(recorder: Recorder, name: str, args: Sequence[Any]) -> Any:
     else:
         data, state, weights, biases, layers, dropout, training, both, batch_first = args
     states = list(tensors_in(state))
+    hidden, cell = states[0].shape[-1], states[-1].shape[-1]  # they differ with proj_size
     directions = 2 if both else 1
-    hidden = states[0].shape[-1]
-    shape = tuple(data.shape[:-1]) + (
-        states[-1 if name == "lstm" and len(states) == 1 else 0].shape[-1] * directions,
-    )
-    cell = states[1].shape[-1] if name == "lstm" else hidden
     gates, keeps = RECURRENT[name]
-    steps = 1
-    for size in data.shape[:-1]:
-        steps *= int(size)
-    results = [shape] + [tuple(s.shape) for s in states]
-    kept = [(layers * directions, steps, keeps * cell)] if keeps and training else []
+    steps = data.numel() // max(1, data.shape[-1])
+    width = hidden * directions
+    results: List[Made] = [(tuple(data.shape[:-1]) + (width,), None)]
+    results += [(tuple(s.shape), None) for s in states]
+    kept: List[Made] = [((layers * directions, steps, keeps * cell), None)] if keeps and training else []
     if layers > 1 and training:
-        mask = shape[-1] // 4 if dropout > 0 else 0  # a byte each
-        kept.append((layers - 1, steps, shape[-1] + mask))
+        mask = width // 4 if dropout > 0 else 0  # a byte each
+        kept.append(((layers - 1, steps, width + mask), None))
     settings = {
         "mode": name,
         "num_layers": int(layers),
@@ -131,32 +56,26 @@ def run_recurrent(recorder: Recorder, name: str, args: Sequence[Any]) -> Any:
         "gates": gates,
         "hidden": int(cell),
     }
-    tensors = [data, *weights, *states]
-    out = _OneOperator.apply(
-        recorder, ("aten::_cudnn_rnn", "aten::_cudnn_rnn_backward"), settings, results, kept, *tensors
-    )
-    return tuple(out[: len(results)])
+    call = FusedCall(recorder, "_cudnn_rnn", settings, results, kept, lambda: func(*args))
+    return call([data, *weights, *states])
 
 
-def run_cell(recorder: Recorder, name: str, args: Sequence[Any], kwargs: Dict[str, Any]) -> Any:
+def run_cell(
+    recorder: Recorder, func: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Dict[str, Any]
+) -> Any:
     """torch.lstm_cell and torch.gru_cell: two products, then CUDA's fused gates."""
-    names = ["input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"]
-    given = dict(zip(names, args))
+    given = dict(zip(["input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"], args))
     given.update(kwargs)
-    data, state = given["input"], given["hx"]
-    hidden = list(tensors_in(state))
-    left = torch.matmul(data, given["w_ih"].t())
-    right = torch.matmul(hidden[0], given["w_hh"].t())
-    fused, gates, keeps = CELLS[name]
-    tensors: List[torch.Tensor] = [left, right, hidden[-1]]
+    hidden = list(tensors_in(given["hx"]))
+    tensors = [
+        torch.matmul(given["input"], given["w_ih"].t()),
+        torch.matmul(hidden[0], given["w_hh"].t()),
+        hidden[-1],
+    ]
     tensors += [given[b] for b in ("b_ih", "b_hh") if given.get(b) is not None]
-    kept = [(data.shape[0], keeps * hidden[0].shape[-1])]
-    out = _OneOperator.apply(
-        recorder,
-        (f"aten::{fused}", f"aten::{fused}_backward"),
-        {"gates": gates},
-        [tuple(h.shape) for h in hidden],
-        kept,
-        *tensors,
-    )
-    return tuple(out[:2]) if name == "lstm_cell" else out[0]
+    fused, gates, keeps = CELLS[name]
+    results: List[Made] = [(tuple(h.shape), None) for h in hidden]
+    kept: List[Made] = [((given["input"].shape[0], keeps * hidden[0].shape[-1]), None)]
+    call = FusedCall(recorder, fused, {"gates": gates}, results, kept, lambda: func(*args, **kwargs))
+    out = call(tensors)
+    return out if name == "lstm_cell" else out[0]

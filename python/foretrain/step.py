@@ -264,6 +264,7 @@ def _record(
     on_cpu = device.type != "cuda"
     with contextlib.ExitStack() as stack:
         stack.enter_context(bodies_run())
+        stack.enter_context(torch.jit.optimized_execution(False))  # or scripts differ each time
         stack.enter_context(cuda_autocast_seen(autocast) if on_cpu else contextlib.nullcontext())
         stack.enter_context(_modules_named(model, recorder, graph))
         if mode is not None:

@@ -69,6 +69,42 @@ class KeptStorages(unittest.TestCase):
         self.assertEqual(sorted(capture.ready_order), list(range(8)))
         self.assertIn("f32[7,B,8]", capture.content)
 
+    def test_an_lstm_that_runs_for_real_has_real_results(self):
+        class Asks(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm = nn.LSTM(8, 16)
+
+            def forward(self, x):
+                y = self.lstm(x)[0]
+                self.seen = y.abs().sum().item()
+                return y.sum()
+
+        model = Asks()
+        capture = record(model, torch.ones(7, 5, 8), batch_dim=1)
+        self.assertFalse(capture.faked)
+        self.assertGreater(model.seen, 0)
+        self.assertEqual(len(ops(capture, op="aten::_cudnn_rnn")), 1)
+
+    def test_attention_is_one_operator_each_way_as_on_cuda(self):
+        from foretrain.attention import run_attention
+        from foretrain.recorder import Recorder
+
+        for dtype, name in ((torch.bfloat16, "flash"), (torch.float32, "efficient")):
+            q = torch.zeros(2, 3, 5, 8, dtype=dtype, requires_grad=True)
+            recorder = Recorder()
+            with recorder:
+                out = run_attention(recorder, lambda q, k, v, **_: q * 1, (q, q, q), {"is_causal": True})
+                recorder.backward = True
+                out.backward(torch.ones_like(out))
+            fused = [o for o in recorder.operators if "attention" in o.op]
+            self.assertEqual(
+                [o.op for o in fused],
+                [f"aten::_scaled_dot_product_{name}_attention{end}" for end in ("", "_backward")],
+            )
+            self.assertEqual(fused[0].outs[1], ("f32", (2, 3, 5)))
+            self.assertTrue(fused[0].with_["is_causal"])
+
     def test_dropout_is_one_operator_with_a_mask_of_bytes(self):
         capture = record(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)), (torch.zeros(2, 4), labels(2)))
         self.assertEqual(ops(capture, op="aten::native_dropout")[0].outs[1], ("b8", (2, 4)))
@@ -256,6 +292,25 @@ class Callers(unittest.TestCase):
         capture = record(Model(), Item(torch.zeros(4, 8), {"y": torch.zeros(4, 8)}))
         self.assertEqual(capture.loss, "cross entropy of 2 outputs")
         self.assertEqual(len(ops(capture, op="aten::addmm")), 2)
+
+    def test_lists_of_samples_as_detection_takes_them(self):
+        class Detector(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Conv2d(3, 4, 3)
+
+            def forward(self, images, targets):
+                x = self.net(torch.stack(images)).mean((1, 2, 3))
+                boxes = torch.stack([t["boxes"].sum() for t in targets])
+                return {"a": (x - boxes).abs().mean(), "b": x.pow(2).mean()}
+
+        images, targets = [torch.zeros(3, 8, 8)] * 2, [{"boxes": torch.zeros(5, 4)}] * 2
+        capture = record(Detector(), (images, targets))
+        self.assertEqual((capture.batch, capture.loss), (2, "the sum of the 2 losses that the model returns"))
+
+    def test_scripted_parts_record_the_same_at_both_batches(self):
+        model = nn.Sequential(torch.jit.script(nn.Sequential(nn.Linear(4, 4), nn.ReLU())), nn.Linear(4, 2))
+        self.assertTrue(record(model, torch.zeros(3, 4)).grows)
 
     def test_a_given_loss_takes_output_and_target(self):
         capture = record(nn.Linear(8, 3), (torch.zeros(4, 8), torch.zeros(4, 3)), nn.MSELoss())
