@@ -27,7 +27,7 @@ const Rooms& rooms() {
       {"base", {}},
       {"engine", {}},
       {"cluster", {"fabrics"}},
-      {"workload", {"device", "layers", "lowering", "tape"}},
+      {"workload", {"device", "layers", "lowering", "recorded", "tape"}},
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},

@@ -98,6 +98,8 @@ inline std::string small_network_recorded() {
       "{ size = \"i64[B,16,4,4]\", made = 4, freed = 20, saved = true },\n"
       "{ size = \"f32[B,256]\", made = 6, freed = 16, saved = true },\n"
       "{ size = \"b8[B,256]\", made = 6, freed = 19, saved = true },\n"
+      "{ size = \"f32[B,10]\", made = 9, freed = 13, saved = true },\n"
+      "{ size = \"f32[]\", made = 10, freed = 12, saved = true },\n"
       "{ size = \"f32[10,256]\", made = 16 },\n{ size = \"f32[10]\", made = 17 },\n"
       "{ size = \"f32[B,16,8,8]\", made = 20, freed = 21 },\n{ size = \"f32[16,3,3,3]\", made = 23 },\n";
   return "input = [3, 8, 8]\n" +

@@ -77,9 +77,9 @@ TEST_CASE("every mistake of a recording is reported at once with its place") {
   const std::string said = mistakes_in(text);
   INFO(said);
   for (const char* part :
-       {"unknown type \"f33\"", "unknown key \"opp\"", "did you mean op", "is no size", "must be a list",
+       {"unknown type \"f33\"", "unknown key \"opp\"", "did you mean \"op\"", "is no size", "must be a list",
         "unknown recorded.operators[1].pass", "there is no parameter 7", "there is no operator 9",
-        "unknown key \"fred\"", "did you mean freed", "with.stride must hold", "op is missing"})
+        "unknown key \"fred\"", "did you mean \"freed\"", "with.stride must hold", "op is missing"})
     CHECK(said.find(part) != std::string::npos);
   CHECK(said.find("net.toml:5:") != std::string::npos);
 }
