@@ -9,7 +9,7 @@
 #include "sim/workload/recorded/expand_recorded.hpp"
 #include "tests/fuzz/require.hpp"
 
-namespace fuzz_recorded {
+namespace recorded_checks {
 
 using foretrain::test::require;
 
@@ -40,7 +40,7 @@ void check(const foretrain::ExpandedModel& model) {
   peak_bytes(model.lifetimes, 8, foretrain::ActivationWidth::autocast, foretrain::GradientTensors::made_anew);
 }
 
-}  // namespace fuzz_recorded
+}  // namespace recorded_checks
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const foretrain::SourceText source{
@@ -51,6 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     foretrain::test::require(!format(diagnostics.found()).empty());
     return 0;
   }
-  if (file.model.is_recorded) fuzz_recorded::check(file.expanded);
+  if (file.model.is_recorded) recorded_checks::check(file.expanded);
   return 0;
 }

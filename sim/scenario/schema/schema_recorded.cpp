@@ -148,8 +148,10 @@ RecordedFile read_recorded(TableReader& document, std::string_view key) {
   if (table.has("operators") && file.network.operators.empty() &&
       document.diagnostics().found().size() == mistakes)
     table.report(table.span_of("operators"), "recorded.operators is empty", "record a training step");
-  check_references(table, file.ready, file.network.parameters.size(), "parameter");
-  check_references(table, file.made, file.network.operators.size(), "operator");
+  if (!document.damaged()) {
+    check_references(table, file.ready, file.network.parameters.size(), "parameter");
+    check_references(table, file.made, file.network.operators.size(), "operator");
+  }
   check_sizes(table, file);
   if (document.diagnostics().found().size() == mistakes) check_parameters(table, "parameters", file);
   if (file.is_timed && !table.has("gpu"))
