@@ -81,7 +81,7 @@ TEST_CASE("every mistake of a recording is reported at once with its place") {
         "unknown recorded.operators[1].pass", "there is no parameter 7", "there is no operator 9",
         "unknown key \"fred\"", "did you mean \"freed\"", "with.stride must hold", "op is missing"})
     CHECK(said.find(part) != std::string::npos);
-  CHECK(said.find("net.toml:5:") != std::string::npos);
+  CHECK(said.find("net.toml:6:22: ") != std::string::npos);
 }
 
 TEST_CASE("a recorded network has no layers and another one needs them") {
