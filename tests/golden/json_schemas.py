@@ -33,6 +33,7 @@ COMMANDS = [
     "collective --cluster dgx-a100 --op broadcast --gpus 1",
     "model show resnet50",
     "model show gpt2 --gpu a100-sxm4-80gb --layers all",
+    "model show tests/unit/workload/recorded/tiny.toml",
     f"validate {DATA}/puhti.csv",
     f"validate {DATA}/nccl.csv",
     f"validate {DATA}/kernels.csv",

@@ -14,6 +14,7 @@
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/scenario_keys.hpp"
 #include "sim/strategy/process/call_costs.hpp"
+#include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 
@@ -111,6 +112,32 @@ std::string model_page() {
   return out;
 }
 
+/// Rows that cost the same stand together.
+std::string operators_page() {
+  std::string out =
+      "# Operators of recorded networks" + printed_by("operators") +
+      "\nWhat an operator of a recorded network costs, from the sizes of its tensors "
+      "([the rules](../models/recorded.md)). n: elements of the result; in, out: of first operand "
+      "and first result. Names are those of aten; in place, with `_` behind it, alike.\n\n"
+      "| operators | class | FLOPs | bytes |\n|---|---|---|---|\n";
+  const std::vector<OperatorRule>& rules = operator_rules();
+  for (std::size_t first = 0; first < rules.size();) {
+    const auto same = [&](const OperatorRule& rule) {
+      return rule.flops == rules[first].flops && rule.bytes == rules[first].bytes &&
+             rule.cls == rules[first].cls && rule.call == rules[first].call && rule.role == rules[first].role;
+    };
+    std::string names;
+    std::size_t next = first;
+    for (; next < rules.size() && same(rules[next]); ++next)
+      names += fmt::format("{}`{}`", next > first ? ", " : "", rules[next].name);
+    const bool silent = rules[first].role == OperatorRole::silent;
+    out += fmt::format("| {} | {} | {} | {} |\n", names, silent ? "no kernel" : name_of(rules[first].cls),
+                       cell(rules[first].flops), cell(rules[first].bytes));
+    first = next;
+  }
+  return out;
+}
+
 /// A report for programs, and what prints it.
 struct JsonReport {
   std::string_view name, printed_by;
@@ -186,6 +213,7 @@ constexpr ReferencePage kPages[] = {
     {"scenario", [](const CommandTexts&) { return scenario_page(); }},
     {"cluster", [](const CommandTexts&) { return cluster_page(); }},
     {"model", [](const CommandTexts&) { return model_page(); }},
+    {"operators", [](const CommandTexts&) { return operators_page(); }},
     {"output", [](const CommandTexts&) { return output_page(); }},
     {"catalogs", [](const CommandTexts&) { return catalogs_page(); }},
     {"constants", [](const CommandTexts&) { return constants_page(); }},

@@ -43,9 +43,10 @@ void read_operator_arguments(TableReader& table, std::string_view key, OperatorE
   const Table* given = table.table(key);
   if (given == nullptr) return;
   if (given->entries.size() > kMostOperatorArguments)
-    return table.report(table.span_of(key),
-                        fmt::format("{} has more than {} entries", table.full_name(key), kMostOperatorArguments));
-  for (const Entry& argument : given->entries) entry.row.with.push_back(read_operator_argument(table, argument));
+    return table.report(table.span_of(key), fmt::format("{} has more than {} entries", table.full_name(key),
+                                                        kMostOperatorArguments));
+  for (const Entry& argument : given->entries)
+    entry.row.with.push_back(read_operator_argument(table, argument));
 }
 
 void read_ready(TableReader& table, std::string_view key, OperatorEntry& entry) {

@@ -148,10 +148,12 @@ RecordedFile read_recorded(TableReader& document, std::string_view key) {
   if (table.has("operators") && file.network.operators.empty() &&
       document.diagnostics().found().size() == mistakes)
     table.report(table.span_of("operators"), "recorded.operators is empty", "record a training step");
-  check_references(table, file.ready, file.network.parameters.size(), "parameter");
-  check_references(table, file.made, file.network.operators.size(), "operator");
+  if (!document.damaged()) {
+    check_references(table, file.ready, file.network.parameters.size(), "parameter");
+    check_references(table, file.made, file.network.operators.size(), "operator");
+  }
   check_sizes(table, file);
-  check_parameters(table, "parameters", file);
+  if (document.diagnostics().found().size() == mistakes) check_parameters(table, "parameters", file);
   if (file.is_timed && !table.has("gpu"))
     table.report(file.first_time, "times need recorded.gpu, on which they were measured",
                  "add gpu = \"a100-sxm4-40gb\" to [recorded]");

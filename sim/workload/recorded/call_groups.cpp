@@ -217,16 +217,15 @@ class CallGrouping {
     if (rule != nullptr && rule->role == OperatorRole::random) dropout_call_ = op.call, dropout_at_ = at_;
     if (!dropout_call_ || op.call < 0 || *dropout_call_ != op.call) return false;
     const std::string& name = name_of_operator(op);
-    const bool is_last = name == "aten::mul" || name == "aten::mul_";
+    const bool is_last = (name == "aten::mul" || name == "aten::mul_") && !op.out.empty();
     if (!is_last) {
       if (at_ > dropout_at_ && name != "aten::div_") return false;
       out_.is_mask[at_] = true;
       return true;
     }
     dropout_call_.reset();
-    const auto n = amount_between(static_cast<double>(network_.batch), [&](double batch) {
-      return network_.sizes[op.out.empty() ? op.in[0] : op.out[0]].elements(batch);
-    });
+    const auto n = amount_between(static_cast<double>(network_.batch),
+                                  [&](double batch) { return network_.sizes[op.out[0]].elements(batch); });
     Operator dropout = make_operator(OperatorClass::elementwise, HostCall::dropout,
                                      {3 * n.fixed, 3 * n.per_sample}, {9 * n.fixed, 9 * n.per_sample});
     dropout.layer = layer_of_[op.module];
