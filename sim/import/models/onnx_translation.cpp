@@ -17,6 +17,13 @@ constexpr std::int64_t kUsualLength = 128, kUsualSide = 224;
 constexpr double kLargestTensor = static_cast<double>(kMostElements);
 const OnnxValue kNoValue;
 
+/// Ids stay ids in another type or shape.
+bool passes_ids(std::string_view op) {
+  static const std::set<std::string_view> ops{"Cast",    "Identity", "View",     "Reshape",
+                                              "Flatten", "Squeeze",  "Unsqueeze"};
+  return ops.contains(op);
+}
+
 }  // namespace
 
 double elements_of_dims(const OnnxDims& dims) {
@@ -55,7 +62,7 @@ OnnxTranslation::OnnxTranslation(const OnnxGraph& graph, const ModelImportOption
     value.dims = weight.dims, value.numbers = weight.values, value.has_numbers = weight.has_values;
     value.weight = weight.name, value.real = weight.real;
     // A single real number is a factor that somebody wrote down.
-    if (value.kind == OnnxValue::Kind::weight && value.elements() <= 1)
+    if (value.kind == OnnxValue::Kind::weight && (value.elements() <= 1 || !weight.is_trained))
       value.kind = OnnxValue::Kind::constant;
     values_[weight.name] = std::move(value);
   }
@@ -275,6 +282,7 @@ void OnnxTranslation::count_uses() {
 /// What is made of fixed numbers alone: a weight that an operator fills, or a change of one.
 void OnnxTranslation::visit_fixed(const OnnxNode& node) {
   if (fold_onnx(*this, node)) return;
+  if (in(node, 0).kind == OnnxValue::Kind::ids && passes_ids(node.op)) return put(node, in(node, 0));
   OnnxValue value;
   value.kind = OnnxValue::Kind::constant;
   value.dims = given_shape(node.outputs.empty() ? "" : node.outputs[0]);
