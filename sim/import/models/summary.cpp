@@ -28,6 +28,16 @@ std::string small_letters(std::string_view text) {
   return out;
 }
 
+const char* activation_of(const std::string& type) {
+  static const std::map<std::string_view, const char*> kTypes{
+      {"relu", "relu"}, {"activation", "relu"}, {"swish", "silu"}, {"leakyrelu", "leaky_relu"}};
+  if (const auto found = kTypes.find(type); found != kTypes.end()) return found->second;
+  for (const char* name :
+       {"relu6", "gelu", "silu", "hardswish", "sigmoid", "tanh", "softmax", "dropout", "elu", "hardsigmoid"})
+    if (type == name) return name;
+  return nullptr;
+}
+
 class SummaryTranslation {
  public:
   SummaryTranslation(const NetworkSummary& summary, const ModelImportOptions& options,
@@ -136,7 +146,7 @@ class SummaryTranslation {
     open(made, false);
   }
 
-  /// Keras pads only when told to, and prints no bytes of the input.
+  /// Keras pads only when told to.
   template <class SideOf>
   std::vector<std::int64_t> sides_before(const Sizes& made, const FoundWindow& window, SideOf side_of) const {
     const std::int64_t asked = options_.image.value_or(0), unpadded = made[1] + window.kernel - 1;
@@ -185,7 +195,6 @@ class SummaryTranslation {
     const bool depthwise = type.find("depthwise") != std::string::npos;
     const bool transposed = type.find("transpose") != std::string::npos;
     const Sizes image = made.size() == 2 ? Sizes{made[0], 1, made[1]} : made;
-    // Without groups from any result before from the last one with groups.
     for (const bool grouped : {false, true}) {
       for (std::size_t place = results_.size(); place-- > 0 && !transposed && made.size() >= 2;)
         if (grouped || !depthwise) {
@@ -295,33 +304,18 @@ class SummaryTranslation {
   }
 
   void add_simple(const SummaryRow& row, const std::string& type, const Sizes& made) {
-    static const std::map<std::string, const char*> kTypes{{"relu", "relu"},
-                                                           {"activation", "relu"},
-                                                           {"relu6", "relu6"},
-                                                           {"gelu", "gelu"},
-                                                           {"silu", "silu"},
-                                                           {"swish", "silu"},
-                                                           {"hardswish", "hardswish"},
-                                                           {"sigmoid", "sigmoid"},
-                                                           {"tanh", "tanh"},
-                                                           {"softmax", "softmax"},
-                                                           {"dropout", "dropout"},
-                                                           {"leakyrelu", "leaky_relu"},
-                                                           {"elu", "elu"},
-                                                           {"hardsigmoid", "hardsigmoid"}};
     const Sizes in = sketch_.sizes(results_.back());
-    const auto found = kTypes.find(type);
+    const char* known = activation_of(type);
     if (row.parameters > 0) return add_unknown(row, made);
-    if (found != kTypes.end() && in == made) {
+    if (known != nullptr && in == made) {
       if (type == "activation")
         remark("an activation whose function the summary does not tell is taken as relu");
-      return put(row.name, sketch_.add(fmt::format("type = \"{}\"", found->second), {last()}, in));
+      return put(row.name, sketch_.add(fmt::format("type = \"{}\"", known), {last()}, in));
     }
     double before = 1, after = 1;
     for (const std::int64_t size : in) before *= static_cast<double>(size);
     for (const std::int64_t size : made) after *= static_cast<double>(size);
-    if (before == after && found == kTypes.end()) {
-      // A view, or the row of a block around the layers above.
+    if (before == after && known == nullptr) {
       if (in != made)
         put(row.name, sketch_.reshaped(last(), made));
       else if (!row.name.empty())
@@ -340,8 +334,7 @@ class SummaryTranslation {
     const double positions =
         made.size() > 2 ? static_cast<double>(made[1]) * static_cast<double>(made[2]) : 1;
     const double flops = 2 * static_cast<double>(row.parameters) * positions + elements;
-    if (row.is_recursive || unknown_.size() > 2'000)
-      unknown_.resize(std::min<std::size_t>(unknown_.size(), 2'000));
+    unknown_.resize(std::min<std::size_t>(unknown_.size(), 2'000));
     const std::string parameters = row.parameters > 0 ? fmt::format(", parameters = {}", row.parameters) : "";
     put(row.name,
         sketch_.add(
