@@ -103,6 +103,8 @@ void OnnxTranslation::put(const OnnxNode& node, OnnxValue value, std::size_t out
     return refuse(node,
                   fmt::format("its result {} is no tensor of at most 2^40 elements", list_text(value.dims)));
   if (value.is_flow() && value.elements() < 1) return refuse(node, "its result is empty");
+  if (value.dims.size() > kMostOnnxDims)
+    return refuse(node, fmt::format("its result has more than {} dimensions", kMostOnnxDims));
   values_[node.outputs[output]] = std::move(value);
 }
 
