@@ -189,12 +189,22 @@ OnnxDims OnnxTranslation::given_shape(const std::string& name) const {
   return is_open ? OnnxDims{} : dims;
 }
 
-/// The batch is the first dimension of the first input that is no initializer.
+/// Recurrent layers take [length, batch, width]; everything else has the batch first.
+std::size_t OnnxTranslation::batch_axis(const OnnxTensor& input) const {
+  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const OnnxNode& node) {
+    const bool is_recurrent = node.op == "LSTM" || node.op == "GRU";
+    return is_recurrent && !node.inputs.empty() && node.inputs[0] == input.name &&
+           node.number("layout", 0) == 0;
+  });
+}
+
+/// The batch is a dimension of the first input that is no initializer.
 void OnnxTranslation::open_inputs() {
   bool is_first = true;
   for (const OnnxTensor& input : graph_.inputs) {
     if (values_.contains(input.name)) continue;
-    if (is_first && !input.dims.empty() && input.dims[0] > 0) batch_ = input.dims[0];
+    const std::size_t axis = batch_axis(input);
+    if (is_first && axis < input.dims.size() && input.dims[axis] > 0) batch_ = input.dims[axis];
     is_first = false;
     open_input(input);
   }
@@ -206,8 +216,10 @@ void OnnxTranslation::open_input(const OnnxTensor& input) {
   OnnxDims dims = input.dims;
   const bool whole = is_whole(input.type);
   if (dims.empty()) dims = {batch_};
-  if (dims[0] < 1) dims[0] = batch_;
-  for (std::size_t i = 1; i < dims.size(); ++i) {
+  const std::size_t axis = dims.size() > 1 ? batch_axis(input) : 0;
+  if (dims[axis] < 1) dims[axis] = batch_;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i == axis) continue;
     if (dims[i] > 0 && !(options_.image && dims.size() == 4 && i > 1)) continue;
     const bool is_side = dims.size() >= 4 && i > 1;
     if (is_side || (!whole && dims.size() >= 4))

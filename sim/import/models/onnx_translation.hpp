@@ -80,6 +80,7 @@ class OnnxTranslation {
 
  private:
   NetworkSketch::Result joined(std::vector<NetworkSketch::Result> flows);
+  std::size_t batch_axis(const OnnxTensor& input) const;
   void open_inputs();
   void open_input(const OnnxTensor& input);
   std::vector<std::size_t> ordered();
