@@ -41,6 +41,8 @@ const std::vector<ModelFormat>& model_formats() {
        is_network_config, read_network_config},
       {"printed summary", "Keras' model.summary(), torchsummary, torchinfo: best effort", is_network_summary,
        read_network_summary},
+      {"PyTorch .pt2", "torch.export.save(): the graph of the exported program", is_exported_program,
+       read_exported_program},
       {"ONNX", "the graph that exporters write, with or without weights; norms must not be folded", is_onnx,
        read_onnx},
   };

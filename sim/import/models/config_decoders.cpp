@@ -159,17 +159,21 @@ bool is_fused(const ConfigSource& source) {
 std::string llama_attention(const ConfigSource& source, std::int64_t width) {
   ConfigValues& values = source.values;
   const std::int64_t heads = values.size({"num_attention_heads"});
-  const std::int64_t head_width = values.size_or({"head_dim"}, std::max<std::int64_t>(1, width / heads));
+  const std::int64_t given = values.size_or({"head_dim"}, 0);
+  const std::int64_t usual = source.model_type == "gemma"   ? 256
+                             : source.model_type == "qwen3" ? 128
+                                                            : std::max<std::int64_t>(1, width / heads);
+  const std::int64_t head_width = given > 0 ? given : usual;
   const bool is_qwen2 = source.model_type == "qwen2";
   const bool bias = values.flag_or("attention_bias", false);
-  if (width % heads != 0 && head_width * heads != width)
+  if (given == 0 && usual * heads < width && width % heads != 0)
     values.refuse("num_attention_heads", fmt::format("{} heads do not divide hidden_size {}", heads, width));
   return fmt::format(
       "{{ type = \"grouped_attention\", heads = {}, groups = {}, head_width = {}, rotary = {}{}{}{}, causal "
       "= "
       "true{}{}, name = \"self_attn\" }}",
-      heads, values.size_or({"num_key_value_heads"}, source.model_type == "gemma" ? 1 : heads), head_width,
-      head_width, is_qwen2 || bias ? ", query_bias = true, key_bias = true, value_bias = true" : "",
+      heads, values.size_or({"num_key_value_heads"}, heads), head_width, head_width,
+      is_qwen2 || bias ? ", query_bias = true, key_bias = true, value_bias = true" : "",
       bias ? ", output_bias = true" : "", source.model_type == "qwen3" ? ", norm = true" : "",
       is_fused(source) ? ", fused = true" : "",
       values.share_or("attention_dropout", 0) > 0 && !is_fused(source) ? ", dropout = true" : "");

@@ -33,7 +33,8 @@ struct OnnxTensor {
   OnnxDims dims;                      ///< -1: open
   std::vector<std::int64_t> values;   ///< of whole numbers, or of one real number rounded, where they are few
   bool has_values = false;
-  double real = 0;  ///< of a single real number
+  bool is_trained = true;  ///< of an initializer: a parameter, no buffer
+  double real = 0;         ///< of a single real number
 };
 
 struct OnnxAttribute {

@@ -61,6 +61,8 @@ OnnxOperator find_onnx_operator(std::string_view op) {
                                                              {"Div", onnx_arithmetic},
                                                              {"Pow", onnx_arithmetic},
                                                              {"Gather", onnx_gather},
+                                                             {"View", onnx_view},
+                                                             {"ScaledDotProduct", onnx_dot_product},
                                                              {"Sum", onnx_sum},
                                                              {"Reshape", onnx_reshape},
                                                              {"Flatten", onnx_flatten},

@@ -241,6 +241,28 @@ void onnx_product(OnnxTranslation& to, const OnnxNode& node) {
       made);
 }
 
+/// Attention in one call: two products around a softmax, as the layers of ours that it consists of.
+void onnx_dot_product(OnnxTranslation& to, const OnnxNode& node) {
+  const OnnxValue q = to.in(node, 0), k = to.in(node, 1), v = to.in(node, 2);
+  if (!q.is_flow() || !k.is_flow() || !v.is_flow() || q.dims.size() < 3 || q.dims.size() != k.dims.size())
+    return to.put_custom(node, q.dims, 4);
+  const std::int64_t s = q.dims[q.dims.size() - 2], d = q.dims.back(), t = k.dims[k.dims.size() - 2],
+                     out = v.dims.back();
+  const OnnxDims heads_of(q.dims.begin(), q.dims.end() - 2);
+  const auto heads = static_cast<std::int64_t>(elements_of_dims(heads_of) / static_cast<double>(to.batch()));
+  const double each = static_cast<double>(heads * to.batch());
+  if (heads < 1 || k.elements() != each * static_cast<double>(t * d) ||
+      v.elements() != each * static_cast<double>(t * out))
+    return to.put_custom(node, q.dims, 4);
+  const NetworkSketch::Result scores =
+      to.sketch().add("type = \"matmul\"", {to.as(q, {heads, s, d}), to.as(k, {heads, d, t})}, {heads, s, t});
+  const NetworkSketch::Result weights = to.sketch().add("type = \"softmax\"", {scores}, {heads, s, t});
+  OnnxDims made = heads_of;
+  made.push_back(s), made.push_back(out);
+  to.put(node, to.sketch().add("type = \"matmul\"", {weights, to.as(v, {heads, t, out})}, {heads, s, out}),
+         made);
+}
+
 /// LSTM and GRU: [length, batch, width] in; out [length, directions, batch, hidden].
 void onnx_recurrent(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);

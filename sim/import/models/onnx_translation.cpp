@@ -17,6 +17,13 @@ constexpr std::int64_t kUsualLength = 128, kUsualSide = 224;
 constexpr double kLargestTensor = static_cast<double>(kMostElements);
 const OnnxValue kNoValue;
 
+/// Ids stay ids in another type or shape.
+bool passes_ids(std::string_view op) {
+  static const std::set<std::string_view> ops{"Cast",    "Identity", "View",     "Reshape",
+                                              "Flatten", "Squeeze",  "Unsqueeze"};
+  return ops.contains(op);
+}
+
 }  // namespace
 
 double elements_of_dims(const OnnxDims& dims) {
@@ -55,7 +62,7 @@ OnnxTranslation::OnnxTranslation(const OnnxGraph& graph, const ModelImportOption
     value.dims = weight.dims, value.numbers = weight.values, value.has_numbers = weight.has_values;
     value.weight = weight.name, value.real = weight.real;
     // A single real number is a factor that somebody wrote down.
-    if (value.kind == OnnxValue::Kind::weight && value.elements() <= 1)
+    if (value.kind == OnnxValue::Kind::weight && (value.elements() <= 1 || !weight.is_trained))
       value.kind = OnnxValue::Kind::constant;
     values_[weight.name] = std::move(value);
   }
@@ -96,6 +103,8 @@ void OnnxTranslation::put(const OnnxNode& node, OnnxValue value, std::size_t out
     return refuse(node,
                   fmt::format("its result {} is no tensor of at most 2^40 elements", list_text(value.dims)));
   if (value.is_flow() && value.elements() < 1) return refuse(node, "its result is empty");
+  if (value.dims.size() > kMostOnnxDims)
+    return refuse(node, fmt::format("its result has more than {} dimensions", kMostOnnxDims));
   values_[node.outputs[output]] = std::move(value);
 }
 
@@ -180,12 +189,22 @@ OnnxDims OnnxTranslation::given_shape(const std::string& name) const {
   return is_open ? OnnxDims{} : dims;
 }
 
-/// The batch is the first dimension of the first input that is no initializer.
+/// Recurrent layers take [length, batch, width]; everything else has the batch first.
+std::size_t OnnxTranslation::batch_axis(const OnnxTensor& input) const {
+  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const OnnxNode& node) {
+    const bool is_recurrent = node.op == "LSTM" || node.op == "GRU";
+    return is_recurrent && !node.inputs.empty() && node.inputs[0] == input.name &&
+           node.number("layout", 0) == 0;
+  });
+}
+
+/// The batch is a dimension of the first input that is no initializer.
 void OnnxTranslation::open_inputs() {
   bool is_first = true;
   for (const OnnxTensor& input : graph_.inputs) {
     if (values_.contains(input.name)) continue;
-    if (is_first && !input.dims.empty() && input.dims[0] > 0) batch_ = input.dims[0];
+    const std::size_t axis = batch_axis(input);
+    if (is_first && axis < input.dims.size() && input.dims[axis] > 0) batch_ = input.dims[axis];
     is_first = false;
     open_input(input);
   }
@@ -197,8 +216,10 @@ void OnnxTranslation::open_input(const OnnxTensor& input) {
   OnnxDims dims = input.dims;
   const bool whole = is_whole(input.type);
   if (dims.empty()) dims = {batch_};
-  if (dims[0] < 1) dims[0] = batch_;
-  for (std::size_t i = 1; i < dims.size(); ++i) {
+  const std::size_t axis = dims.size() > 1 ? batch_axis(input) : 0;
+  if (dims[axis] < 1) dims[axis] = batch_;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i == axis) continue;
     if (dims[i] > 0 && !(options_.image && dims.size() == 4 && i > 1)) continue;
     const bool is_side = dims.size() >= 4 && i > 1;
     if (is_side || (!whole && dims.size() >= 4))
@@ -275,6 +296,7 @@ void OnnxTranslation::count_uses() {
 /// What is made of fixed numbers alone: a weight that an operator fills, or a change of one.
 void OnnxTranslation::visit_fixed(const OnnxNode& node) {
   if (fold_onnx(*this, node)) return;
+  if (in(node, 0).kind == OnnxValue::Kind::ids && passes_ids(node.op)) return put(node, in(node, 0));
   OnnxValue value;
   value.kind = OnnxValue::Kind::constant;
   value.dims = given_shape(node.outputs.empty() ? "" : node.outputs[0]);

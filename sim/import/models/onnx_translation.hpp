@@ -80,6 +80,7 @@ class OnnxTranslation {
 
  private:
   NetworkSketch::Result joined(std::vector<NetworkSketch::Result> flows);
+  std::size_t batch_axis(const OnnxTensor& input) const;
   void open_inputs();
   void open_input(const OnnxTensor& input);
   std::vector<std::size_t> ordered();
@@ -122,6 +123,7 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node);
 void onnx_transposed(OnnxTranslation& to, const OnnxNode& node);
 void onnx_gemm(OnnxTranslation& to, const OnnxNode& node);
 void onnx_product(OnnxTranslation& to, const OnnxNode& node);
+void onnx_dot_product(OnnxTranslation& to, const OnnxNode& node);
 void onnx_linear(OnnxTranslation& to, const OnnxNode& node);
 void onnx_recurrent(OnnxTranslation& to, const OnnxNode& node);
 // onnx_passes.cpp
@@ -141,6 +143,7 @@ void onnx_reshape(OnnxTranslation& to, const OnnxNode& node);
 void onnx_flatten(OnnxTranslation& to, const OnnxNode& node);
 void onnx_squeeze(OnnxTranslation& to, const OnnxNode& node);
 void onnx_transpose(OnnxTranslation& to, const OnnxNode& node);
+void onnx_view(OnnxTranslation& to, const OnnxNode& node);
 void onnx_identity(OnnxTranslation& to, const OnnxNode& node);
 void onnx_concat(OnnxTranslation& to, const OnnxNode& node);
 void onnx_split(OnnxTranslation& to, const OnnxNode& node);

@@ -110,6 +110,15 @@ void onnx_transpose(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, dims);
 }
 
+/// Of an exported program, which has every shape.
+void onnx_view(OnnxTranslation& to, const OnnxNode& node) {
+  const OnnxValue input = to.in(node, 0);
+  const OnnxDims given = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
+  if (given.empty()) return to.put(node, input);
+  if (elements_of_dims(given) != input.elements()) return to.put_custom(node, given, 0);
+  to.put_view(node, input, given);
+}
+
 void onnx_identity(OnnxTranslation& to, const OnnxNode& node) { to.put(node, to.in(node, 0)); }
 
 void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {

@@ -15,6 +15,10 @@ bool is_network_summary(std::string_view text);
 ImportedModel read_network_summary(const SourceText& source, const ModelImportOptions& options,
                                    Diagnostics& diagnostics);
 
+bool is_exported_program(std::string_view text);
+ImportedModel read_exported_program(const SourceText& source, const ModelImportOptions& options,
+                                    Diagnostics& diagnostics);
+
 bool is_onnx(std::string_view text);
 ImportedModel read_onnx(const SourceText& source, const ModelImportOptions& options,
                         Diagnostics& diagnostics);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/import/models/filled_text.hpp"
 #include "sim/import/models/network_sketch.hpp"
 #include "sim/import/models/readers.hpp"
@@ -20,11 +21,21 @@ namespace {
 
 using Sizes = NetworkSketch::Sizes;
 
+/// "Max_Pooling2D" as "maxpooling2d".
 std::string small_letters(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (c != '_') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::string out = lower_case(text);
+  std::erase(out, '_');
   return out;
+}
+
+const char* activation_of(const std::string& type) {
+  static const std::map<std::string_view, const char*> kTypes{
+      {"relu", "relu"}, {"activation", "relu"}, {"swish", "silu"}, {"leakyrelu", "leaky_relu"}};
+  if (const auto found = kTypes.find(type); found != kTypes.end()) return found->second;
+  for (const char* name :
+       {"relu6", "gelu", "silu", "hardswish", "sigmoid", "tanh", "softmax", "dropout", "elu", "hardsigmoid"})
+    if (type == name) return name;
+  return nullptr;
 }
 
 class SummaryTranslation {
@@ -61,7 +72,9 @@ class SummaryTranslation {
     return out;
   }
 
-  void open(const Sizes& sizes, bool tokens) { put({}, sketch_.input(sizes, tokens)); }
+  void open(const Sizes& sizes, bool tokens, const std::string& name = {}) {
+    put(name, sketch_.input(sizes, tokens));
+  }
 
   void put(const std::string& name, NetworkSketch::Result result) {
     results_.push_back(result);
@@ -77,7 +90,7 @@ class SummaryTranslation {
       if (taken_[i] || sketch_.sizes(results_[i]) != sizes || sketch_.is_input(results_[i])) continue;
       same.push_back(results_[i]), taken_[i] = true;
     }
-    if (same.size() < 2) return take(results_.size() - 1);
+    if (same.size() < 2 || has_names_) return take(results_.size() - 1);
     remark("results of one shape that nothing took are added where they meet: a summary does not tell");
     results_.push_back(sketch_.add("type = \"add\"", same, sizes));
     taken_.push_back(true);
@@ -92,8 +105,9 @@ class SummaryTranslation {
   void add(const SummaryRow& row) {
     const std::string type = small_letters(row.type);
     const Sizes made = sizes_of(row);
-    if (type.starts_with("input")) return open(made, false);
+    if (type.starts_with("input")) return open(made, false, row.name);
     if (results_.empty()) open_for(row, type, made);
+    follow_names(row);
     if (type.starts_with("embedding")) return add_embedding(row, made);
     if (row.parameters > 0 && (type.find("conv") != std::string::npos))
       return add_convolution(row, type, made);
@@ -105,6 +119,15 @@ class SummaryTranslation {
     if (type.find("pool") != std::string::npos) return add_pool(row, type, made);
     if (row.inputs.size() > 1) return add_join(row, type, made);
     add_simple(row, type, made);
+  }
+
+  /// A row that names what it takes begins there, and nothing has to be guessed.
+  void follow_names(const SummaryRow& row) {
+    has_names_ = has_names_ || !row.inputs.empty();
+    const auto found = row.inputs.size() == 1 ? names_.find(row.inputs[0]) : names_.end();
+    if (found == names_.end() || found->second == results_.back()) return;
+    results_.push_back(found->second);
+    taken_.push_back(true);
   }
 
   /// Before the first layer: what it must have taken.
@@ -123,6 +146,15 @@ class SummaryTranslation {
     open(made, false);
   }
 
+  /// Keras pads only when told to.
+  template <class SideOf>
+  std::vector<std::int64_t> sides_before(const Sizes& made, const FoundWindow& window, SideOf side_of) const {
+    const std::int64_t asked = options_.image.value_or(0), unpadded = made[1] + window.kernel - 1;
+    if (summary_.is_keras) return {asked, unpadded, made[1]};
+    return {asked,   224,     side_of(summary_.input_bytes * 1.048576), side_of(summary_.input_bytes),
+            made[1], unpadded};
+  }
+
   /// Channels by the parameters, the side by --image, by the input's bytes (of 2^20 or 10^6), or as if the
   /// stride were one; paddings that are usual before others.
   void open_image(const SummaryRow& row, const Sizes& made) {
@@ -133,9 +165,7 @@ class SummaryTranslation {
         const auto side_of = [&](double bytes) {
           return static_cast<std::int64_t>(std::lround(std::sqrt(bytes / 4 / static_cast<double>(channels))));
         };
-        for (const std::int64_t side :
-             {options_.image.value_or(0), std::int64_t{224}, side_of(summary_.input_bytes * 1.048576),
-              side_of(summary_.input_bytes), made[1], made[1] + window->kernel - 1}) {
+        for (const std::int64_t side : sides_before(made, *window, side_of)) {
           Sizes sizes(made.size(), side);
           sizes[0] = channels;
           FoundWindow fitted = *window;
@@ -165,7 +195,6 @@ class SummaryTranslation {
     const bool depthwise = type.find("depthwise") != std::string::npos;
     const bool transposed = type.find("transpose") != std::string::npos;
     const Sizes image = made.size() == 2 ? Sizes{made[0], 1, made[1]} : made;
-    // Without groups from any result before from the last one with groups.
     for (const bool grouped : {false, true}) {
       for (std::size_t place = results_.size(); place-- > 0 && !transposed && made.size() >= 2;)
         if (grouped || !depthwise) {
@@ -275,33 +304,18 @@ class SummaryTranslation {
   }
 
   void add_simple(const SummaryRow& row, const std::string& type, const Sizes& made) {
-    static const std::map<std::string, const char*> kTypes{{"relu", "relu"},
-                                                           {"activation", "relu"},
-                                                           {"relu6", "relu6"},
-                                                           {"gelu", "gelu"},
-                                                           {"silu", "silu"},
-                                                           {"swish", "silu"},
-                                                           {"hardswish", "hardswish"},
-                                                           {"sigmoid", "sigmoid"},
-                                                           {"tanh", "tanh"},
-                                                           {"softmax", "softmax"},
-                                                           {"dropout", "dropout"},
-                                                           {"leakyrelu", "leaky_relu"},
-                                                           {"elu", "elu"},
-                                                           {"hardsigmoid", "hardsigmoid"}};
     const Sizes in = sketch_.sizes(results_.back());
-    const auto found = kTypes.find(type);
+    const char* known = activation_of(type);
     if (row.parameters > 0) return add_unknown(row, made);
-    if (found != kTypes.end() && in == made) {
+    if (known != nullptr && in == made) {
       if (type == "activation")
         remark("an activation whose function the summary does not tell is taken as relu");
-      return put(row.name, sketch_.add(fmt::format("type = \"{}\"", found->second), {last()}, in));
+      return put(row.name, sketch_.add(fmt::format("type = \"{}\"", known), {last()}, in));
     }
     double before = 1, after = 1;
     for (const std::int64_t size : in) before *= static_cast<double>(size);
     for (const std::int64_t size : made) after *= static_cast<double>(size);
-    if (before == after && found == kTypes.end()) {
-      // A view, or the row of a block around the layers above.
+    if (before == after && known == nullptr) {
       if (in != made)
         put(row.name, sketch_.reshaped(last(), made));
       else if (!row.name.empty())
@@ -320,8 +334,7 @@ class SummaryTranslation {
     const double positions =
         made.size() > 2 ? static_cast<double>(made[1]) * static_cast<double>(made[2]) : 1;
     const double flops = 2 * static_cast<double>(row.parameters) * positions + elements;
-    if (row.is_recursive || unknown_.size() > 2'000)
-      unknown_.resize(std::min<std::size_t>(unknown_.size(), 2'000));
+    unknown_.resize(std::min<std::size_t>(unknown_.size(), 2'000));
     const std::string parameters = row.parameters > 0 ? fmt::format(", parameters = {}", row.parameters) : "";
     put(row.name,
         sketch_.add(
@@ -352,6 +365,7 @@ class SummaryTranslation {
   std::vector<bool> taken_;
   std::map<std::string, NetworkSketch::Result> names_;
   std::string unknown_;
+  bool has_names_ = false;  ///< rows say what they take
   int unknown_count_ = 0;
 };
 

@@ -151,6 +151,8 @@ class SummaryReading {
     row.parameters = at == std::string_view::npos ? -1 : number_at(rest, at);
     row.is_recursive = rest.find("recursive") != std::string_view::npos;
     const bool is_row = row.parameters >= 0 || row.is_recursive || rest.find("--") != std::string_view::npos;
+    if ((row.type.empty() || !is_row) && !summary_.rows.empty())
+      read_inputs(line, summary_.rows.back().inputs);
     if (row.type.empty() || !is_row) return;
     row.parameters = std::max<std::int64_t>(0, row.parameters);
     summary_.is_keras = summary_.is_keras || !row.name.empty();

@@ -62,10 +62,11 @@ constexpr std::array kWords{
     LayerWords{"timed",
                "runs as long as `forward = \"10 ms\"` and `backward` say, whatever the batch; one tensor of "
                "`parameters`"},
-    LayerWords{"custom",
-               "work that no type describes, per sample; the result has the input's shape; time by the "
-               "roofline: the longer of its FLOPs on the vector cores and its bytes, which are those of 32 "
-               "bits; a pass launches `kernels`"},
+    LayerWords{
+        "custom",
+        "work that no type describes, per sample; the result has the input's shape, or `shape`; time by the "
+        "roofline: the longer of its FLOPs on the vector cores and its bytes, which are those of 32 "
+        "bits; a pass launches `kernels`"},
     LayerWords{"loss",
                "`kind` cross_entropy, mse, l1, bce; `weighted`: scaled before it is added to the others"},
     LayerWords{"embedding", "a table of `entries` rows; `sparse`: gradients of the rows looked up only"},

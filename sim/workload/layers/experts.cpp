@@ -143,6 +143,8 @@ void check_experts(const LayerCheck& check) {
   check.range("width", own.width, 1, kWidestLayer);
 }
 
+std::int64_t parts_of_experts(const Layer& layer) { return 4 * layer.get<Experts>().experts; }
+
 void widen_experts(Layer& layer, const Wider& wider) {
   auto& own = layer.edit<Experts>();
   own.width = wider(own.width);
@@ -156,6 +158,7 @@ LayerType experts_layer() {
                    required_key<&Experts::width>("width"), layer_key<&Experts::gated>("gated")},
           .apply = apply_experts,
           .check = check_experts,
+          .parts = parts_of_experts,
           .widening = {.widen = widen_experts}};
 }
 

@@ -182,6 +182,8 @@ struct LayerType {
   void (*check)(const LayerCheck& check) = nullptr;
   bool has_memory = false;  ///< takes one further name in `memory`
   bool is_loss = false;     ///< ends a network; several are added
+  /// As how many layers it counts; none: one.
+  std::int64_t (*parts)(const Layer& layer) = nullptr;
   const DeclaredWeight* (*declares)(const Layer& layer) = nullptr;
   ModuleRule module = ModuleRule::always;
   Widening widening{};

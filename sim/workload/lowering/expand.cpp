@@ -5,6 +5,7 @@
 // through. A chain stops at its first misfit, since nothing is known after it; the other branches are still
 // walked. Names of results live on the tape; after a misfit some are not there, so that an unknown name
 // counts as a mistake only while there is no other.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -41,7 +42,8 @@ class FieldWalk {
 
  private:
   void visit(const Layer& layer, int depth) {
-    if (++layers_ > kMostLayers)
+    layers_ += layer.type->parts == nullptr ? 1 : std::max<std::int64_t>(1, layer.type->parts(layer));
+    if (layers_ > kMostLayers)
       return stop(layer, fmt::format("the network has more than {} layers", kMostLayers),
                   "repeat blocks less often");
     if (layer.type->is_loss && depth > 0)

@@ -178,7 +178,8 @@ TEST_CASE("the forward products of a Llama are those of its matrices") {
   // token.
   const double h = 4096, f = 11008, layers = 32, v = 32000, s = 512;
   const ExpandedModel model = network_of(config_of("the hub's safetensors of Llama"), {512, {}});
-  CHECK(model.forward_gemm_flops().per_sample == s * (layers * 2 * (4 * h * h + 3 * h * f) + 2 * h * v));
+  CHECK(model.forward_gemm_flops().per_sample ==
+        s * (layers * (2 * (4 * h * h + 3 * h * f) + 2 * s * h) + 2 * h * v));
 }
 
 TEST_CASE("a mixture runs as many experts for a token as its router chooses") {
@@ -241,7 +242,7 @@ TEST_CASE("of a config of several parts the text is taken") {
 TEST_CASE("length and image of a sample are what is asked for") {
   CHECK(network_of(config_of("gpt2"), {77, {}}).input_elements == 77);
   CHECK(network_of(config_of("swin-tiny"), {{}, 448}).input_elements == 3 * 448 * 448);
-  CHECK(remarks(imported(config_of("gpt2"), {4096, {}}), "4096 tokens are more than the 1024"));
+  CHECK(remarks(imported(config_of("Mistral"), {65536, {}}), "65536 tokens are more than the 32768"));
 }
 
 TEST_CASE("JSON that nests without end or breaks off is refused") {

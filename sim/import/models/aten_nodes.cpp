@@ -1,0 +1,348 @@
+// Operators of aten and the operators of ONNX that are the same; what has none keeps its name, and counts by
+// its bytes.
+#include "sim/import/models/aten_nodes.hpp"
+
+#include <map>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostAtenTensors = 1'024;
+
+std::string name_at(const LogJson& tensor) {
+  const LogJson& name = at(tensor, "name");
+  return name.is_string() ? name.get<std::string>().substr(0, 1'000) : "";
+}
+
+/// 3 of {"as_int": 3}, and of a symbol its hint.
+std::int64_t integer_of(const LogJson& value) {
+  for (const LogJson* one : {&value, &at(value, "as_int"), &at(at(at(value, "as_expr"), "hint"), "as_int")})
+    if (one->is_number_integer()) return one->get<std::int64_t>();
+  return 0;
+}
+
+OnnxAttribute attribute(std::string name, std::vector<std::int64_t> numbers) {
+  OnnxAttribute out;
+  out.name = std::move(name), out.number = numbers.empty() ? 0 : numbers[0], out.numbers = std::move(numbers);
+  return out;
+}
+
+}  // namespace
+
+const LogJson& AtenNode::argument(std::size_t place, std::string_view name) const {
+  const LogJson& inputs = at(node_, "inputs");
+  static const LogJson none;
+  if (!inputs.is_array()) return none;
+  for (const LogJson& input : inputs)
+    if (const LogJson& given = at(input, "name");
+        given.is_string() && given.get_ref<const std::string&>() == name)
+      return at(input, "arg");
+  const bool is_named = place < inputs.size() && at(inputs[place], "name").is_string() &&
+                        !at(inputs[place], "name").get_ref<const std::string&>().empty();
+  return place < inputs.size() && !is_named ? at(inputs[place], "arg") : none;
+}
+
+std::string AtenNode::operator_name() const {
+  const LogJson& target = at(node_, "target");
+  const std::string whole = target.is_string() ? target.get<std::string>().substr(0, 200) : "";
+  constexpr std::string_view kAten = "torch.ops.aten.";
+  if (!whole.starts_with(kAten)) return whole;
+  return whole.substr(kAten.size(), whole.find('.', kAten.size()) - kAten.size());
+}
+
+std::vector<std::string> AtenNode::outputs() const {
+  std::vector<std::string> names;
+  const LogJson& outputs = at(node_, "outputs");
+  if (!outputs.is_array()) return names;
+  for (const LogJson& output : outputs) {
+    if (names.size() > kMostAtenTensors) break;
+    if (const LogJson& list = at(output, "as_tensors"); list.is_array())
+      for (const LogJson& one : list) names.push_back(name_at(one));
+    else
+      names.push_back(name_at(at(output, "as_tensor")));
+  }
+  return names;
+}
+
+std::vector<std::string> AtenNode::tensors() const {
+  std::vector<std::string> names;
+  const LogJson& inputs = at(node_, "inputs");
+  if (!inputs.is_array()) return names;
+  for (const LogJson& input : inputs) {
+    const LogJson& given = at(input, "arg");
+    if (const std::string name = name_at(at(given, "as_tensor")); !name.empty()) names.push_back(name);
+    for (const char* key : {"as_tensors", "as_optional_tensors"}) {
+      const LogJson& list = at(given, key);
+      if (!list.is_array()) continue;
+      for (const LogJson& one : list) {
+        const std::string name = name_at(at(one, "as_tensor").is_null() ? one : at(one, "as_tensor"));
+        if (!name.empty() && names.size() < kMostAtenTensors) names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+std::string AtenNode::tensor(std::size_t place, std::string_view name) const {
+  const LogJson& given = argument(place, name);
+  for (const char* key : {"as_int", "as_float", "as_bool", "as_sym_int"})
+    if (!at(given, key).is_null()) return kAtenScalar;
+  return name_at(at(given, "as_tensor"));
+}
+
+std::vector<std::int64_t> AtenNode::numbers(std::size_t place, std::string_view name) const {
+  const LogJson& given = argument(place, name);
+  std::vector<std::int64_t> out;
+  for (const char* key : {"as_ints", "as_sym_ints"}) {
+    const LogJson& list = at(given, key);
+    if (!list.is_array()) continue;
+    for (const LogJson& one : list)
+      if (out.size() < kMostOnnxDims) out.push_back(integer_of(one));
+  }
+  if (out.empty() && (at(given, "as_int").is_number_integer())) out.push_back(integer_of(given));
+  return out;
+}
+
+std::int64_t AtenNode::number(std::size_t place, std::string_view name, std::int64_t otherwise) const {
+  const std::vector<std::int64_t> all = numbers(place, name);
+  return all.size() == 1 ? all[0] : otherwise;
+}
+
+std::string AtenNode::text(std::size_t place, std::string_view name) const {
+  const LogJson& word = at(argument(place, name), "as_string");
+  return word.is_string() ? word.get<std::string>().substr(0, 40) : "";
+}
+
+bool AtenNode::flag(std::size_t place, std::string_view name) const {
+  const LogJson& value = at(argument(place, name), "as_bool");
+  return value.is_boolean() && value.get<bool>();
+}
+
+namespace {
+
+class AtenTranslation {
+ public:
+  AtenTranslation(const AtenNode& from, OnnxGraph& graph)
+      : from_(from), graph_(graph), name_(from.operator_name()) {}
+
+  void run() {
+    using Function = void (AtenTranslation::*)();
+    static const std::map<std::string_view, Function> rows{
+        {"conv1d", &AtenTranslation::convolution},
+        {"conv2d", &AtenTranslation::convolution},
+        {"conv3d", &AtenTranslation::convolution},
+        {"convolution", &AtenTranslation::any_convolution},
+        {"addmm", &AtenTranslation::addmm},
+        {"linear", &AtenTranslation::linear},
+        {"layer_norm", &AtenTranslation::layer_norm},
+        {"native_layer_norm", &AtenTranslation::layer_norm},
+        {"group_norm", &AtenTranslation::group_norm},
+        {"cat", &AtenTranslation::concat},
+        {"max_pool2d", &AtenTranslation::pool},
+        {"max_pool2d_with_indices", &AtenTranslation::pool},
+        {"avg_pool2d", &AtenTranslation::pool},
+        {"mean", &AtenTranslation::mean},
+        {"adaptive_avg_pool2d", &AtenTranslation::adaptive_pool},
+        {"_adaptive_avg_pool2d", &AtenTranslation::adaptive_pool},
+        {"slice", &AtenTranslation::slice},
+        {"select", &AtenTranslation::select},
+        {"split", &AtenTranslation::split},
+        {"split_with_sizes", &AtenTranslation::split},
+        {"chunk", &AtenTranslation::split},
+        {"rsqrt", &AtenTranslation::inverse_root},
+        {"hardtanh", &AtenTranslation::hardtanh},
+        {"hardtanh_", &AtenTranslation::hardtanh}};
+    if (const auto found = rows.find(name_); found != rows.end()) return (this->*found->second)();
+    plain();
+  }
+
+ private:
+  OnnxNode& put(std::string op, std::vector<std::string> inputs, std::vector<OnnxAttribute> attributes = {}) {
+    OnnxNode node;
+    const std::vector<std::string> outputs = from_.outputs();
+    node.name = outputs.empty() ? name_ : outputs[0];
+    node.op = std::move(op), node.inputs = std::move(inputs), node.outputs = outputs;
+    node.attributes = std::move(attributes);
+    graph_.nodes.push_back(std::move(node));
+    return graph_.nodes.back();
+  }
+
+  void plain() {
+    static const std::map<std::string_view, const char*> same{
+        {"relu", "Relu"},
+        {"relu_", "Relu"},
+        {"gelu", "Gelu"},
+        {"silu", "Silu"},
+        {"silu_", "Silu"},
+        {"sigmoid", "Sigmoid"},
+        {"tanh", "Tanh"},
+        {"hardswish", "HardSwish"},
+        {"hardswish_", "HardSwish"},
+        {"hardsigmoid", "HardSigmoid"},
+        {"leaky_relu", "LeakyRelu"},
+        {"leaky_relu_", "LeakyRelu"},
+        {"elu", "Elu"},
+        {"softplus", "Softplus"},
+        {"mish", "Mish"},
+        {"sqrt", "Sqrt"},
+        {"exp", "Exp"},
+        {"log", "Log"},
+        {"neg", "Neg"},
+        {"abs", "Abs"},
+        {"reciprocal", "Reciprocal"},
+        {"pow", "Pow"},
+        {"add", "Add"},
+        {"add_", "Add"},
+        {"sub", "Sub"},
+        {"mul", "Mul"},
+        {"mul_", "Mul"},
+        {"div", "Div"},
+        {"mm", "MatMul"},
+        {"matmul", "MatMul"},
+        {"bmm", "MatMul"},
+        {"softmax", "Softmax"},
+        {"_softmax", "Softmax"},
+        {"log_softmax", "Softmax"},
+        {"_log_softmax", "Softmax"},
+        {"dropout", "Dropout"},
+        {"native_dropout", "Dropout"},
+        {"batch_norm", "BatchNormalization"},
+        {"_native_batch_norm_legit", "BatchNormalization"},
+        {"native_batch_norm", "BatchNormalization"},
+        {"_native_batch_norm_legit_functional", "BatchNormalization"},
+        {"instance_norm", "InstanceNormalization"},
+        {"_native_batch_norm_legit_no_training", "BatchNormalization"},
+        {"embedding", "Gather"},
+        {"upsample_nearest2d", "Resize"},
+        {"upsample_bilinear2d", "Resize"},
+        {"sum", "aten sum"},
+        {"scaled_dot_product_attention", "ScaledDotProduct"}};
+    static const std::map<std::string_view, const char*> views{
+        {"view", ""},     {"_unsafe_view", ""}, {"reshape", ""},   {"flatten", ""}, {"unsqueeze", ""},
+        {"squeeze", ""},  {"permute", ""},      {"transpose", ""}, {"t", ""},       {"contiguous", ""},
+        {"clone", ""},    {"alias", ""},        {"detach", ""},    {"detach_", ""}, {"to", ""},
+        {"_to_copy", ""}, {"unflatten", ""},    {"expand", ""},    {"type_as", ""}, {"lift_fresh_copy", ""}};
+    std::vector<std::string> inputs = from_.tensors();
+    if (views.contains(name_) && !inputs.empty()) return void(put("View", {inputs[0]}));
+    const auto found = same.find(name_);
+    if (found == same.end()) return void(put("aten " + name_, std::move(inputs)));
+    const std::string op = found->second;
+    const bool is_pair = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow";
+    if (is_pair && inputs.size() == 1) inputs.emplace_back(kAtenScalar);
+    put(op, std::move(inputs));
+  }
+
+  void put_convolution(const std::vector<std::int64_t>& stride, const std::vector<std::int64_t>& padding,
+                       const std::string& word, const std::vector<std::int64_t>& dilation,
+                       std::int64_t groups, const char* op) {
+    std::vector<std::int64_t> pads = padding;
+    pads.insert(pads.end(), padding.begin(), padding.end());
+    OnnxNode& node = put(op, {from_.tensor(0, "input"), from_.tensor(1, "weight"), from_.tensor(2, "bias")},
+                         {attribute("strides", stride), attribute("pads", pads),
+                          attribute("dilations", dilation), attribute("group", {groups})});
+    if (node.inputs[2].empty()) node.inputs.pop_back();
+    if (word != "same") return;
+    OnnxAttribute same;
+    same.name = "auto_pad", same.text = "SAME_UPPER";
+    node.attributes.push_back(same);
+  }
+  void convolution() {
+    put_convolution(from_.numbers(3, "stride"), from_.numbers(4, "padding"), from_.text(4, "padding"),
+                    from_.numbers(5, "dilation"), from_.number(6, "groups", 1), "Conv");
+  }
+  void any_convolution() {
+    const bool transposed = from_.flag(6, "transposed");
+    put_convolution(from_.numbers(3, "stride"), from_.numbers(4, "padding"), "", from_.numbers(5, "dilation"),
+                    from_.number(8, "groups", 1), transposed ? "ConvTranspose" : "Conv");
+    if (transposed)
+      graph_.nodes.back().attributes.push_back(
+          attribute("output_padding", from_.numbers(7, "output_padding")));
+  }
+  void addmm() { put("Gemm", {from_.tensor(1, "mat1"), from_.tensor(2, "mat2"), from_.tensor(0, "self")}); }
+  void linear() {
+    std::vector<std::string> inputs{from_.tensor(0, "input"), from_.tensor(1, "weight"),
+                                    from_.tensor(2, "bias")};
+    if (inputs[2].empty()) inputs.pop_back();
+    put("Gemm", std::move(inputs), {attribute("transB", {1})});
+  }
+  void layer_norm() {
+    put("LayerNormalization", {from_.tensor(0, "input"), from_.tensor(2, "weight"), from_.tensor(3, "bias")});
+  }
+  void group_norm() {
+    put("GroupNormalization", {from_.tensor(0, "input"), from_.tensor(2, "weight"), from_.tensor(3, "bias")},
+        {attribute("num_groups", {from_.number(1, "num_groups", 1)})});
+  }
+  void concat() { put("Concat", from_.tensors(), {attribute("axis", {from_.number(1, "dim", 0)})}); }
+  void pool() {
+    const auto both = [](std::vector<std::int64_t> numbers) {
+      if (numbers.size() == 1) numbers.push_back(numbers[0]);
+      return numbers;
+    };
+    const std::vector<std::int64_t> kernel = both(from_.numbers(1, "kernel_size"));
+    std::vector<std::int64_t> stride = both(from_.numbers(2, "stride")),
+                              pads = both(from_.numbers(3, "padding"));
+    if (stride.empty()) stride = kernel;
+    pads.resize(2, 0);
+    pads.insert(pads.end(), {pads[0], pads[1]});
+    const bool is_max = name_.starts_with("max");
+    const bool ceil = from_.flag(is_max ? 5 : 4, "ceil_mode");
+    put(is_max ? "MaxPool" : "AveragePool", {from_.tensor(0, "self")},
+        {attribute("kernel_shape", kernel), attribute("strides", stride), attribute("pads", pads),
+         attribute("ceil_mode", {ceil ? 1 : 0})});
+  }
+  void adaptive_pool() {
+    const std::vector<std::int64_t> out = from_.numbers(1, "output_size");
+    const bool is_one = out == std::vector<std::int64_t>{1, 1} || out == std::vector<std::int64_t>{1};
+    put(is_one ? "GlobalAveragePool" : "AdaptivePool", {from_.tensor(0, "self")});
+  }
+  void mean() {
+    put("ReduceMean", {from_.tensor(0, "self")},
+        {attribute("axes", from_.numbers(1, "dim")),
+         attribute("keepdims", {from_.flag(2, "keepdim") ? 1 : 0})});
+  }
+  void slice() {
+    put("Slice", {from_.tensor(0, "self")},
+        {attribute("axes", {from_.number(1, "dim", 0)}), attribute("starts", {from_.number(2, "start", 0)}),
+         attribute("ends", {from_.number(3, "end", INT64_MAX)})});
+    if (from_.number(4, "step", 1) != 1) graph_.nodes.back().op = "aten slice";
+  }
+  /// A slice of one, its dimension left out.
+  void select() {
+    const std::int64_t index = from_.number(2, "index", 0);
+    OnnxNode& part = put("Slice", {from_.tensor(0, "self")},
+                         {attribute("axes", {from_.number(1, "dim", 0)}), attribute("starts", {index}),
+                          attribute("ends", {index == -1 ? INT64_MAX : index + 1})});
+    const std::vector<std::string> outputs = part.outputs;
+    part.outputs = {part.name + " (part)"};
+    const std::string whole = part.outputs[0];
+    put("View", {whole});
+  }
+  void split() {
+    const std::int64_t dim = from_.number(2, "dim", 0);
+    put("Split", {from_.tensor(0, "self")}, {attribute("axis", {dim})});
+    const std::vector<std::int64_t> sizes = from_.numbers(1, "split_sizes");
+    if (sizes.size() > 1) graph_.nodes.back().attributes.push_back(attribute("split", sizes));
+  }
+  void inverse_root() {
+    OnnxNode& root = put("Sqrt", {from_.tensor(0, "self")});
+    root.outputs = {root.name + " (root)"};
+    const std::string made = root.outputs[0];
+    put("Reciprocal", {made});
+  }
+  void hardtanh() {
+    OnnxAttribute most;
+    most.name = "max", most.real = 6;
+    put("Clip", {from_.tensor(0, "self")}, {most});
+  }
+
+  const AtenNode& from_;
+  OnnxGraph& graph_;
+  std::string name_;
+};
+
+}  // namespace
+
+void append_aten(const AtenNode& node, OnnxGraph& graph) { AtenTranslation(node, graph).run(); }
+
+}  // namespace foretrain

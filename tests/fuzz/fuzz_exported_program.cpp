@@ -1,0 +1,6 @@
+// Fuzz target: archives of exported programs, from any bytes.
+#include "tests/fuzz/network_fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return foretrain::test::fuzz_network(data, size);
+}
