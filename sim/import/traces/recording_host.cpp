@@ -37,6 +37,9 @@ constexpr std::array kKnownCalls{
     KnownCall{"NativeLayerNormBackward", HostCall::layer_norm},
     KnownCall{"aten::max_pool2d_with_indices", HostCall::pooling},
     KnownCall{"MaxPool2DWithIndicesBackward", HostCall::pooling},
+    KnownCall{"aten::add", HostCall::add},
+    KnownCall{"aten::add_", HostCall::add},
+    KnownCall{"AddBackward", HostCall::add},
     KnownCall{"aten::embedding", HostCall::embedding},
     KnownCall{"aten::dropout", HostCall::dropout},
 };

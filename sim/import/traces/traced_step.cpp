@@ -89,7 +89,7 @@ CallsByLane outer_calls(const Trace& trace, const TraceSteps& steps) {
         around->first_communication = event.start;
       if (event.kind != TraceKind::op) continue;
       ++around->ops;
-      around->hook_ops += around->accumulated > 0 ? 1 : 0;
+      around->hook_ops += around->accumulated > 0 && event.start >= around->accumulated ? 1 : 0;
       if (name == kAccumulateGrad) {
         around->accumulated = event.end();
         if (event.detail > 0) around->sizes = trace.names.at(event.detail - 1);
