@@ -39,7 +39,7 @@ std::vector<SampleFile> read_samples(const CalibrateCommand& command) {
   std::vector<Diagnostic> mistakes;
   for (const std::string& name : command.files) {
     try {
-      files.push_back(read_sample_log(read_text_file(name, kLargestSamples), command.hints));
+      files.push_back(read_sample_file(name, command.hints));
     } catch (const InputError& error) {
       mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
     }

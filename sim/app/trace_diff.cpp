@@ -11,7 +11,6 @@
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/named_rows.hpp"
-#include "sim/import/traces/recording_host.hpp"
 #include "sim/import/traces/traced_network.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/traces/trace_diff_reports.hpp"
@@ -37,9 +36,8 @@ RecordedTraining read_training(const TraceCommand& command) {
     if (has_network) return;
     ModelImportOptions options;
     options.batch = command.overrides.batch;
-    out.network = traced_network(trace, options);
+    out.network = profiled_network(trace, options, out.slowdown);
     out.name = "traced";
-    out.slowdown = recording_slowdown(traced_step(trace, find_steps(trace)));
   });
   return out;
 }

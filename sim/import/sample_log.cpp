@@ -3,11 +3,15 @@
 #include "sim/import/sample_log.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/readers.hpp"
+#include "sim/import/traces/trace_file.hpp"
+#include "sim/import/traces/trace_samples.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -32,7 +36,7 @@ std::string known_formats() {
   std::string names;
   for (const LogFormat& format : log_formats())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
-  return "these are read: " + names;
+  return "these are read: " + names + ", traces of torch.profiler";
 }
 
 /// A NUL byte among the first ones; logs with a few wrong bytes are still read.
@@ -40,11 +44,26 @@ bool is_binary(std::string_view text) {
   return text.substr(0, 1u << 16).find('\0') != std::string_view::npos;
 }
 
+SampleFile samples_of(const TraceFile& trace, const std::string& name, const LogHints& hints) {
+  if (trace.timed) return trace_samples(*trace.timed, hints);
+  throw InputError(std::vector<Diagnostic>{
+      {name, {}, "", "is an execution trace, which has no times", "take a trace of torch.profiler"}});
+}
+
 }  // namespace
+
+SampleFile read_sample_file(const std::string& path, const LogHints& hints) {
+  if (is_trace_file(path)) return samples_of(read_trace_file(path), path, hints);
+  return read_sample_log(read_text_file(path, kLargestSamples), hints);
+}
 
 SampleFile read_sample_log(const SourceText& source, const LogHints& hints) {
   if (source.text.size() > kLargestSamples)
     refuse(source, fmt::format("is larger than {} bytes", kLargestSamples), "cut the tables out of it");
+  if (looks_like_trace(source.text)) {
+    std::istringstream in(source.text);
+    return samples_of(read_trace(in, source.name), source.name, hints);
+  }
   if (is_binary(source.text)) refuse(source, "is not a text file", known_formats());
   const std::vector<const LogFormat*> formats = recognised(source.text);
   if (formats.empty()) refuse(source, "holds no measurements of a known format", known_formats());

@@ -3,6 +3,7 @@
 #include "sim/analysis/traces/trace_account.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace foretrain {
 
@@ -31,14 +32,24 @@ Work work_of(const Trace& trace, const TraceLink& link) {
   return Work::compute;
 }
 
-std::vector<HostInterval> loading_intervals(const Trace& trace) {
-  std::vector<HostInterval> out;
+/// What hosts did; each sorted, without overlaps.
+struct HostIntervals {
+  std::vector<HostInterval> loading, waiting;
+};
+
+void add_interval(std::vector<HostInterval>& all, const TraceEvent& event) {
+  if (!all.empty() && event.start <= all.back().end)
+    all.back().end = std::max(all.back().end, event.end());
+  else
+    all.push_back({event.start, event.end()});
+}
+
+HostIntervals host_intervals(const Trace& trace) {
+  HostIntervals out;
   for (const TraceEvent& event : trace.events) {
-    if (event.kind != TraceKind::annotation || !is_loading_mark(trace.name_of(event))) continue;
-    if (!out.empty() && event.start <= out.back().end)
-      out.back().end = std::max(out.back().end, event.end());
-    else
-      out.push_back({event.start, event.end()});
+    if (event.kind == TraceKind::sync) add_interval(out.waiting, event);
+    if (event.kind == TraceKind::annotation && is_loading_mark(trace.name_of(event)))
+      add_interval(out.loading, event);
   }
   return out;
 }
@@ -56,8 +67,9 @@ double to_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 /// Sweeps one step.
 class StepSweep {
  public:
-  StepSweep(const std::vector<WorkInterval>& work, const std::vector<HostInterval>& loading)
-      : work_(work), loading_(loading) {}
+  StepSweep(const std::vector<WorkInterval>& work, const std::vector<WorkInterval>& kernels,
+            const HostIntervals& host)
+      : work_(work), kernels_(kernels), host_(host) {}
 
   StepAccount account(const TraceStep& step) {
     StepAccount out;
@@ -107,31 +119,38 @@ class StepSweep {
       out.of(TraceAccount::compute) += length;
     else if (runs(Work::optimizer))
       out.of(TraceAccount::optimizer) += length;
-    else if (runs(Work::communication))
-      out.of(TraceAccount::communication) += length;
     else if (runs(Work::copy))
       out.of(TraceAccount::copy) += length;
     else
-      add_idle(out, begin, end);
+      add_gap(out, runs(Work::communication), begin, end);
   }
 
-  void add_idle(StepAccount& out, std::int64_t begin, std::int64_t end) const {
-    const auto next = std::ranges::lower_bound(work_, end, {}, &WorkInterval::begin);
-    const std::int64_t asked = next == work_.end() ? end : next->asked;  // nothing follows: the host is late
+  /// No kernel runs but perhaps a collective: why does the next one not?
+  void add_gap(StepAccount& out, bool communicates, std::int64_t begin, std::int64_t end) const {
+    const auto next = std::ranges::lower_bound(kernels_, end, {}, &WorkInterval::begin);
+    const std::int64_t asked =
+        next == kernels_.end() ? end : next->asked;  // nothing follows: the host is late
     if (asked < 0) {
-      out.of(TraceAccount::unknown) += to_s(end - begin);
+      out.of(communicates ? TraceAccount::communication : TraceAccount::unknown) += to_s(end - begin);
       return;
     }
     const std::int64_t late = std::clamp(asked, begin, end);
-    const std::int64_t loaded = overlap_with(loading_, begin, late);
+    const std::int64_t loaded = overlap_with(host_.loading, begin, late);
+    const std::int64_t waited = communicates ? overlap_with(host_.waiting, begin, late) : 0;
+    const std::int64_t own = std::max<std::int64_t>(0, late - begin - loaded - waited);
     out.of(TraceAccount::loading) += to_s(loaded);
-    out.of(TraceAccount::host) += to_s(late - begin - loaded);
+    out.of(TraceAccount::communication) += to_s(late - begin - loaded - own);
+    out.of(TraceAccount::host) += to_s(own);
+    if (communicates) out.behind_host_s += to_s(own + loaded);
     const bool queued = asked < begin && end - begin > kKernelGap;
-    out.of(queued ? TraceAccount::waiting : TraceAccount::launch) += to_s(end - late);
+    out.of(communicates ? TraceAccount::communication
+           : queued     ? TraceAccount::waiting
+                        : TraceAccount::launch) += to_s(end - late);
   }
 
   const std::vector<WorkInterval>& work_;
-  const std::vector<HostInterval>& loading_;
+  const std::vector<WorkInterval>& kernels_;  ///< without communication
+  const HostIntervals& host_;
   std::int64_t longest_ = -1;
 };
 
@@ -153,8 +172,11 @@ std::vector<StepAccount> account_steps(const Trace& trace, const std::vector<Tra
     const std::int64_t asked = link.launch == TraceLink::kNone ? -1 : trace.events[link.launch].start;
     work.push_back({event.start, event.end(), asked, work_of(trace, link)});
   }
-  const std::vector<HostInterval> loading = loading_intervals(trace);
-  StepSweep sweep(work, loading);
+  std::vector<WorkInterval> kernels;
+  std::ranges::copy_if(work, std::back_inserter(kernels),
+                       [](const WorkInterval& row) { return row.work != Work::communication; });
+  const HostIntervals host = host_intervals(trace);
+  StepSweep sweep(work, kernels, host);
   std::vector<StepAccount> out;
   for (const TraceStep& step : steps) out.push_back(sweep.account(step));
   return out;
@@ -166,6 +188,7 @@ StepAccount mean_account(const std::vector<StepAccount>& accounts) {
     const double share = 1.0 / static_cast<double>(accounts.size());
     for (std::size_t i = 0; i < kTraceAccounts; ++i) out.seconds[i] += share * account.seconds[i];
     out.overlapped_s += share * account.overlapped_s;
+    out.behind_host_s += share * account.behind_host_s;
     out.length_s += share * account.length_s;
   }
   return out;

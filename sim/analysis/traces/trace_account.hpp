@@ -15,10 +15,10 @@ namespace foretrain {
 enum class TraceAccount : std::uint8_t {
   compute,        ///< a kernel runs that is neither communication nor the optimizer's
   optimizer,      ///< only kernels that the optimizer launched
-  communication,  ///< exposed: a collective runs, and no other kernel
+  communication,  ///< exposed: the next kernel is launched or the host waits, and only a collective runs
   copy,           ///< only copies and fills run
-  loading,        ///< nothing runs, the host is fetching a batch
-  host,           ///< nothing runs, the host has not launched the next work yet
+  loading,        ///< no kernel runs, the host is fetching a batch
+  host,           ///< no kernel runs, the host has not launched the next one yet
   launch,         ///< nothing runs, the next work is on its way, or its predecessor has just ended
   waiting,        ///< nothing runs, the next work was launched long ago and waits for an event
   unknown         ///< nothing runs, and the trace does not say when the next work was launched
@@ -30,7 +30,8 @@ inline constexpr std::array<std::string_view, kTraceAccounts> kTraceAccountNames
 /// Seconds of a step by account, which sum to its length.
 struct StepAccount {
   std::array<double, kTraceAccounts> seconds{};
-  double overlapped_s = 0;  ///< communication while other kernels run; part of their accounts
+  double overlapped_s = 0;   ///< communication while other kernels run; part of their accounts
+  double behind_host_s = 0;  ///< communication while the host is late; part of its account
   double length_s = 0;
   double of(TraceAccount account) const { return seconds[static_cast<std::size_t>(account)]; }
   double& of(TraceAccount account) { return seconds[static_cast<std::size_t>(account)]; }

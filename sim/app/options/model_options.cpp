@@ -36,6 +36,11 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
                    "Of a trace: parameters of the network, where it does not say their sizes")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->type_name("N");
+  import
+      ->add_option(
+          "--gpu", command.options.gpu,
+          "Of a trace: the GPU of the catalog that it was recorded on, where its own name is not known")
+      ->type_name("NAME");
   import->add_option("--name", command.options.name, "Of a trace: the network's; otherwise the file's")
       ->type_name("NAME");
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")

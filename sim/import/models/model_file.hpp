@@ -20,7 +20,8 @@ struct ModelImportOptions {
   std::optional<std::int64_t> image;         ///< pixels of a side
   std::optional<std::int64_t> batch{};       ///< of a trace: samples of the recorded step
   std::optional<std::int64_t> parameters{};  ///< of a trace: those of the network
-  std::string name{};                        ///< of a trace: what the network is called; empty: as the file
+  std::string gpu{};   ///< of a trace: the catalog's GPU that it was recorded on; empty: as the trace says
+  std::string name{};  ///< of a trace: what the network is called; empty: as the file
 };
 
 /// A model file and what people must know of it.

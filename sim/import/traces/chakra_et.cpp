@@ -238,11 +238,14 @@ class ChakraNodeReader {
 }  // namespace
 
 bool is_chakra(std::string_view bytes) {
-  if (bytes.size() < 3) return false;
-  // The header's length, then its first field: a version as text, or an attribute.
-  return static_cast<unsigned char>(bytes[0]) < 0x80 && (bytes[1] == 0x0A || bytes[1] == 0x12) &&
-         static_cast<unsigned char>(bytes[0]) >= static_cast<unsigned char>(bytes[2]) && bytes[0] != '{' &&
-         bytes[0] != '[';
+  if (bytes.size() < 4) return false;
+  const auto at = [&bytes](std::size_t place) { return static_cast<unsigned char>(bytes[place]); };
+  const std::size_t header = at(0), version = at(2);
+  if (header >= 0x80 || at(1) != 0x0A || version == 0 || version > 40 || version + 2 > header) return false;
+  if (bytes.size() < 3 + version) return false;
+  return std::ranges::all_of(bytes.substr(3, version), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '.' || c == '-';
+  });
 }
 
 ExecutionTrace read_chakra(std::string_view bytes, const std::string& file, const TraceLimits& limits) {

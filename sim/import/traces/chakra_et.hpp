@@ -10,7 +10,7 @@ namespace foretrain {
 /// Largest file: its messages are read from memory.
 inline constexpr std::size_t kLargestChakra = std::size_t{1} << 30;
 
-/// Whether the bytes begin as such a file does: a length, then a header with a version.
+/// Whether the bytes begin as such a file does: a length, then a header whose version comes first.
 bool is_chakra(std::string_view bytes);
 
 /// Throws InputError, with the byte it stands at, for what is cut short or no such message.

@@ -37,6 +37,9 @@ constexpr std::array kKnownCalls{
     KnownCall{"NativeLayerNormBackward", HostCall::layer_norm},
     KnownCall{"aten::max_pool2d_with_indices", HostCall::pooling},
     KnownCall{"MaxPool2DWithIndicesBackward", HostCall::pooling},
+    KnownCall{"aten::add", HostCall::add},
+    KnownCall{"aten::add_", HostCall::add},
+    KnownCall{"AddBackward", HostCall::add},
     KnownCall{"aten::embedding", HostCall::embedding},
     KnownCall{"aten::dropout", HostCall::dropout},
 };
@@ -49,10 +52,21 @@ std::optional<HostCall> known_call(const TracedOperator& op) {
   return std::nullopt;
 }
 
-}  // namespace
+/// Sums for two unknowns; every call counts by its relative error.
+struct Fit {
+  double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
+  double sum_reference = 0, sum_measured = 0;
 
-double recording_slowdown(const TracedStep& step) {
-  double measured = 0, reference = 0;
+  void add(double reference_us, double ops, double measured_us) {
+    if (measured_us <= 0 || reference_us <= 0) return;
+    const double a = reference_us / measured_us, b = ops / measured_us;
+    aa += a * a, ab += a * b, bb += b * b, ay += a, by += b;
+    sum_reference += reference_us, sum_measured += measured_us;
+  }
+};
+
+Fit fit_of(const TracedStep& step) {
+  Fit fit;
   for (const TracedOperator& traced : step.operators) {
     const std::optional<HostCall> call = known_call(traced);
     if (!call) continue;
@@ -60,10 +74,26 @@ double recording_slowdown(const TracedStep& step) {
     op.call = *call;
     op.backward = traced.is_backward();
     op.kernels = static_cast<std::uint16_t>(std::clamp(traced.kernels, 0, 60'000));
-    measured += static_cast<double>(traced.host) * 1e-9;
-    reference += to_seconds(host_reference(op, {}, Precision::fp32, {}));
+    const double reference = to_microseconds(host_reference(op, {}, Precision::fp32, {}));
+    fit.add(reference, traced.ops, static_cast<double>(traced.host) * 1e-3);
   }
-  return reference > 0 ? std::max(measured / reference, 0.05) : 1;
+  return fit;
+}
+
+}  // namespace
+
+RecordingHost recording_host(const TracedStep& step) {
+  const Fit fit = fit_of(step);
+  if (fit.sum_reference <= 0) return {};
+  constexpr double kSlowest = 20, kFastest = 0.2;  // as a cluster file may say
+  const RecordingHost without_profiler{std::clamp(fit.sum_measured / fit.sum_reference, kFastest, kSlowest),
+                                       0};
+  const double determinant = fit.aa * fit.bb - fit.ab * fit.ab;
+  if (determinant < 1e-6 * fit.aa * fit.bb) return without_profiler;
+  const double slowdown = (fit.ay * fit.bb - fit.by * fit.ab) / determinant;
+  const double per_op = (fit.by * fit.aa - fit.ay * fit.ab) / determinant;
+  if (per_op <= 0 || slowdown < kFastest) return without_profiler;
+  return {std::min(slowdown, kSlowest), per_op};
 }
 
 }  // namespace foretrain

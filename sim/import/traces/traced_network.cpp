@@ -36,7 +36,19 @@ std::string buffer_lines(const TracedStep& step) {
   return out + "]\n";
 }
 
-std::string operator_line(const TracedOperator& op, const std::vector<std::size_t>& ready, double slowdown) {
+/// Whose host the file is for.
+enum class HostTimes : std::uint8_t { without_profiler, with_profiler };
+
+/// On the reference CPU.
+double host_ns(const TracedOperator& op, const RecordingHost& host, HostTimes times) {
+  const auto measured = static_cast<double>(op.host);
+  const double per_op = host.per_op_us * 1e3;
+  if (times == HostTimes::with_profiler) return (measured + per_op * op.beside) / host.slowdown;
+  constexpr double kLeast = 0.1;  // some calls are cheaper for the profiler than the mean
+  return std::max(measured - per_op * op.ops, kLeast * measured) / host.slowdown;
+}
+
+std::string operator_line(const TracedOperator& op, const std::vector<std::size_t>& ready, double host) {
   std::string out = fmt::format("  {{ op = \"{}\"", quotable(op.name));
   if (op.is_backward()) out += fmt::format(", pass = \"backward\", node = \"{}\"", quotable(op.node));
   if (op.kernels > 0)
@@ -44,21 +56,32 @@ std::string operator_line(const TracedOperator& op, const std::vector<std::size_
         fmt::format(", kernels = {}, time = {}", op.kernels, microseconds_text(static_cast<double>(op.gpu)));
   else
     out += ", view = true";
-  out += fmt::format(", host = {}", microseconds_text(static_cast<double>(op.host) / slowdown));
+  out += fmt::format(", host = {}", microseconds_text(host));
   if (!ready.empty()) out += fmt::format(", ready = [{}]", fmt::join(ready, ", "));
   return out + " },\n";
 }
 
-std::string operator_lines(const TracedStep& step, const TracedParameters& parameters, double slowdown) {
+std::string operator_lines(const TracedStep& step, const TracedParameters& parameters,
+                           const RecordingHost& host, HostTimes times) {
   std::string out = "operators = [\n";
   std::size_t next = 0;
   for (const TracedOperator& op : step.operators) {
     std::vector<std::size_t> ready;
     for (int i = 0; i < op.ready && next < parameters.of_ready.size(); ++i)
       ready.push_back(parameters.of_ready[next++]);
-    out += operator_line(op, ready, slowdown);
+    out += operator_line(op, ready, host_ns(op, host, times));
   }
   return out + "]\n";
+}
+
+/// Drivers call some boards by the maker's number.
+std::string gpu_name(const Trace& trace, const ModelImportOptions& options) {
+  if (!options.gpu.empty()) return quotable(options.gpu);
+  for (const auto& [board, gpu] :
+       {std::pair{"PG509-200", "a100-sxm4-40gb"}, std::pair{"PG509-210", "a100-sxm4-80gb"}}) {
+    if (trace.gpu.find(board) != std::string::npos) return gpu;
+  }
+  return quotable(trace.gpu);
 }
 
 /// By the names of kernels of products: "f16", "bf16", or nothing of both.
@@ -119,48 +142,73 @@ std::string traced_parameter_lines(const TracedParameters& parameters) {
   return out + "]\n";
 }
 
-ImportedModel traced_network(const Trace& trace, const ModelImportOptions& options) {
-  const SourceText source{trace.file, ""};
-  Diagnostics diagnostics(source);
+namespace {
+
+/// Everything above the lists.
+std::string head_of(const Trace& trace, const TracedStep& step, std::int64_t batch,
+                    const ModelImportOptions& options, const std::vector<std::string>& remarks) {
+  const std::string name = traced_name(trace.file, options);
+  const std::string optimizer = optimizer_called(step.optimizer_name, step.optimizer_scales);
+  std::string out = fmt::format("# Recorded by torch.profiler: the typical step of {}.\n", name);
+  for (const std::string& remark : remarks) out += fmt::format("# {}\n", remark);
+  out += fmt::format("description = \"{}, traced\"\n", name);
+  if (!optimizer.empty()) out += fmt::format("optimizer = \"{}\"\n", optimizer);
+  out += fmt::format("\n[recorded]\nformat = 1\nby = \"torch.profiler\"\nbatch = {}\ngrows = false\n", batch);
+  return out +
+         fmt::format("gpu = \"{}\"\nprecision = \"{}\"\n", gpu_name(trace, options), precision_of(trace));
+}
+
+/// The typical step, with every reason why it makes no network.
+TracedStep checked_step(const Trace& trace, Diagnostics& diagnostics) {
   const TraceSteps steps = find_steps(trace);
   if (steps.steps.empty())
-    diagnostics.report(
-        {}, "has no training steps",
-        "call prof.step() behind each step, so that they are marked (ProfilerStep#), and record two");
+    diagnostics.report({}, "has no training steps",
+                       "call prof.step() behind each step, which marks it (ProfilerStep#), and record two");
   diagnostics.throw_if_any();
-  const TracedStep step = traced_step(trace, steps);
-  const bool has_backward = std::ranges::any_of(step.operators, &TracedOperator::is_backward);
-  if (!has_backward)
+  TracedStep step = traced_step(trace, steps);
+  if (std::ranges::none_of(step.operators, &TracedOperator::is_backward))
     diagnostics.report({}, "has no backward pass in its steps", "record a training step, with backward()");
-  ImportedModel out;
+  return step;
+}
+
+ImportedModel network_of(const Trace& trace, const ModelImportOptions& options, HostTimes times,
+                         double& slowdown) {
+  const SourceText source{trace.file, ""};
+  Diagnostics diagnostics(source);
+  const TracedStep step = checked_step(trace, diagnostics);
   const std::optional<std::int64_t> batch = options.batch ? options.batch : batch_of(step);
   if (!batch)
     diagnostics.report({}, "does not say how large the batch was",
                        "record with record_shapes=True, or say it, as in --batch 32");
+  if (trace.gpu.empty() && options.gpu.empty())
+    diagnostics.report({}, "does not say which GPU it was", "say it, as in --gpu a100-sxm4-40gb");
   const TracedParameters parameters = traced_parameters(step, options, diagnostics);
   diagnostics.throw_if_any();
+  ImportedModel out;
   out.remarks = parameters.remarks;
   say_what_is_missing(step, out.remarks);
-  const double slowdown = recording_slowdown(step);
-  const std::string name = traced_name(trace.file, options),
-                    optimizer = optimizer_called(step.optimizer_name, step.optimizer_scales);
-  out.text = fmt::format("# Recorded by torch.profiler: the typical one of {} of {}.\n",
-                         counted(static_cast<std::int64_t>(steps.steps.size()), "step"), name);
-  for (const std::string& remark : out.remarks) out.text += fmt::format("# {}\n", remark);
-  out.text += fmt::format("description = \"{}, traced\"\n", name);
-  if (!optimizer.empty()) out.text += fmt::format("optimizer = \"{}\"\n", optimizer);
-  out.text +=
-      fmt::format("\n[recorded]\nformat = 1\nby = \"torch.profiler\"\nbatch = {}\ngrows = false\n", *batch);
-  if (!trace.gpu.empty()) out.text += fmt::format("gpu = \"{}\"\n", quotable(trace.gpu));
-  out.text += fmt::format("precision = \"{}\"\n", precision_of(trace));
+  const RecordingHost host = recording_host(step);
+  slowdown = host.slowdown;
+  out.text = head_of(trace, step, *batch, options, out.remarks);
   out.text += fmt::format(
-      "# Host times are those of the reference CPU: measured ones over {:.4g}, by which this host's calls "
+      "# Host times are those of the reference CPU: this host takes {:.3g} times as long, and its profiler "
       "took\n"
-      "# longer, profiler included.\n",
-      slowdown);
-  out.text +=
-      traced_parameter_lines(parameters) + buffer_lines(step) + operator_lines(step, parameters, slowdown);
+      "# {:.3g} us more for each operator that it recorded.\n",
+      host.slowdown, host.per_op_us);
+  out.text += traced_parameter_lines(parameters) + buffer_lines(step);
+  out.text += operator_lines(step, parameters, host, times);
   return out;
+}
+
+}  // namespace
+
+ImportedModel traced_network(const Trace& trace, const ModelImportOptions& options) {
+  double slowdown = 1;
+  return network_of(trace, options, HostTimes::without_profiler, slowdown);
+}
+
+ImportedModel profiled_network(const Trace& trace, const ModelImportOptions& options, double& slowdown) {
+  return network_of(trace, options, HostTimes::with_profiler, slowdown);
 }
 
 ImportedModel traced_network(const TraceFile& file, const ModelImportOptions& options) {

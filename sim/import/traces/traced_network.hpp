@@ -12,6 +12,9 @@ namespace foretrain {
 ImportedModel traced_network(const Trace& trace, const ModelImportOptions& options);
 /// Sizes but no times.
 ImportedModel traced_network(const ExecutionTrace& trace, const ModelImportOptions& options);
+/// The same for a prediction of the recorded run itself: what the profiler added stays with each operator,
+/// and what it added to calls of DDP and the optimizer with the operators beside them.
+ImportedModel profiled_network(const Trace& trace, const ModelImportOptions& options, double& slowdown);
 ImportedModel traced_network(const TraceFile& file, const ModelImportOptions& options);
 
 }  // namespace foretrain

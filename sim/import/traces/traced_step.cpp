@@ -28,6 +28,8 @@ struct OuterCall {
   std::int64_t accumulated = 0;                 ///< when the gradient of this accumulation was there; 0: none
   std::int64_t first_communication = 0;         ///< within it; 0: none
   std::uint32_t main_inner = TraceLink::kNone;  ///< the inner operator that a formula is known for
+  int ops = 1;                                  ///< recorded in it, itself too
+  int hook_ops = 0;                             ///< of these behind the accumulation of a gradient
   std::string sizes;                            ///< of the accumulated gradient
 };
 
@@ -86,6 +88,8 @@ CallsByLane outer_calls(const Trace& trace, const TraceSteps& steps) {
       if (is_communication_call(name) && around->first_communication == 0)
         around->first_communication = event.start;
       if (event.kind != TraceKind::op) continue;
+      ++around->ops;
+      around->hook_ops += around->accumulated > 0 && event.start >= around->accumulated ? 1 : 0;
       if (name == kAccumulateGrad) {
         around->accumulated = event.end();
         if (event.detail > 0) around->sizes = trace.names.at(event.detail - 1);
@@ -138,10 +142,11 @@ class StepCollector {
     std::vector<const OuterCall*> calls = in_step(main_lane_, step, false);
     const std::int64_t begin = nodes.empty() ? step.end : start_of(*nodes.front());
     const std::int64_t stop = end_of_first_pass(calls, nodes, begin, step.end);
-    forward(calls, nodes, step, begin);
+    forward(calls, nodes, begin);
     backward(nodes, stop);
     collectives(step);
     optimizer(calls, nodes, step);
+    if (!out_.operators.empty()) out_.operators.back().beside += behind_backward(calls, nodes, step, stop);
     return std::move(out_);
   }
 
@@ -209,13 +214,15 @@ class StepCollector {
   }
 
   void forward(const std::vector<const OuterCall*>& calls, const std::vector<const OuterCall*>& nodes,
-               const TraceStep& step, std::int64_t begin) {
+               std::int64_t begin) {
     std::vector<std::int32_t> sequences;
     for (const OuterCall* node : nodes) sequences.push_back(trace_.events[node->event].sequence);
     std::ranges::sort(sequences);
     std::vector<const OuterCall*> chosen;
+    int others = 0;  // recorded calls that are not the network's
     for (const OuterCall* call : calls) {
       if (start_of(*call) >= begin) break;
+      others += call->ops;
       if (is_marked(*call, is_optimizer_mark) || is_marked(*call, is_zero_grad_mark) ||
           is_marked(*call, is_loading_mark))
         continue;
@@ -226,6 +233,7 @@ class StepCollector {
       chosen.push_back(call);
     }
     drop_before_differentiable(chosen, sequences, calls);
+    for (const OuterCall* call : chosen) others -= call->ops;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const OuterCall& call = *chosen[i];
       const CallWork work = work_in(call.event, 0);
@@ -233,9 +241,10 @@ class StepCollector {
       TracedOperator op = operator_of(call, work);
       const std::int64_t next = next_start(call, i + 1 < chosen.size() ? start_of(*chosen[i + 1]) : 0);
       op.host = std::max<std::int64_t>(0, next - start_of(call) - call.waits);
+      op.ops = call.ops;
+      op.beside = std::exchange(others, 0);
       out_.operators.push_back(std::move(op));
     }
-    (void)step;
   }
 
   /// In a step with DDP: copies out of the broadcast come before the first operator that backward knows.
@@ -288,6 +297,7 @@ class StepCollector {
       if (!accumulates) {
         out_.operators.push_back(operator_of(call, work));
         out_.operators.back().host = host;
+        out_.operators.back().ops = call.ops;
         continue;
       }
       if (out_.operators.empty() || !out_.operators.back().is_backward()) continue;
@@ -295,9 +305,24 @@ class StepCollector {
       op.host += host;
       op.gpu += work.gpu;
       op.kernels += work.kernels;
+      op.ops += call.ops - (hook > 0 ? call.hook_ops : 0);
+      op.beside += hook > 0 ? call.hook_ops : 0;
       ++op.ready;
       op.ready_sizes.push_back(call.sizes);
     }
+  }
+
+  /// Calls that the profiler recorded: DDP's behind the last node, and the optimizer's.
+  int behind_backward(const std::vector<const OuterCall*>& calls, const std::vector<const OuterCall*>& nodes,
+                      const TraceStep& step, std::int64_t stop) const {
+    int out = 0;
+    const std::int64_t end = nodes.empty() ? step.end : end_of(*nodes.back());
+    for (const OuterCall* call : calls) {
+      if (start_of(*call) >= std::min(stop, end)) out += call->ops;
+    }
+    if (backward_lane_ == main_lane_) return out;
+    for (const OuterCall* call : in_step(backward_lane_, step, false)) out += call->ops;
+    return out;
   }
 
   bool is_hooked(const OuterCall& call) const { return call.first_communication >= call.accumulated; }

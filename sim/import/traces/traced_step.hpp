@@ -17,7 +17,9 @@ struct TracedOperator {
   std::int64_t gpu = 0;         ///< of its kernels
   std::int64_t host = 0;        ///< from its call to the next one, without waits for the GPU
   int kernels = 0;
-  int ready = 0;                         ///< gradients that are complete after it
+  int ops = 0;     ///< calls that the profiler recorded in `host`
+  int beside = 0;  ///< those of DDP and of the optimizer that stand beside it, which are not in `host`
+  int ready = 0;   ///< gradients that are complete after it
   std::vector<std::string> ready_sizes;  ///< theirs, where the trace has them
   bool is_backward() const { return !node.empty(); }
 };

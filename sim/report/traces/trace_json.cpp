@@ -16,6 +16,7 @@ Json account_json(const StepAccount& account) {
   for (std::size_t i = 0; i < kTraceAccounts; ++i)
     out[std::string(kTraceAccountNames[i]) + "_s"] = account.seconds[i];
   out["overlapped_communication_s"] = account.overlapped_s;
+  out["communication_behind_host_s"] = account.behind_host_s;
   return out;
 }
 
@@ -109,7 +110,7 @@ std::string write_trace_json(const TraceReport& report) {
 std::string write_trace_csv(const TraceReport& report) {
   std::string out = "file,rank,step,length_s";
   for (const std::string_view name : kTraceAccountNames) out += fmt::format(",{}_s", name);
-  out += ",overlapped_communication_s\n";
+  out += ",overlapped_communication_s,communication_behind_host_s\n";
   for (const TraceSummary& rank : report.ranks) {
     for (std::size_t i = 0; i < rank.accounts.size(); ++i) {
       const StepAccount& account = rank.accounts[i];
@@ -117,7 +118,7 @@ std::string write_trace_csv(const TraceReport& report) {
           "{},{},{},{:.9g}", csv_field(rank.file), rank.rank >= 0 ? std::to_string(rank.rank) : "",
           csv_field(rank.steps.steps.empty() ? "all of it" : rank.steps.steps[i].name), account.length_s);
       for (const double seconds : account.seconds) out += fmt::format(",{:.9g}", seconds);
-      out += fmt::format(",{:.9g}\n", account.overlapped_s);
+      out += fmt::format(",{:.9g},{:.9g}\n", account.overlapped_s, account.behind_host_s);
     }
   }
   return out;

@@ -77,10 +77,11 @@ std::string account_table(const TraceSummary& rank) {
         fmt::format("  {:<40} {:>10} {:>8}\n", words.what, trace_time(seconds), share_text(seconds, length));
   }
   out += fmt::format("  {:<40} {:>10}\n", "step", trace_time(length));
-  const double hidden = rank.mean.overlapped_s, exposed = rank.mean.of(TraceAccount::communication);
-  if (hidden + exposed > 0)
-    out += fmt::format("  communication: {}, {} of it hidden behind other kernels\n",
-                       trace_time(hidden + exposed), share_text(hidden, hidden + exposed));
+  const double hidden = rank.mean.overlapped_s, behind = rank.mean.behind_host_s;
+  const double all = hidden + behind + rank.mean.of(TraceAccount::communication);
+  if (all > 0)
+    out += fmt::format("  communication: {}, {} of it behind kernels, {} while the host was late anyway\n",
+                       trace_time(all), share_text(hidden, all), share_text(behind, all));
   return out;
 }
 
