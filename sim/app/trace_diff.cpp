@@ -57,6 +57,7 @@ Scenario recorded_scenario(const TraceCommand& command, const RecordedTraining& 
     const SourceText source{training.name, training.network.text};
     ModelFile file = read_or_throw(source, read_model_file);
     file.model.name = training.name;
+    if (!overrides.batch) overrides.batch = file.expanded.recording->batch;
     opened.models[training.name] = {std::move(file.model),
                                     std::make_shared<const ExpandedModel>(std::move(file.expanded))};
     overrides.model = training.name;

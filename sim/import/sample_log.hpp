@@ -9,9 +9,10 @@
 
 namespace foretrain {
 
-/// Reads every format of sim/import/logs/catalog.hpp, and traces of torch.profiler, several in one text too; `format` then names all of
-/// them. Throws InputError for a text in which no format is recognised, for binary files and for those above
-/// kLargestSamples; a file that is recognised never fails as a whole, what is wrong in it is in `skipped`.
+/// Reads every format of sim/import/logs/catalog.hpp, several in one text too, and traces of torch.profiler;
+/// `format` then names all of them. Throws InputError for a text in which no format is recognised, for binary
+/// files and for those above kLargestSamples; a file that is recognised never fails as a whole, what is wrong
+/// in it is in `skipped`.
 SampleFile read_sample_log(const SourceText& source, const LogHints& hints = {});
 
 /// The same of a file; traces are read in a stream, however large they are.

@@ -55,6 +55,10 @@ COMMANDS = [
     "explain tests/unit/import/accounting/jobstats.txt",
     "explain tests/unit/import/accounting/gpus.csv",
     "explain tests/unit/import/accounting/sacct_p.txt",
+    "trace show docs/tutorials/traces/rank0.json.gz",
+    "trace show docs/tutorials/traces/rank0.json.gz docs/tutorials/traces/rank1.json.gz",
+    "trace diff docs/tutorials/traces/rank0.json.gz --cluster mahti",
+    "trace diff docs/tutorials/traces/rank0.json.gz --cluster mahti --model resnet50 --batch 8",
 ]
 
 

@@ -71,10 +71,11 @@ const std::vector<AccountCause>& account_causes() {
 
 std::string difference_text(const AccountCause& row, const ComparedAccount& account, double step_s) {
   const double seconds = account.difference_s();
-  return fmt::format("{}: measured {} ms, predicted {} ms ({} ms, {} % of the step). Likely: {}.", row.what,
+  const std::string_view cause = seconds > 0 ? row.if_longer : row.if_shorter;
+  return fmt::format("{}: measured {} ms, predicted {} ms ({} ms, {} % of the step). Likely: {}{}", row.what,
                      decimal(1e3 * account.measured_s, 1), decimal(1e3 * account.predicted_s, 1),
-                     signed_decimal(1e3 * seconds, 1), percent(std::abs(seconds) / step_s, 1),
-                     seconds > 0 ? row.if_longer : row.if_shorter);
+                     signed_decimal(1e3 * seconds, 1), percent(std::abs(seconds) / step_s, 1), cause,
+                     cause.ends_with('?') ? "" : ".");
 }
 
 }  // namespace

@@ -158,6 +158,8 @@ constexpr JsonReport kJsonReports[] = {
     {"validation", "validate"},
     {"left_out", "validate --leave-out WHAT"},
     {"calibration_check", "calibrate check"},
+    {"trace", "trace show"},
+    {"trace_difference", "trace diff"},
 };
 
 std::string output_page() {

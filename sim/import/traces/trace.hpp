@@ -15,7 +15,7 @@ namespace foretrain {
 enum class TraceKind : std::uint8_t { op, annotation, launch, sync, kernel, memcpy, memset };
 inline bool is_device(TraceKind kind) { return kind >= TraceKind::kernel; }
 
-/// Times in nanoseconds. 40 bytes, so that eight million of them are 320 MB.
+/// Times in nanoseconds. 40 bytes, so that a million of them are 40 MB.
 struct TraceEvent {
   std::int64_t start = 0, duration = 0;
   std::uint32_t name = 0;         ///< of Trace::names

@@ -16,7 +16,7 @@ struct TraceLimits {
   std::uint64_t bytes = std::uint64_t{8} << 30;        ///< unpacked
   std::uint64_t ratio = 250;                           ///< unpacked over packed ...
   std::uint64_t ratio_from = std::uint64_t{64} << 20;  ///< ... looked at behind so many unpacked bytes
-  std::size_t events = 8'000'000;                      ///< that are kept
+  std::size_t events = 6'500'000;                      ///< that are kept: below 500 MB
   std::size_t names = 1'000'000;                       ///< different ones
   std::size_t name_bytes = std::size_t{64} << 20;      ///< of all of them
 };

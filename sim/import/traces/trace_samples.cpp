@@ -53,7 +53,8 @@ SampleFile trace_samples(const Trace& trace, const LogHints& hints) {
     }
     const TraceCollective& said = trace.collectives[event.detail - 1];
     const int ranks = said.ranks > 0 ? said.ranks : std::max(trace.ranks, hints.gpus);
-    if (event.duration > 0) found[{said.op, sample_bytes(said), ranks, said.element_bytes}].push_back(event.duration);
+    if (event.duration > 0)
+      found[{said.op, sample_bytes(said), ranks, said.element_bytes}].push_back(event.duration);
   }
   SampleSheet sheet(trace.file, "torch.profiler trace");
   sheet.state("gpu", trace.gpu);

@@ -92,7 +92,7 @@ Json stragglers_json(const std::optional<Stragglers>& all) {
     rows.push_back({{"rank", row.rank},
                     {"last", row.last},
                     {"late_s", row.late_s},
-                    {"waits_s_per_step", row.waits_s},
+                    {"waits_per_step_s", row.waits_s},
                     {"clock_ahead_s", row.clock_s}});
   return {{"matched", all->matched}, {"spread_s", all->spread_s}, {"ranks", rows}};
 }

@@ -196,7 +196,7 @@ TEST_CASE("collectives of a trace are samples with their shortest time") {
 }
 
 TEST_CASE("an execution trace becomes a network with sizes and settings") {
-  const std::string nodes = R"({"schema":"1.1.0-chakra.0.0.4","nodes":[
+  const std::string nodes = R"j({"schema":"1.1.0-chakra.0.0.4","nodes":[
     {"id":2,"name":"aten::convolution","ctrl_deps":1,
      "inputs":{"values":[[1,2,0,9,4,"cuda:0"],[1,2,0,9,4,"cuda:0"],[1,0,0,0,0,""],[2,2],[3,3],[1,1],false,[0,0],1],
        "shapes":[[8,3,9,9],[4,3,7,7],[],[[],[]],[[],[]],[[],[]],[],[[],[]],[]],
@@ -210,16 +210,16 @@ TEST_CASE("an execution trace becomes a network with sizes and settings") {
     {"id":8,"name":"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad","ctrl_deps":1,"inputs":{},"outputs":{},"attrs":[]},
     {"id":9,"name":"torch::autograd::AccumulateGrad","ctrl_deps":8,
      "inputs":{"values":[],"shapes":[[4,3,7,7]],"types":["Tensor(float)"]},"outputs":{},"attrs":[]}]
-})";
+})j";
   const ImportedModel made = traced_network(read_text(nodes), {});
-CHECK_THAT(made.text, ContainsSubstring("batch = 8\n"));
-CHECK_THAT(
-    made.text,
-    ContainsSubstring(
-        R"(op = "aten::convolution", in = ["f32[8,3,9,9]", "f32[4,3,7,7]"], out = ["f32[8,4,5,5]"], with = { stride = [2,2], padding = [3,3], dilation = [1,1], transposed = false, groups = 1 })"));
-CHECK_THAT(made.text, ContainsSubstring("ready = [0]"));
-const SourceText source{"made", made.text};
-CHECK(read_or_throw(source, read_model_file).expanded.parameter_elements() == 4 * 3 * 7 * 7);
+  CHECK_THAT(made.text, ContainsSubstring("batch = 8\n"));
+  CHECK_THAT(
+      made.text,
+      ContainsSubstring(
+          R"(op = "aten::convolution", in = ["f32[8,3,9,9]", "f32[4,3,7,7]"], out = ["f32[8,4,5,5]"], with = { stride = [2,2], padding = [3,3], dilation = [1,1], transposed = false, groups = 1 })"));
+  CHECK_THAT(made.text, ContainsSubstring("ready = [0]"));
+  const SourceText source{"made", made.text};
+  CHECK(read_or_throw(source, read_model_file).expanded.parameter_elements() == 4 * 3 * 7 * 7);
 }
 
 }  // namespace traced_network_test
