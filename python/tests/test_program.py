@@ -60,6 +60,9 @@ class Answers(unittest.TestCase):
 
 
 class Package(unittest.TestCase):
+    def test_its_version_is_the_programs(self):
+        self.assertIn(f"VERSION {foretrain.__version__} ", (TOP / "CMakeLists.txt").read_text())
+
     def test_asking_needs_no_torch(self):
         code = (
             "import sys; sys.modules['torch'] = None; import foretrain\ntry: foretrain.capture\nexcept"
