@@ -57,6 +57,7 @@ std::optional<TraceKind> call_kind(std::string_view name) {
 }
 
 constexpr std::size_t kMostArguments = 4096, kMostSides = 16;
+constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // of today, in ns: 1.8e18 of 2.3e18
 
 }  // namespace
 
@@ -295,11 +296,11 @@ void KinetoReader::keep() {
   std::optional<TraceKind> kind = kind_of(raw_.category);
   if (kind == TraceKind::launch) kind = call_kind(raw_.name);
   if (!kind) return;
-  constexpr std::int64_t kLongest = std::int64_t{1} << 53;  // 104 days
-  if (!raw_.start || *raw_.start > (std::int64_t{1} << 61) || *raw_.start < -(std::int64_t{1} << 61))
-    return leave_out("without a time");
+  // Bounded so that no sum over all events leaves 64 bits.
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40, kEarliest = -(std::int64_t{1} << 53);
+  if (!raw_.start || *raw_.start > kLatest || *raw_.start < kEarliest) return leave_out("without a time");
   if (raw_.duration.value_or(0) < 0) return leave_out("of a negative duration");
-  if (raw_.duration.value_or(0) > kLongest) return leave_out("longer than 100 days");
+  if (raw_.duration.value_or(0) > kLongest) return leave_out("longer than 18 minutes");
   if (trace_.events.size() == limits_.events)
     throw InputError(fmt::format("{} holds more than {} events of operators, launches and kernels",
                                  printable(trace_.file), limits_.events),
@@ -321,7 +322,8 @@ void KinetoReader::keep() {
 }
 
 void KinetoReader::finish() {
-  if (base_ > 0 && base_ < (std::int64_t{1} << 61)) {
+  const auto is_in_range = [this](const TraceEvent& event) { return event.start <= kLatest - base_; };
+  if (base_ > 0 && base_ < kLatest && std::ranges::all_of(trace_.events, is_in_range)) {
     for (TraceEvent& event : trace_.events) event.start += base_;
   }
   std::ranges::sort(trace_.events, [](const TraceEvent& a, const TraceEvent& b) {

@@ -130,7 +130,7 @@ TraceSteps find_steps(const Trace& trace) {
   if (out.steps.empty()) out = by_optimizer(trace);
   if (out.steps.empty()) out = by_repetition(trace);
   constexpr std::size_t kEnough = 4;
-  while (out.steps.size() >= kEnough && out.steps.front().length() > 3 * typical_step(out)->length()) {
+  while (out.steps.size() >= kEnough && out.steps.front().length() / 3 > typical_step(out)->length()) {
     out.steps.erase(out.steps.begin());
     ++out.left_out;
   }
