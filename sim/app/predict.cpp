@@ -13,6 +13,7 @@
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/import/accounting/gzip.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/catalog.hpp"
@@ -113,7 +114,7 @@ Recommendation recommended(const PredictCommand& command, const ComparedScenario
 struct Answer {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
-  std::optional<RecordedSteps> steps{};       ///< for --trace
+  std::vector<RecordedRank> steps{};          ///< for --trace
 };
 
 Answer answered(const PredictCommand& command, const OpenedScenario& opened,
@@ -124,7 +125,7 @@ Answer answered(const PredictCommand& command, const OpenedScenario& opened,
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
   }
-  if (!command.trace.empty()) answer.steps = record_steps(opened.scenario);
+  if (!command.trace.empty()) answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
   return answer;
 }
 
@@ -148,11 +149,7 @@ struct FileText {
   std::string text;
 };
 
-/// What is written besides the report, in this order.
-std::string trace_of(const RecordedSteps& steps, const Scenario& scenario) {
-  return write_chrome_trace(steps.plan.graph, steps.timeline,
-                            {scenario.workload.model->layer_names, steps.plan.step_ends});
-}
+bool is_packed(const std::string& file) { return file.ends_with(".gz"); }
 
 /// What --job-system says, else the cluster's.
 const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan) {
@@ -163,6 +160,14 @@ const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan
                         : static_cast<BatchSystem>(found - kBatchSystemNames.begin()));
 }
 
+/// Packed where the file's name says so.
+std::string trace_text(const PredictCommand& command, const Answer& answer, const Scenario& scenario) {
+  const std::string text =
+      write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
+  return is_packed(command.trace) ? packed_gzip(text) : text;
+}
+
+/// What is written besides the report, in this order.
 std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
                                     const Scenario& scenario) {
   const std::string& sbatch = command.recommendation.sbatch;
@@ -177,7 +182,8 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
   }
   if (!command.html.empty())
     files.push_back({command.html, write_html(answer.prediction, {.explain = command.explain})});
-  if (answer.steps) files.push_back({command.trace, trace_of(*answer.steps, scenario)});
+  if (!answer.steps.empty())
+    files.push_back({command.trace, trace_text(command, answer, scenario)});
   return files;
 }
 
@@ -188,7 +194,8 @@ void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
   const Answer answer = answered(command, opened, others);
   const std::string report = main_report(command, answer);
-  for (const auto& [file, text] : further_files(command, answer, opened.scenario)) write_file(file, text);
+  for (const auto& [file, text] : further_files(command, answer, opened.scenario))
+    is_packed(file) && file == command.trace ? write_bytes(file, text) : write_file(file, text);
   write_report(command.output, command.format, report);
   warn_beside(command.format, answer.prediction.warnings);
 }
