@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/search/study.hpp"
@@ -13,6 +14,7 @@
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/terminal.hpp"
 #include "sim/import/accounting/gzip.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/job_writers.hpp"
@@ -136,8 +138,17 @@ StudyResult studied(const StudyQuestion& study) {
 
 // Report: all texts before any is written, so that every mistake shows first.
 
+/// A terminal has a width, and some show bars; a file has neither.
+ReportOptions options_of(const PredictCommand& command) {
+  ReportOptions options{.explain = command.explain};
+  options.quiet = command.quiet;
+  if (!command.output.empty() && command.output != "-") return options;
+  options.columns = prose_width(STDOUT_FILENO), options.bars = takes_utf8(STDOUT_FILENO);
+  return options;
+}
+
 std::string main_report(const PredictCommand& command, const Answer& answer) {
-  const ReportOptions options{.explain = command.explain};
+  const ReportOptions options = options_of(command);
   if (!answer.other_scaling) return find_report(command.format)->write(answer.prediction, options);
   const Prediction &own = answer.prediction, &other = *answer.other_scaling;
   const auto write = find_report(command.format)->write_both_scalings;
@@ -217,7 +228,7 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
   std::vector<Prediction> predictions;
   for (const OpenedScenario& one : opened)
     predictions.push_back(predicted(command, one.scenario, one.time_limit));
-  write_report(command.output, command.format, write(predictions, {.explain = command.explain}));
+  write_report(command.output, command.format, write(predictions, options_of(command)));
   for (const Prediction& prediction : predictions) warn_beside(command.format, prediction.warnings);
 }
 

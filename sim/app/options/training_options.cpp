@@ -146,6 +146,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_flag(
       "--every-gpu", predict.every_gpu,
       "Let the crossover count every number of GPUs, also those that leave part of a node unused");
+  command->add_flag("--quiet", predict.quiet,
+                    "The scaling table alone: no sentence above it and no notes below it");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
                     "Append which inputs the total on the largest number of GPUs depends on, and which "
