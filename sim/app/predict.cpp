@@ -127,7 +127,8 @@ Answer answered(const PredictCommand& command, const OpenedScenario& opened,
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
   }
-  if (!command.trace.empty()) answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
+  if (!command.trace.empty())
+    answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
   return answer;
 }
 
@@ -193,8 +194,7 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
   }
   if (!command.html.empty())
     files.push_back({command.html, write_html(answer.prediction, {.explain = command.explain})});
-  if (!answer.steps.empty())
-    files.push_back({command.trace, trace_text(command, answer, scenario)});
+  if (!answer.steps.empty()) files.push_back({command.trace, trace_text(command, answer, scenario)});
   return files;
 }
 

@@ -31,8 +31,8 @@ std::vector<RecordedLink> recorded_links(const TaskGraph& graph, const Cluster& 
     const ClusterLink link = links[id];
     const Vertex &from = cluster.vertices()[link.from], &to = cluster.vertices()[link.to];
     if (from.node != node && to.node != node) continue;
-    const std::string name = link.from == link.to ? name_of(from) + " through host memory"
-                                                  : name_of(from) + " to " + name_of(to);
+    const std::string name =
+        link.from == link.to ? name_of(from) + " through host memory" : name_of(from) + " to " + name_of(to);
     out.push_back({id, name, link.bandwidth});
   }
   return out;

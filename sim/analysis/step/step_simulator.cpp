@@ -227,7 +227,8 @@ std::vector<RecordedRank> StepSimulator::record(int gpus, const DeviceModel& dev
   std::vector<UnlikeRanks> unlike = simulate_unlike(run, ranks, device, Reading::time).unlike;
   if (unlike.empty()) unlike.push_back({ranks.front()});
   std::ranges::stable_sort(unlike, std::greater{}, &UnlikeRanks::own_step_s);
-  if (unlike.size() > static_cast<std::size_t>(size.ranks)) unlike.resize(static_cast<std::size_t>(size.ranks));
+  if (unlike.size() > static_cast<std::size_t>(size.ranks))
+    unlike.resize(static_cast<std::size_t>(size.ranks));
   for (const UnlikeRanks& one : unlike) {
     run.rank = one.what, run.batch_per_gpu = one.what.batch;
     out.push_back(record_rank(run, device_of(run.rank, device)));

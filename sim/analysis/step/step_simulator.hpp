@@ -61,9 +61,9 @@ struct RecordedLink {
 struct RecordedRank {
   RecordedSteps steps{};
   std::vector<RecordedLink> links{};  ///< those that its collectives use
-  int gpus = 1;                     ///< of the job
-  Representative rank{};            ///< itself, and how many it stands for
-  bool is_alone = false;            ///< others are unlike it; it is recorded without waiting for them
+  int gpus = 1;                       ///< of the job
+  Representative rank{};              ///< itself, and how many it stands for
+  bool is_alone = false;              ///< others are unlike it; it is recorded without waiting for them
 };
 
 /// What of a run is recorded: steps at least (a steady one needs some before it), and unlike ranks at most.

@@ -69,11 +69,10 @@ class FabricDrawing {
     picture.width = std::max(picture.width, kTextWidth * static_cast<double>(words.size()));
     std::string all = nodes_ == spec_.nodes ? fmt::format("all {} nodes", nodes_)
                                             : fmt::format("the first {} of {} nodes", nodes_, spec_.nodes);
-    picture.elements =
-        fmt::format("<text class=\"title\" x=\"{0:.0f}\" y=\"{1:.0f}\">Network, {2}{3}</text><text x=\"{0:.0f}\" "
-                    "y=\"{4:.0f}\">{5}</text>\n",
-                    left, top + 18, all, is_summary_ ? ": a box stands for a level" : "", top + 38,
-                    xml_text(words));
+    picture.elements = fmt::format(
+        "<text class=\"title\" x=\"{0:.0f}\" y=\"{1:.0f}\">Network, {2}{3}</text><text x=\"{0:.0f}\" "
+        "y=\"{4:.0f}\">{5}</text>\n",
+        left, top + 18, all, is_summary_ ? ": a box stands for a level" : "", top + 38, xml_text(words));
     for (const auto& [ends, joint] : joints_)
       picture.elements += line(ends.first, ends.second, joint, left, top + kHead + arcs);
     for (int level = 3; level >= 0; --level) {
@@ -124,9 +123,8 @@ class FabricDrawing {
   }
   double width() const { return is_summary_ ? 560 : columns() * kColumnWide; }
   bool has_arcs() const {
-    return std::ranges::any_of(joints_, [](const auto& joint) {
-      return joint.first.first.first == joint.first.second.first;
-    });
+    return std::ranges::any_of(
+        joints_, [](const auto& joint) { return joint.first.first.first == joint.first.second.first; });
   }
 
   std::string name(Box box) const {
@@ -148,32 +146,35 @@ class FabricDrawing {
 
   std::string box(Box box, double left, double top) const {
     const auto [x, y] = center(box, left, top);
-    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" class=\"{}\"/><text "
-                       "class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-                       std::max(left, x - wide(box.first) / 2), y - kBoxHigh / 2, wide(box.first), kBoxHigh,
-                       box.first == 0 ? "cpu" : "switch",
-                       std::max(left, x - wide(box.first) / 2) + wide(box.first) / 2, y + 4, name(box));
+    return fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" class=\"{}\"/><text "
+        "class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+        std::max(left, x - wide(box.first) / 2), y - kBoxHigh / 2, wide(box.first), kBoxHigh,
+        box.first == 0 ? "cpu" : "switch", std::max(left, x - wide(box.first) / 2) + wide(box.first) / 2,
+        y + 4, name(box));
   }
 
   /// Between levels straight, within one above it.
   std::string line(Box lower, Box upper, const Joint& joint, double left, double top) const {
     const auto [ax, ay] = center(lower, left, top);
     const auto [bx, by] = center(upper, left, top);
-    const std::string words = fmt::format("{}, {} each way", counted(joint.links, "link"),
-                                          to_string(ByteRate{joint.bytes_per_s}));
-    std::string way = fmt::format("M{:.1f},{:.1f}L{:.1f},{:.1f}", ax, ay - kBoxHigh / 2, bx, by + kBoxHigh / 2);
+    const std::string words =
+        fmt::format("{}, {} each way", counted(joint.links, "link"), to_string(ByteRate{joint.bytes_per_s}));
+    std::string way =
+        fmt::format("M{:.1f},{:.1f}L{:.1f},{:.1f}", ax, ay - kBoxHigh / 2, bx, by + kBoxHigh / 2);
     double x = ax + 14, y = (ay + by) / 2 + 4;
     if (lower.first == upper.first) {
       const double from = lower == upper ? ax - 20 : ax, to = lower == upper ? ax + 20 : bx;
       const double depth = std::min(2 * (kArcHigh - 16), 30 + 14 * std::abs(to - from) / kColumnWide);
-      way = fmt::format("M{:.1f},{:.1f}Q{:.1f},{:.1f} {:.1f},{:.1f}", from, ay - kBoxHigh / 2, (from + to) / 2,
-                        ay - kBoxHigh / 2 - depth, to, ay - kBoxHigh / 2);
+      way = fmt::format("M{:.1f},{:.1f}Q{:.1f},{:.1f} {:.1f},{:.1f}", from, ay - kBoxHigh / 2,
+                        (from + to) / 2, ay - kBoxHigh / 2 - depth, to, ay - kBoxHigh / 2);
       x = ax + 40, y = ay - kBoxHigh / 2 - 14;
     }
     const double thick = is_summary_ ? 3 : std::min(6.0, 1 + 0.6 * joint.links);
-    std::string out = fmt::format("<path class=\"link network\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: "
-                                  "{}</title></path>\n",
-                                  thick, way, name(lower), name(upper), words);
+    std::string out = fmt::format(
+        "<path class=\"link network\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: "
+        "{}</title></path>\n",
+        thick, way, name(lower), name(upper), words);
     if (is_summary_) out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x, y, words);
     return out;
   }

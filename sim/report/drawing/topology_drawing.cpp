@@ -41,8 +41,10 @@ constexpr std::string_view kTopologyStyle =
     "stroke: #d9580d; }\n"
     "  .ring { fill: none; stroke-width: 2; stroke-linejoin: round; }\n"
     "  .rim { fill: none; stroke: #8c959f; stroke-opacity: 0.25; }\n"
-    "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } rect { fill-opacity: 0.3; } .pcie, .switch { "
-    "stroke: #a7b0ba; } .socket, .cpu { stroke: #a9a2ff; } .nvlink, .gpu { stroke: #35c791; } .network, .nic { "
+    "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } rect { fill-opacity: 0.3; } .pcie, "
+    ".switch { "
+    "stroke: #a7b0ba; } .socket, .cpu { stroke: #a9a2ff; } .nvlink, .gpu { stroke: #35c791; } .network, .nic "
+    "{ "
     "stroke: #ff9a5c; } .nvswitch { stroke: #54b4ee; } }\n"
     "</style>\n";
 
@@ -173,8 +175,7 @@ std::string topology_legend(const NodeSpec& node, double y) {
                        class_of(kind), line_width(count), kMargin, y - 4);
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{} by {} x {}, {} each way</text>\n", kMargin + 36, y,
                        number == 1 ? "1 pair" : fmt::format("{} pairs", number), count,
-                       xml_text(shown_name(name)),
-                       to_string(link->type.bandwidth * count));
+                       xml_text(shown_name(name)), to_string(link->type.bandwidth * count));
     y += kLegendLine;
   }
   return out;
@@ -220,9 +221,10 @@ std::string topology_head(const TopologyDrawing& drawing, double width, double h
       nics_in_words(node));
   if (rings > 0) out += fmt::format(" NCCL's channels take {} different ways through its GPUs.", rings);
   return out + "</desc>\n" + std::string(kTopologyStyle) +
-         fmt::format("<text class=\"title\" x=\"{0:.0f}\" y=\"28\">A node of {1}</text><text x=\"{0:.0f}\" "
-                     "y=\"46\">{2} x {3}</text>\n",
-                     kMargin, title, node.gpus, xml_text(shown_name(node.gpu.name)));
+         fmt::format(
+             "<text class=\"title\" x=\"{0:.0f}\" y=\"28\">A node of {1}</text><text x=\"{0:.0f}\" "
+             "y=\"46\">{2} x {3}</text>\n",
+             kMargin, title, node.gpus, xml_text(shown_name(node.gpu.name)));
 }
 
 }  // namespace

@@ -35,8 +35,9 @@ void TraceEvents::span(int process, std::size_t thread, const std::string& name,
 void TraceEvents::counter(int process, std::string_view name, Time at, std::string_view series,
                           double value) {
   events_.push_back(
-      {at, fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":{},\"args\":{{\"{}\":{:.3f}}}}}",
-                       json_string(name), process, trace_microseconds(at), series, value)});
+      {at,
+       fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":{},\"args\":{{\"{}\":{:.3f}}}}}",
+                   json_string(name), process, trace_microseconds(at), series, value)});
 }
 
 void TraceEvents::flow(char phase, std::size_t id, int process, std::size_t thread, std::string_view name,
@@ -50,7 +51,8 @@ void TraceEvents::flow(char phase, std::size_t id, int process, std::size_t thre
 void TraceEvents::process_name(int process, const std::string& name) {
   names_ += fmt::format(
       "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":{1}}}}},\n"
-      "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{0},\"tid\":0,\"args\":{{\"sort_index\":{0}}}}},"
+      "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{0},\"tid\":0,\"args\":{{\"sort_index\":{0}}}}}"
+      ","
       "\n",
       process, json_string(name));
 }
@@ -58,14 +60,16 @@ void TraceEvents::process_name(int process, const std::string& name) {
 void TraceEvents::thread_name(int process, std::size_t thread, const std::string& name) {
   names_ += fmt::format(
       "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}}}}},\n"
-      "{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{\"sort_index\":{1}}}}},"
+      "{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{\"sort_index\":{1}}}}"
+      "},"
       "\n",
       process, thread, json_string(name));
 }
 
 void TraceEvents::instant(int process, std::size_t thread, const std::string& name, Time at) {
-  events_.push_back({at, fmt::format("{{\"ph\":\"i\",\"name\":{},\"s\":\"p\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
-                                     json_string(name), process, thread, trace_microseconds(at))});
+  events_.push_back(
+      {at, fmt::format("{{\"ph\":\"i\",\"name\":{},\"s\":\"p\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
+                       json_string(name), process, thread, trace_microseconds(at))});
 }
 
 std::string TraceEvents::lines() {
@@ -176,8 +180,7 @@ std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const Trace
     add_links(trace, process);
   }
   std::string notes;
-  for (const std::string& note : request.notes)
-    notes += (notes.empty() ? "" : ",") + json_string(note);
+  for (const std::string& note : request.notes) notes += (notes.empty() ? "" : ",") + json_string(note);
   return "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"notes\":[" + notes + "]},\"traceEvents\":[\n" +
          events.lines() + "]}\n";
 }

@@ -19,12 +19,12 @@ struct LayerWork {
 struct TracedRank {
   const TaskGraph& graph;
   const Timeline& timeline;
-  std::vector<TaskId> step_ends;     ///< last task of each step on the GPU
-  std::vector<std::string> layers;   ///< labels of tasks that are a layer's
-  std::vector<LayerWork> work{};     ///< by layer, or empty
+  std::vector<TaskId> step_ends;    ///< last task of each step on the GPU
+  std::vector<std::string> layers;  ///< labels of tasks that are a layer's
+  std::vector<LayerWork> work{};    ///< by layer, or empty
   std::vector<RecordedLink> links{};
   std::string name = "rank 0";
-  double lasting_bytes = 0;          ///< what the GPU holds all the time; 0: unknown, and no memory is shown
+  double lasting_bytes = 0;  ///< what the GPU holds all the time; 0: unknown, and no memory is shown
 };
 
 /// Shows the last `steps` steps of each rank. Events stand in the order of their times; `notes` say what was

@@ -63,9 +63,9 @@ std::string efficiency_bar(double efficiency) {
 
 /// At most 80 columns, so without the batch and the epoch; with bars where the terminal shows them.
 std::string narrow_curve(const Prediction& prediction, bool bars) {
-  std::string out = fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}\n", "GPUs", "nodes", "step",
-                                "total", "samples/s", "speedup", "effic.",
-                                bars ? std::string(kBar + 1, ' ') : "", "memory");
+  std::string out =
+      fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}\n", "GPUs", "nodes", "step", "total",
+                  "samples/s", "speedup", "effic.", bars ? std::string(kBar + 1, ' ') : "", "memory");
   for (const PredictionPoint& p : prediction.points) {
     const bool runs = !prediction.cannot_run;
     out += fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}{}\n", p.gpus, p.nodes,

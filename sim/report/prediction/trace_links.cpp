@@ -75,8 +75,9 @@ class LinkLane {
     }
     const double bytes = rate * to_seconds(end - start);
     const double use = std::min(100.0, 100 * rate / std::max(1.0, link_.bandwidth.per_second));
-    trace_.events.span(process_, thread_, name, "link", start, end,
-                       {{"bytes", fmt::format("{:.0f}", bytes)}, {"use_percent", fmt::format("{:.3f}", use)}});
+    trace_.events.span(
+        process_, thread_, name, "link", start, end,
+        {{"bytes", fmt::format("{:.0f}", bytes)}, {"use_percent", fmt::format("{:.3f}", use)}});
     return use;
   }
 

@@ -1,10 +1,10 @@
 // A small step as a trace: names, lanes and markers; and what a whole prediction's trace has.
 #include "sim/report/prediction/chrome_trace.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <map>
 #include <set>
+
+#include <nlohmann/json.hpp>
 
 #include "sim/analysis/predict.hpp"
 #include "sim/engine/executor.hpp"
@@ -50,7 +50,8 @@ struct Step {
 Json traced() {
   Step step;
   const Timeline timeline = run(step.graph, [](LinkId) { return ByteRate{}; });
-  return Json::parse(write_chrome_trace({{step.graph, timeline, step.step_ends, step.layers}}))["traceEvents"];
+  return Json::parse(
+      write_chrome_trace({{step.graph, timeline, step.step_ends, step.layers}}))["traceEvents"];
 }
 
 std::vector<std::string> names_of(const Json& events, const std::string& kind) {
@@ -76,8 +77,8 @@ TEST_CASE("lanes on which nothing happens are left out, and steps end with a mar
   for (const Json& event : events) {
     if (event["name"] == "thread_name") lanes.push_back(event["args"]["name"]);
   }
-  CHECK(lanes == std::vector<std::string>{"steps", "where the step goes", "loader workers", "main thread", "autograd thread",
-                                          "compute stream", "NCCL stream"});
+  CHECK(lanes == std::vector<std::string>{"steps", "where the step goes", "loader workers", "main thread",
+                                          "autograd thread", "compute stream", "NCCL stream"});
   CHECK(events.dump().find("end of step 1") != std::string::npos);
 }
 
@@ -122,8 +123,8 @@ TEST_CASE("the trace of a DDP step on 16 GPUs is in order, nested and paired, an
   }
   CHECK(flows.size() > 100);
   for (const auto& [id, phases] : flows) CHECK(phases == "stf");
-  const std::vector<std::string> accounts{"compute", "exposed_communication", "input_stall",
-                                          "host",    "optimizer",             "other"};
+  const std::vector<std::string> accounts{
+      "compute", "exposed_communication", "input_stall", "host", "optimizer", "other"};
   for (std::size_t i = 0; i < accounts.size(); ++i) {
     INFO(accounts[i]);
     CHECK(std::abs(sums[accounts[i]] - point.breakdown[i] * 1e6) < 1e-3);
