@@ -157,12 +157,12 @@ class Predictor {
 }  // namespace
 
 /// On the largest number of GPUs that is listed: where there is most to see.
-RecordedSteps record_steps(const Scenario& scenario) {
+std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size) {
   const int gpus = scenario.gpus.back();
   const StepSimulator simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1));
   DeviceModel device = default_device_model(scenario);
   if (scenario.anchor) device = fit_anchor(simulator, device, *scenario.anchor).device;
-  return simulator.record(gpus, device);
+  return simulator.record(gpus, device, size);
 }
 
 Prediction predict(const Scenario& scenario, const Progress& progress, const PredictOptions& options) {

@@ -13,7 +13,7 @@ namespace foretrain {
 using Progress = std::function<void(double done)>;
 
 /// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
-RecordedSteps record_steps(const Scenario& scenario);
+std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size);
 
 /// What is predicted besides the curve and its crossover.
 struct PredictOptions {

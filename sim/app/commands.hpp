@@ -35,9 +35,11 @@ struct PredictCommand {
       scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
   ScenarioOverrides overrides;
   std::string format = "table";
-  std::string output;  ///< file; empty = standard output
-  std::string html;    ///< also write the page here
-  std::string trace;   ///< also write the largest run's steps here
+  std::string output;                    ///< file; empty = standard output
+  std::string html;                      ///< also write the page here
+  std::string trace;                     ///< also write the largest run's steps here
+  int trace_ranks = 4, trace_steps = 3;  ///< at most so many of them
+  bool quiet = false;                    ///< the table alone
   bool explain = false;
   AskedScaling scaling = AskedScaling::of_scenario;
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/search/study.hpp"
@@ -13,6 +14,8 @@
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/terminal.hpp"
+#include "sim/import/accounting/gzip.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/catalog.hpp"
@@ -113,7 +116,7 @@ Recommendation recommended(const PredictCommand& command, const ComparedScenario
 struct Answer {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
-  std::optional<RecordedSteps> steps{};       ///< for --trace
+  std::vector<RecordedRank> steps{};          ///< for --trace
 };
 
 Answer answered(const PredictCommand& command, const OpenedScenario& opened,
@@ -124,7 +127,8 @@ Answer answered(const PredictCommand& command, const OpenedScenario& opened,
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
   }
-  if (!command.trace.empty()) answer.steps = record_steps(opened.scenario);
+  if (!command.trace.empty())
+    answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
   return answer;
 }
 
@@ -135,8 +139,17 @@ StudyResult studied(const StudyQuestion& study) {
 
 // Report: all texts before any is written, so that every mistake shows first.
 
+/// A terminal has a width, and some show bars; a file has neither.
+ReportOptions options_of(const PredictCommand& command) {
+  ReportOptions options{.explain = command.explain};
+  options.quiet = command.quiet;
+  if (!command.output.empty() && command.output != "-") return options;
+  options.columns = prose_width(STDOUT_FILENO), options.bars = takes_utf8(STDOUT_FILENO);
+  return options;
+}
+
 std::string main_report(const PredictCommand& command, const Answer& answer) {
-  const ReportOptions options{.explain = command.explain};
+  const ReportOptions options = options_of(command);
   if (!answer.other_scaling) return find_report(command.format)->write(answer.prediction, options);
   const Prediction &own = answer.prediction, &other = *answer.other_scaling;
   const auto write = find_report(command.format)->write_both_scalings;
@@ -148,11 +161,7 @@ struct FileText {
   std::string text;
 };
 
-/// What is written besides the report, in this order.
-std::string trace_of(const RecordedSteps& steps, const Scenario& scenario) {
-  return write_chrome_trace(steps.plan.graph, steps.timeline,
-                            {scenario.workload.model->layer_names, steps.plan.step_ends});
-}
+bool is_packed(const std::string& file) { return file.ends_with(".gz"); }
 
 /// What --job-system says, else the cluster's.
 const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan) {
@@ -163,6 +172,14 @@ const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan
                         : static_cast<BatchSystem>(found - kBatchSystemNames.begin()));
 }
 
+/// Packed where the file's name says so.
+std::string trace_text(const PredictCommand& command, const Answer& answer, const Scenario& scenario) {
+  const std::string text =
+      write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
+  return is_packed(command.trace) ? packed_gzip(text) : text;
+}
+
+/// What is written besides the report, in this order.
 std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
                                     const Scenario& scenario) {
   const std::string& sbatch = command.recommendation.sbatch;
@@ -177,7 +194,7 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
   }
   if (!command.html.empty())
     files.push_back({command.html, write_html(answer.prediction, {.explain = command.explain})});
-  if (answer.steps) files.push_back({command.trace, trace_of(*answer.steps, scenario)});
+  if (!answer.steps.empty()) files.push_back({command.trace, trace_text(command, answer, scenario)});
   return files;
 }
 
@@ -188,7 +205,8 @@ void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
   const Answer answer = answered(command, opened, others);
   const std::string report = main_report(command, answer);
-  for (const auto& [file, text] : further_files(command, answer, opened.scenario)) write_file(file, text);
+  for (const auto& [file, text] : further_files(command, answer, opened.scenario))
+    is_packed(file) && file == command.trace ? write_bytes(file, text) : write_file(file, text);
   write_report(command.output, command.format, report);
   warn_beside(command.format, answer.prediction.warnings);
 }
@@ -210,7 +228,7 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
   std::vector<Prediction> predictions;
   for (const OpenedScenario& one : opened)
     predictions.push_back(predicted(command, one.scenario, one.time_limit));
-  write_report(command.output, command.format, write(predictions, {.explain = command.explain}));
+  write_report(command.output, command.format, write(predictions, options_of(command)));
   for (const Prediction& prediction : predictions) warn_beside(command.format, prediction.warnings);
 }
 

@@ -54,7 +54,7 @@ void run_topology_draw(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
   std::optional<nccl::Job> job;
   if (command.channels) job = job_of(command, spec);
-  const TopologyDrawing drawing{spec, job ? &*job : nullptr};
+  const TopologyDrawing drawing{spec, job ? &*job : nullptr, command.nodes};
   write_file(command.output, svg ? draw_topology(drawing) : write_topology_dot(drawing));
 }
 

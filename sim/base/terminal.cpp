@@ -88,6 +88,17 @@ bool takes_colours(int descriptor) {
   return is_wanted && is_able && ::isatty(descriptor) == 1;
 }
 
+bool takes_utf8(int descriptor) {
+  if (::isatty(descriptor) != 1) return false;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale(value);
+    return locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
 std::size_t prose_width(int descriptor) {
   if (::isatty(descriptor) != 1) return 0;
   winsize size{};

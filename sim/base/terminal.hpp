@@ -10,6 +10,10 @@ namespace foretrain {
 /// Whether a stream takes colours: it is a terminal, TERM is not "dumb", and NO_COLOR is not set.
 bool takes_colours(int descriptor);
 
+/// Whether a stream takes characters beyond ASCII: it is a terminal, and LC_ALL, LC_CTYPE or LANG (the first
+/// that is set) says UTF-8.
+bool takes_utf8(int descriptor);
+
 /// Columns that prose is broken at: those of the terminal, from 80 to 120; 0 where the stream is none.
 std::size_t prose_width(int descriptor);
 

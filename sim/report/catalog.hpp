@@ -12,6 +12,10 @@ namespace foretrain {
 
 struct ReportOptions {
   bool explain = false;  ///< append the decisions (table only)
+  // Of a terminal, and of tables only.
+  std::size_t columns = 0;  ///< how wide it is; 0: none, and the table is as in a file
+  bool bars = false;        ///< it shows efficiencies as bars of block characters
+  bool quiet = false;       ///< the curve alone, wherever it goes
 };
 
 using ReportFunction = std::string (*)(const Prediction& prediction, const ReportOptions& options);

@@ -42,11 +42,13 @@ bool is_standard_output(const std::string& path) {
 
 }  // namespace
 
-void write_file(const std::string& path, std::string_view text) {
+void write_file(const std::string& path, std::string_view text) { write_bytes(path, printable_lines(text)); }
+
+void write_bytes(const std::string& path, std::string_view bytes) {
   if (was_read(path))
     throw InputError(fmt::format("{} was read and would be overwritten", path), "write to another file");
-  if (is_standard_output(path)) return write_standard_output(printable_lines(text));
-  write_whole_file(path, printable_lines(text));
+  if (is_standard_output(path)) return write_standard_output(bytes);
+  write_whole_file(path, bytes);
 }
 
 void write_output(const std::string& path, std::string_view text) {

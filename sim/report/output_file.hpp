@@ -12,6 +12,9 @@ namespace foretrain {
 /// InputError for a file that was read: nothing is lost.
 void write_file(const std::string& path, std::string_view text);
 
+/// The same of bytes that are no text.
+void write_bytes(const std::string& path, std::string_view bytes);
+
 /// To `path`, or to standard output when it is empty or "-".
 void write_output(const std::string& path, std::string_view text);
 

@@ -204,19 +204,37 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   return {std::move(plan), std::move(timeline), job};
 }
 
-/// Of ranks that are not alike the slowest: it waits for nobody.
-RecordedSteps StepSimulator::record(int gpus, const DeviceModel& device) const {
+RecordedRank StepSimulator::record_rank(const Run& run, const DeviceModel& device) const {
+  RecordedRank recorded{run_steps(run, device, find_strategy(scenario_.strategy)->plan)};
+  recorded.gpus = run.gpus, recorded.rank = run.rank;
+  const Placement job = placement(run.gpus);
+  const auto first = static_cast<std::size_t>(run.rank.first);
+  recorded.links = recorded_links(recorded.steps.plan.graph, cluster(), job.ranks[first].node);
+  return recorded;
+}
+
+std::vector<RecordedRank> StepSimulator::record(int gpus, const DeviceModel& device,
+                                                RecordingSize size) const {
   const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
-  Run run{gpus, batch_per_gpu(gpus), micro_steps, kWarmUpSteps + 1};
-  DeviceModel own = device;
-  if (!has_alike_ranks()) {
-    const std::vector<Representative> ranks = representatives(gpus, run.batch_per_gpu);
-    const SimulatedStep step = simulate_unlike(run, ranks, device, Reading::time);
-    const auto slowest = std::ranges::max_element(step.unlike, {}, &UnlikeRanks::own_step_s);
-    run.rank = step.unlike.empty() ? ranks.front() : slowest->what;
-    run.batch_per_gpu = run.rank.batch, own = device_of(run.rank, device);
+  Run run{gpus, batch_per_gpu(gpus), micro_steps, std::max(kWarmUpSteps + 1, size.steps)};
+  std::vector<RecordedRank> out;
+  if (has_alike_ranks()) {
+    run.rank.ranks = working(gpus), run.rank.batch = run.batch_per_gpu;
+    out.push_back(record_rank(run, device));
+    return out;
   }
-  return run_steps(run, own, find_strategy(scenario_.strategy)->plan);
+  const std::vector<Representative> ranks = representatives(gpus, run.batch_per_gpu);
+  std::vector<UnlikeRanks> unlike = simulate_unlike(run, ranks, device, Reading::time).unlike;
+  if (unlike.empty()) unlike.push_back({ranks.front()});
+  std::ranges::stable_sort(unlike, std::greater{}, &UnlikeRanks::own_step_s);
+  if (unlike.size() > static_cast<std::size_t>(size.ranks))
+    unlike.resize(static_cast<std::size_t>(size.ranks));
+  for (const UnlikeRanks& one : unlike) {
+    run.rank = one.what, run.batch_per_gpu = one.what.batch;
+    out.push_back(record_rank(run, device_of(run.rank, device)));
+    out.back().is_alone = ranks.size() > 1;
+  }
+  return out;
 }
 
 void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const {

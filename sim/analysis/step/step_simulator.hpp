@@ -44,12 +44,37 @@ struct SimulatedStep {
   std::string_view waits_for = kWaitForNodes;  ///< what that is, in words
 };
 
-/// Some steps with their clock, for traces.
+/// Some steps with their clock.
 struct RecordedSteps {
   Plan plan;
   Timeline timeline;
   Placement job;  ///< all ranks in their order
 };
+
+/// One direction of a connection at a device of the recorded rank's node.
+struct RecordedLink {
+  LinkId id;
+  std::string name;  ///< "gpu0 to nvswitch0"
+  ByteRate bandwidth;
+};
+
+/// The steps of one rank, for traces.
+struct RecordedRank {
+  RecordedSteps steps{};
+  std::vector<RecordedLink> links{};  ///< those that its collectives use
+  int gpus = 1;                       ///< of the job
+  Representative rank{};              ///< itself, and how many it stands for
+  bool is_alone = false;              ///< others are unlike it; it is recorded without waiting for them
+};
+
+/// What of a run is recorded: steps at least (a steady one needs some before it), and unlike ranks at most.
+struct RecordingSize {
+  int steps = 3, ranks = 1;
+};
+
+/// Links at devices of a node that the patterns of a graph use.
+std::vector<RecordedLink> recorded_links(const TaskGraph& graph, const Cluster& cluster,
+                                         int node);  // recorded_links.cpp
 
 /// The device model a scenario starts from, before any anchor.
 DeviceModel default_device_model(const Scenario& scenario);
@@ -79,8 +104,9 @@ class StepSimulator {
   /// Seconds a rank takes for one batch of a validation pass, in the steady state.
   double simulate_evaluation(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
 
-  /// The steps themselves: warm-up and one steady step.
-  RecordedSteps record(int gpus, const DeviceModel& device) const;
+  /// The steps themselves: warm-up, then steady ones, at least one; of ranks that are not alike one of each
+  /// sort, the slowest first.
+  std::vector<RecordedRank> record(int gpus, const DeviceModel& device, RecordingSize size = {}) const;
 
   /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global
   /// batch in strong; where kinds of node have their own that of rank 0.
@@ -130,6 +156,7 @@ class StepSimulator {
                                 Reading reading) const;
   SimulatedStep joined(std::vector<SimulatedStep> steps, const std::vector<Representative>& ranks) const;
   RecordedSteps run_steps(const Run& run, const DeviceModel& device, PlanFunction plan) const;
+  RecordedRank record_rank(const Run& run, const DeviceModel& device) const;
   SimulatedStep simulate_micro_steps(const Run& run, const DeviceModel& device, Reading reading) const;
   void read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const;
 

@@ -127,8 +127,19 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
   command
       ->add_option("--trace", predict.trace,
-                   "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
+                   "Also write the steps on the largest number of GPUs for Perfetto or chrome://tracing; "
+                   "packed where the name ends in .gz")
       ->type_name("FILE");
+  command->add_option("--trace-steps", predict.trace_steps, "The last so many steps of a trace")
+      ->check(CLI::Range(1, 100))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--trace-ranks", predict.trace_ranks,
+                   "Ranks of a trace, where they are not alike, the slowest first")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N")
+      ->capture_default_str();
   command
       ->add_option_function<std::string>(
           "--scaling", [&predict](const std::string& name) { predict.scaling = scaling_named(name); },
@@ -146,6 +157,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_flag(
       "--every-gpu", predict.every_gpu,
       "Let the crossover count every number of GPUs, also those that leave part of a node unused");
+  command->add_flag("--quiet", predict.quiet,
+                    "The scaling table alone: no sentence above it and no notes below it");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
                     "Append which inputs the total on the largest number of GPUs depends on, and which "

@@ -1,9 +1,11 @@
 // The only door to zlib: piece by piece, so that a small text that unpacks to gigabytes is given up early.
+#include "sim/import/accounting/gzip.hpp"
+
 #include <array>
 
 #include <zlib.h>
 
-#include "sim/import/accounting/job_sheet.hpp"
+#include "sim/base/diagnostics.hpp"
 
 namespace foretrain {
 
@@ -40,6 +42,25 @@ std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t mo
     out.append(piece.data(), piece.size() - inflater.stream.avail_out);
     if (out.size() > most) return std::nullopt;
   }
+  return out;
+}
+
+std::string packed_gzip(std::string_view text) {
+  z_stream stream{};
+  constexpr int kWindow = 15 + 16, kMemory = 8;  // 16: with gzip's head
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw WorldError("no memory to pack a file with gzip");
+  std::string input(text), out;  // zlib takes no const
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  std::array<char, 1 << 14> piece{};
+  for (int result = Z_OK; result == Z_OK;) {
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = static_cast<uInt>(piece.size());
+    result = deflate(&stream, Z_FINISH);
+    out.append(piece.data(), piece.size() - stream.avail_out);
+  }
+  deflateEnd(&stream);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/accounting/accounting_values.hpp"
+#include "sim/import/accounting/gzip.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 
 namespace foretrain {

@@ -73,7 +73,4 @@ void read_summary(JobSheet& sheet, FinishedJob& job, const LogJson& summary, con
 
 /// Bytes of base64, with or without its padding; nothing where another sign is in it or it is cut.
 std::optional<std::string> decoded_base64(std::string_view text);
-/// What gzip or zlib packed, at most `most` bytes; nothing when it is broken, cut or larger.
-std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t most);
-
 }  // namespace foretrain

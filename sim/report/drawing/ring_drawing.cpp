@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -64,17 +66,16 @@ std::string draw_ring(const DrawnRing& drawn, DrawnPoint corner) {
         at(gpu).x, at(gpu).y, ring_color(number), at(gpu).y + 4, gpu,
         end ? " stroke=\"#8c959f\" stroke-width=\"3\"" : "");
   }
-  const std::string nics =
-      ring.path.nic_in < 0 ? ""
-                           : fmt::format("nic{} to gpu{} … gpu{} to nic{}", ring.path.nic_in,
-                                         ring.path.gpus.front(), ring.path.gpus.back(), ring.path.nic_out);
-  const double y = corner.y + 2 * kRadius + 46;
-  return out + fmt::format(
-                   "\n<text class=\"small\" x=\"{0:.0f}\" y=\"{1:.0f}\">{2} {3}</text><text class=\"small\" "
-                   "x=\"{0:.0f}\" "
-                   "y=\"{4:.0f}\">{5}</text>\n",
-                   middle.x, y, ring.channels.size() == 1 ? "ring" : "rings", number_ranges(ring.channels),
-                   y + 15, nics);
+  const auto line = [&](int number_of_line, const std::string& text) {
+    return fmt::format("<text class=\"small\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>", middle.x,
+                       corner.y + 2 * kRadius + 46 + 15 * number_of_line, text);
+  };
+  out += "\n" + line(0, fmt::format("{} {}", ring.channels.size() == 1 ? "ring" : "rings",
+                                    shortened(number_ranges(ring.channels), 18)));
+  if (ring.path.nic_in >= 0)
+    out += line(1, fmt::format("nic{} to gpu{}", ring.path.nic_in, order.front())) +
+           line(2, fmt::format("gpu{} to nic{}", order.back(), ring.path.nic_out));
+  return out + "\n";
 }
 
 }  // namespace foretrain

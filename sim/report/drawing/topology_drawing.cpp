@@ -12,16 +12,19 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/drawing/fabric_picture.hpp"
 #include "sim/report/drawing/ring_drawing.hpp"
 #include "sim/report/drawing/svg_label.hpp"
+#include "sim/report/topology/cluster_words.hpp"
 
 namespace foretrain {
 
 namespace {
 
 constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kNodeTop = 76;
-constexpr double kLegendLine = 20, kArcRoom = 84;
+constexpr double kLegendLine = 20, kArcRoom = 112;
 
 constexpr std::string_view kTopologyStyle =
     "<style>\n"
@@ -38,8 +41,15 @@ constexpr std::string_view kTopologyStyle =
     "stroke: #d9580d; }\n"
     "  .ring { fill: none; stroke-width: 2; stroke-linejoin: round; }\n"
     "  .rim { fill: none; stroke: #8c959f; stroke-opacity: 0.25; }\n"
-    "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } }\n"
+    "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } rect { fill-opacity: 0.3; } .pcie, "
+    ".switch { "
+    "stroke: #a7b0ba; } .socket, .cpu { stroke: #a9a2ff; } .nvlink, .gpu { stroke: #35c791; } .network, .nic "
+    "{ "
+    "stroke: #ff9a5c; } .nvswitch { stroke: #54b4ee; } }\n"
     "</style>\n";
+
+/// What people call things may be long.
+std::string shown_name(std::string_view name) { return shortened(printable(name), 60); }
 
 std::string_view class_of(VertexKind kind) {
   switch (kind) {
@@ -132,7 +142,7 @@ class NodePicture {
         "<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: {} x {}, "
         "{}</title></path>\n",
         class_of(link.type.kind), line_width(link.count), way_of(link, a, b), link.a, link.b, link.count,
-        xml_text(link.type.name), to_string(link.type.bandwidth * link.count));
+        xml_text(shown_name(link.type.name)), to_string(link.type.bandwidth * link.count));
   }
 
   std::string box_of(std::size_t v, double left) const {
@@ -164,8 +174,8 @@ std::string topology_legend(const NodeSpec& node, double y) {
     out += fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"M{:.0f},{:.0f}h26\"/>",
                        class_of(kind), line_width(count), kMargin, y - 4);
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{} by {} x {}, {} each way</text>\n", kMargin + 36, y,
-                       number == 1 ? "1 pair" : fmt::format("{} pairs", number), count, xml_text(name),
-                       to_string(link->type.bandwidth * count));
+                       number == 1 ? "1 pair" : fmt::format("{} pairs", number), count,
+                       xml_text(shown_name(name)), to_string(link->type.bandwidth * count));
     y += kLegendLine;
   }
   return out;
@@ -187,36 +197,59 @@ std::vector<ChannelGroup> rings_of(const TopologyDrawing& drawing) {
 
 }  // namespace
 
+namespace {
+
+constexpr double kLetter = 7.2;  ///< at most, of the text's size on average
+
+/// Titles and the widest line of the legend set how narrow a drawing may be.
+double least_width(const TopologyDrawing& drawing) {
+  double letters = static_cast<double>(std::max(drawing.cluster.name.size() * 5 / 4 + 12, std::size_t{40}));
+  for (const NodeLink& link : drawing.cluster.node.links)
+    letters = std::max(letters, 44 + static_cast<double>(shown_name(link.type.name).size()));
+  return std::min(letters, 150.0) * kLetter + 36;
+}
+
+/// The head of the file, with what screen readers say.
+std::string topology_head(const TopologyDrawing& drawing, double width, double height, std::size_t rings) {
+  const NodeSpec& node = drawing.cluster.node;
+  const std::string title = xml_text(shown_name(drawing.cluster.name));
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n"
+      "<title id=\"title\">A node of {2}</title>\n<desc id=\"desc\">{3} x {4}; {5}; {6}.",
+      width, height, title, node.gpus, xml_text(shown_name(node.gpu.name)), nvlinks_in_words(node),
+      nics_in_words(node));
+  if (rings > 0) out += fmt::format(" NCCL's channels take {} different ways through its GPUs.", rings);
+  return out + "</desc>\n" + std::string(kTopologyStyle) +
+         fmt::format(
+             "<text class=\"title\" x=\"{0:.0f}\" y=\"28\">A node of {1}</text><text x=\"{0:.0f}\" "
+             "y=\"46\">{2} x {3}</text>\n",
+             kMargin, title, node.gpus, xml_text(shown_name(node.gpu.name)));
+}
+
+}  // namespace
+
 std::string draw_topology(const TopologyDrawing& drawing) {
   const NodePicture picture(drawing.cluster.node);
   const std::vector<ChannelGroup> rings = rings_of(drawing);
-  const double width = std::max({picture.width(), 420.0,
-                                 kRingWidth * static_cast<double>(std::min<std::size_t>(rings.size(), 4))}) +
-                       2 * kMargin;
   const double legend_top = picture.bottom() + 34,
                rings_top =
                    legend_top + kLegendLine * static_cast<double>(legend_lines(drawing.cluster.node)) + 8;
-  const std::size_t per_line = static_cast<std::size_t>((width - 2 * kMargin) / kRingWidth),
-                    lines = (rings.size() + per_line - 1) / per_line;
-  const double height = rings_top + kRingHeight * static_cast<double>(lines) + 8;
-  const std::string title = xml_text(drawing.cluster.name);
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-      "height=\"{1:.0f}\" "
-      "role=\"img\" aria-label=\"A node of {2}\">\n",
-      width, height, title);
-  out += kTopologyStyle;
-  out += fmt::format(
-      "<text class=\"title\" x=\"{0:.0f}\" y=\"28\">A node of {1}</text><text x=\"{0:.0f}\" y=\"46\">{2} x "
-      "{3}</text>\n",
-      kMargin, title, drawing.cluster.node.gpus, xml_text(drawing.cluster.node.gpu.name));
+  const double rings_width = kRingWidth * static_cast<double>(std::min<std::size_t>(rings.size(), 4));
+  const double node_width = std::max({picture.width(), least_width(drawing), rings_width});
+  const auto per_line = static_cast<std::size_t>(node_width / kRingWidth);
+  const std::size_t lines = (rings.size() + per_line - 1) / per_line;
+  const double node_height = rings_top + kRingHeight * static_cast<double>(lines) + 8;
+  const FabricPicture fabric = draw_fabric(drawing.cluster, drawing.nodes, kMargin, node_height);
+  const double width = std::max(node_width, fabric.width) + 2 * kMargin, height = node_height + fabric.height;
+  std::string out = topology_head(drawing, width, height, rings.size());
   out += picture.draw((width - picture.width()) / 2) + topology_legend(drawing.cluster.node, legend_top);
   for (std::size_t i = 0; i < rings.size(); ++i) {
     const DrawnPoint corner{kMargin + kRingWidth * static_cast<double>(i % per_line),
                             rings_top + kRingHeight * static_cast<double>(i / per_line)};
     out += draw_ring({rings[i], drawing.job->shapes.front().gpus, i, drawing.job->nodes.size() == 1}, corner);
   }
-  return out + "</svg>\n";
+  return out + fabric.elements + "</svg>\n";
 }
 
 }  // namespace foretrain

@@ -14,6 +14,7 @@ namespace foretrain {
 struct TopologyDrawing {
   const ClusterSpec& cluster;
   const nccl::Job* job = nullptr;
+  int nodes = 0;  ///< of the network, the first so many; 0: all
 };
 inline constexpr int kMostDrawnRings = 16;
 

@@ -1,70 +1,203 @@
-// Written by hand, line by line: a trace has thousands of small events and one fixed form.
+// Written by hand, line by line: a trace has thousands of small events and a few fixed forms.
 #include "sim/report/prediction/chrome_trace.hpp"
+
+#include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/prediction/trace_events.hpp"
 #include "sim/report/prediction/trace_names.hpp"
 
 namespace foretrain {
-
-namespace {
 
 std::string json_string(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// By queue: whether anything on it takes time.
-std::vector<bool> busy_queues(const TaskGraph& graph, const Timeline& timeline) {
+std::string trace_microseconds(Time time) {
+  constexpr std::int64_t kTicks = 1'000'000;
+  return fmt::format("{}.{:06}", time.count() / kTicks, time.count() % kTicks);
+}
+
+void TraceEvents::span(int process, std::size_t thread, const std::string& name, std::string_view category,
+                       Time start, Time end, const TraceArguments& arguments) {
+  std::string line = fmt::format(
+      "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{",
+      json_string(name), category, process, thread, trace_microseconds(start),
+      trace_microseconds(end - start));
+  for (const auto& [key, value] : arguments)
+    line += fmt::format("{}\"{}\":{}", line.back() == '{' ? "" : ",", key, value);
+  events_.push_back({start, line + "}}"});
+}
+
+void TraceEvents::counter(int process, std::string_view name, Time at, std::string_view series,
+                          double value) {
+  events_.push_back(
+      {at,
+       fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":{},\"args\":{{\"{}\":{:.3f}}}}}",
+                   json_string(name), process, trace_microseconds(at), series, value)});
+}
+
+void TraceEvents::flow(char phase, std::size_t id, int process, std::size_t thread, std::string_view name,
+                       Time at) {
+  events_.push_back({at, fmt::format("{{\"ph\":\"{}\",\"id\":{},\"name\":\"{}\",\"cat\":\"gradient\",\"pid\":"
+                                     "{},\"tid\":{},\"ts\":{}{}}}",
+                                     phase, id, name, process, thread, trace_microseconds(at),
+                                     phase == 'f' ? ",\"bp\":\"e\"" : "")});
+}
+
+void TraceEvents::process_name(int process, const std::string& name) {
+  names_ += fmt::format(
+      "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":{1}}}}},\n"
+      "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{0},\"tid\":0,\"args\":{{\"sort_index\":{0}}}}}"
+      ","
+      "\n",
+      process, json_string(name));
+}
+
+void TraceEvents::thread_name(int process, std::size_t thread, const std::string& name) {
+  names_ += fmt::format(
+      "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}}}}},\n"
+      "{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{\"sort_index\":{1}}}}"
+      "},"
+      "\n",
+      process, thread, json_string(name));
+}
+
+void TraceEvents::instant(int process, std::size_t thread, const std::string& name, Time at) {
+  events_.push_back(
+      {at, fmt::format("{{\"ph\":\"i\",\"name\":{},\"s\":\"p\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
+                       json_string(name), process, thread, trace_microseconds(at))});
+}
+
+std::string TraceEvents::lines() {
+  std::ranges::stable_sort(events_, {}, &TraceEvent::at);
+  std::string out = names_;
+  for (const TraceEvent& event : events_) out += event.line + ",\n";
+  if (!out.empty()) out.resize(out.size() - 2);
+  return out + "\n";
+}
+
+std::string_view account_name(std::size_t account) {
+  static constexpr std::array<std::string_view, kAccountCount> kNames{
+      "compute", "exposed_communication", "input_stall", "host", "optimizer", "other"};
+  return kNames[std::min(account, kNames.size() - 1)];
+}
+
+namespace {
+
+/// Why a task began no earlier, when its queue had been free before.
+void add_cause(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
+  const Span& span = trace.rank.timeline.spans[id];
+  if (span.released_by == kNone) return;
+  const Task& before = trace.rank.graph.tasks()[span.released_by];
+  if (before.queue == trace.rank.graph.tasks()[id].queue) return;
+  arguments.emplace_back("waited_for",
+                         json_string(fmt::format("{} on {}", trace.names[span.released_by],
+                                                 trace.rank.graph.queues()[before.queue].name)));
+  arguments.emplace_back("released_us", trace_microseconds(span.start - span.lag));
+}
+
+void add_layer(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
+  const std::string& name = trace.names[id];
+  const bool backward = name.starts_with("backward ");
+  if (!backward && !name.starts_with("forward ")) return;
+  const std::string layer = name.substr(name.find(' ') + 1);
+  arguments.emplace_back("layer", json_string(layer));
+  const auto found = std::ranges::find(trace.rank.layers, layer);
+  const auto place = static_cast<std::size_t>(found - trace.rank.layers.begin());
+  if (place >= trace.rank.work.size()) return;
+  const LayerWork& work = trace.rank.work[place];
+  arguments.emplace_back("pass_flops",
+                         fmt::format("{:.0f}", backward ? work.backward_flops : work.forward_flops));
+  arguments.emplace_back("pass_bytes",
+                         fmt::format("{:.0f}", backward ? work.backward_bytes : work.forward_bytes));
+}
+
+TraceArguments arguments_of(const RankTrace& trace, TaskId id) {
+  const Task& task = trace.rank.graph.tasks()[id];
+  TraceArguments arguments{{"account", fmt::format("\"{}\"", account_name(task.account))}};
+  if (task.kind == TaskKind::kernel) add_layer(trace, id, arguments);
+  if (task.traffic.count > 0) arguments.emplace_back("bytes", std::to_string(task.traffic.count));
+  add_cause(trace, id, arguments);
+  return arguments;
+}
+
+void add_queues(const RankTrace& trace) {
+  const TaskGraph& graph = trace.rank.graph;
   std::vector<bool> busy(graph.queues().size(), false);
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    if (timeline.spans[id].end > timeline.spans[id].start) busy[graph.tasks()[id].queue] = true;
+    if (!trace.shows(id)) continue;
+    const Span& span = trace.rank.timeline.spans[id];
+    busy[graph.tasks()[id].queue] = true;
+    trace.events.span(trace.process, trace.thread_of(id), trace.names[id], name_of(graph.tasks()[id].kind),
+                      span.start, span.end, arguments_of(trace, id));
   }
-  return busy;
-}
-
-std::string lanes(const TaskGraph& graph, const std::vector<bool>& busy) {
-  std::string out;
   for (QueueId queue = 0; queue < graph.queues().size(); ++queue) {
     if (busy[queue])
-      out += fmt::format(
-          "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":{},\"args\":{{\"name\":{}}}}},\n", queue,
-          json_string(graph.queues()[queue].name));
+      trace.events.thread_name(trace.process, RankTrace::kFirstQueue + queue, graph.queues()[queue].name);
   }
-  return out;
 }
 
-std::string slices(const TaskGraph& graph, const Timeline& timeline, const TraceContext& context) {
-  std::string out;
-  const std::vector<std::string> names = trace_names(graph, context);
-  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    const Task& task = graph.tasks()[id];
-    const Span& span = timeline.spans[id];
-    if (span.end == span.start) continue;
-    out += fmt::format(
-        "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":0,\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f}}},\n",
-        json_string(names[id]), name_of(task.kind), task.queue, to_microseconds(span.start),
-        to_microseconds(span.end - span.start));
+void add_steps(const RankTrace& trace) {
+  Time begin{};
+  trace.events.thread_name(trace.process, RankTrace::kSteps, "steps");
+  for (std::size_t step = 0; step < trace.rank.step_ends.size(); ++step) {
+    const Time end = trace.rank.timeline.end_of(trace.rank.step_ends[step]);
+    if (begin >= trace.from && end > begin) {
+      trace.events.span(trace.process, RankTrace::kSteps, fmt::format("ProfilerStep#{}", step), "step", begin,
+                        end);
+      trace.events.instant(trace.process, RankTrace::kSteps, fmt::format("end of step {}", step + 1), end);
+    }
+    begin = end;
   }
-  return out;
 }
 
-std::string step_markers(const Timeline& timeline, const TraceContext& context) {
-  std::string out;
-  for (std::size_t step = 0; step < context.step_ends.size(); ++step)
-    out += fmt::format(
-        "{{\"ph\":\"i\",\"name\":\"end of step {}\",\"s\":\"p\",\"pid\":0,\"tid\":0,\"ts\":{:.6f}}},\n",
-        step + 1, to_microseconds(timeline.spans[context.step_ends[step]].end));
-  return out;
+/// When the last `steps` steps begin.
+Time beginning_of(const TracedRank& rank, int steps) {
+  const std::size_t all = rank.step_ends.size(), shown = static_cast<std::size_t>(std::max(1, steps));
+  return all <= shown ? Time{} : rank.timeline.end_of(rank.step_ends[all - shown - 1]);
 }
 
 }  // namespace
 
-std::string write_chrome_trace(const TaskGraph& graph, const Timeline& timeline,
-                               const TraceContext& context) {
-  return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + lanes(graph, busy_queues(graph, timeline)) +
-         slices(graph, timeline, context) + step_markers(timeline, context) +
-         "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"rank 0\"}}\n]}\n";
+std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const TraceRequest& request) {
+  TraceEvents events;
+  int process = 0;
+  for (const TracedRank& rank : ranks) {
+    const std::vector<std::string> names = trace_names(rank.graph, rank.layers);
+    const RankTrace trace{rank, ++process, beginning_of(rank, request.steps), names, events};
+    events.process_name(process, rank.name);
+    add_steps(trace);
+    add_accounts(trace);
+    add_queues(trace);
+    add_flows(trace);
+    add_counters(trace);
+    if (rank.links.empty()) continue;
+    events.process_name(++process, "links at the node of " + rank.name);
+    add_links(trace, process);
+  }
+  std::string notes;
+  for (const std::string& note : request.notes) notes += (notes.empty() ? "" : ",") + json_string(note);
+  return "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"notes\":[" + notes + "]},\"traceEvents\":[\n" +
+         events.lines() + "]}\n";
+}
+
+std::vector<LayerWork> layer_work(const ExpandedModel& model, double batch) {
+  std::vector<LayerWork> work(model.layer_names.size());
+  for (const Operator& op : model.forward) {
+    work[op.layer].forward_flops += op.flops.at(batch);
+    work[op.layer].forward_bytes += op.bytes.at(batch);
+  }
+  for (const BackwardStep& step : model.backward) {
+    work[step.op.layer].backward_flops += step.op.flops.at(batch);
+    work[step.op.layer].backward_bytes += step.op.bytes.at(batch);
+  }
+  for (std::size_t layer = 0; layer < std::min(work.size(), model.layer_traces.size()); ++layer)
+    work[layer].kept_bytes = model.layer_traces[layer].saved_bytes.at(batch);
+  return work;
 }
 
 }  // namespace foretrain

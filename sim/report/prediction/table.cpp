@@ -2,6 +2,7 @@
 #include "sim/report/prediction/table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -44,6 +45,43 @@ std::string curve(const Prediction& prediction) {
                        to_string(p.memory.total()), p.fits() ? "" : " !");
   }
   return out;
+}
+
+constexpr std::size_t kBar = 8;
+
+/// Eighths of a character, up to kBar of them; more than 100 % is a full bar.
+std::string efficiency_bar(double efficiency) {
+  static constexpr std::array<std::string_view, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double share = std::clamp(efficiency, 0.0, 1.0);
+  const auto eighths = static_cast<std::size_t>(std::llround(share * 8 * kBar));
+  std::string bar;
+  for (std::size_t i = 0; i < eighths / 8; ++i) bar += "█";
+  bar += kParts[eighths % 8];
+  const std::size_t filled = eighths / 8 + (eighths % 8 > 0 ? 1 : 0);
+  return bar + std::string(kBar - filled, ' ');
+}
+
+/// At most 80 columns, so without the batch and the epoch; with bars where the terminal shows them.
+std::string narrow_curve(const Prediction& prediction, bool bars) {
+  std::string out =
+      fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}\n", "GPUs", "nodes", "step", "total",
+                  "samples/s", "speedup", "effic.", bars ? std::string(kBar + 1, ' ') : "", "memory");
+  for (const PredictionPoint& p : prediction.points) {
+    const bool runs = !prediction.cannot_run;
+    out += fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}{}\n", p.gpus, p.nodes,
+                       to_string(seconds(p.step_s)), prediction.samples > 0 ? spoken_time(p.total_s) : "-",
+                       decimal(p.samples_per_s, 1), runs ? decimal(p.speedup, 2) : "-",
+                       runs ? percent(p.efficiency, 1) + " %" : "-",
+                       bars ? efficiency_bar(runs ? p.efficiency : 0) + " " : "", to_string(p.memory.total()),
+                       p.fits() ? "" : "!");
+  }
+  return out;
+}
+
+std::string curve(const Prediction& prediction, const ReportOptions& options) {
+  constexpr std::size_t kFull = 96;
+  if (options.columns == 0 || (options.columns >= kFull && !options.bars)) return curve(prediction);
+  return narrow_curve(prediction, options.bars);
 }
 
 /// Shares of each step by account; they sum to 100 %.
@@ -100,8 +138,9 @@ std::string spoken_time(double value) {
 }
 
 std::string write_table(const Prediction& p, const ReportOptions& options) {
+  if (options.quiet) return curve(p, options);
   std::string out;
-  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p);
+  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p, options) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
   if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);

@@ -14,8 +14,8 @@ constexpr std::string_view kForward = "main thread", kBackward = "autograd threa
 
 class TraceNames {
  public:
-  TraceNames(const TaskGraph& graph, const TraceContext& context)
-      : graph_(graph), layers_(context.layers.begin(), context.layers.end()) {
+  TraceNames(const TaskGraph& graph, const std::vector<std::string>& layers)
+      : graph_(graph), layers_(layers.begin(), layers.end()) {
     starts_.resize(graph.tasks().size(), kNone);
     started_by_.resize(graph.tasks().size(), kNone);
     for (TaskId id = 0; id < graph.tasks().size(); ++id) note_starter(id);
@@ -75,8 +75,8 @@ std::string_view name_of(TaskKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::vector<std::string> trace_names(const TaskGraph& graph, const TraceContext& context) {
-  const TraceNames names(graph, context);
+std::vector<std::string> trace_names(const TaskGraph& graph, const std::vector<std::string>& layers) {
+  const TraceNames names(graph, layers);
   std::vector<std::string> out;
   for (TaskId id = 0; id < graph.tasks().size(); ++id) out.push_back(names.of(id));
   return out;

@@ -11,6 +11,6 @@ std::string_view name_of(TaskKind kind);
 
 /// A name for each task: kernels and collectives by their label, with the pass for layers; host work by what
 /// it launches or waits for.
-std::vector<std::string> trace_names(const TaskGraph& graph, const TraceContext& context);
+std::vector<std::string> trace_names(const TaskGraph& graph, const std::vector<std::string>& layers);
 
 }  // namespace foretrain

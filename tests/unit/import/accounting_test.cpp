@@ -1,5 +1,6 @@
 // Values of the accounting, files of one job taken together, and what is refused with its place.
 #include "sim/import/accounting/accounting_values.hpp"
+#include "sim/import/accounting/gzip.hpp"
 #include "sim/import/accounting/job_sheet.hpp"
 #include "sim/import/accounting/readers.hpp"
 #include "tests/support/catch.hpp"

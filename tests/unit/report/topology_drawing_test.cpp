@@ -46,6 +46,52 @@ std::vector<std::string> beyond_the_page(const pugi::xml_document& drawing) {
   return outside;
 }
 
+struct Area {
+  double left, top, right, bottom;
+  std::string what;
+  bool meets(const Area& o) const {
+    return left < o.right - 0.5 && o.left < right - 0.5 && top < o.bottom - 0.5 && o.top < bottom - 0.5;
+  }
+  bool holds(const Area& o) const {
+    return left <= o.left && o.right <= right && top <= o.top && o.bottom <= bottom;
+  }
+};
+
+/// Of letters as wide as they are on average in common fonts.
+Area area_of_text(pugi::xml_node text) {
+  const std::string kind = text.attribute("class").value(), words = text.text().get();
+  const double letter = kind == "title" ? 8.2 : kind == "small" ? 5.8 : 6.4;
+  const double width = letter * static_cast<double>(words.size()), x = text.attribute("x").as_double();
+  const double left = kind == "small" || kind == "name" ? x - width / 2 : x;
+  const double foot = text.attribute("y").as_double();
+  return {left, foot - 9, left + width, foot + 2, words};
+}
+
+/// Texts and boxes that cover each other, unless a text stands in its box; texts that leave the page.
+std::vector<std::string> collisions(const pugi::xml_document& drawing) {
+  std::vector<Area> areas;
+  std::vector<std::string> found;
+  const double width = drawing.document_element().attribute("width").as_double(),
+               height = drawing.document_element().attribute("height").as_double();
+  const Area page{0, 0, width, height, "page"};
+  for (const pugi::xpath_node& node : drawing.select_nodes("//*[local-name()='rect']")) {
+    const pugi::xml_node box = node.node();
+    const double x = box.attribute("x").as_double(), y = box.attribute("y").as_double();
+    areas.push_back({x, y, x + box.attribute("width").as_double(), y + box.attribute("height").as_double(),
+                     "box at " + std::to_string(x) + ", " + std::to_string(y)});
+  }
+  for (const pugi::xpath_node& node : drawing.select_nodes("//*[local-name()='text']"))
+    areas.push_back(area_of_text(node.node()));
+  for (std::size_t a = 0; a < areas.size(); ++a) {
+    if (!page.holds(areas[a])) found.push_back(areas[a].what + " leaves the page");
+    for (std::size_t b = 0; b < a; ++b) {
+      if (areas[a].meets(areas[b]) && !areas[b].holds(areas[a]))
+        found.push_back(areas[a].what + " over " + areas[b].what);
+    }
+  }
+  return found;
+}
+
 nccl::Job job_on(const ClusterSpec& spec, int nodes) {
   const Placement placement = place_packed(nodes * spec.node.gpus, spec.node.gpus);
   return nccl::inspect(Cluster::build(spec, nodes), placement);
@@ -136,6 +182,7 @@ TEST_CASE("law: the drawing of every cluster of the catalog is XML, and nothing 
       INFO(read.description());
       REQUIRE(read);
       CHECK(beyond_the_page(drawing) == std::vector<std::string>{});
+      CHECK(collisions(drawing) == std::vector<std::string>{});
       CHECK(drawing.select_nodes("//*[local-name()='rect']").size() >=
             static_cast<std::size_t>(spec.node.gpus));
     }
