@@ -52,7 +52,7 @@ void run_export(const ExportCommand& command) {
   if (gpus > command.most_ranks)
     throw InputError(fmt::format("{} ranks are more than {}", gpus, command.most_ranks),
                      "--gpus takes fewer; --ranks allows more");
-  const RecordedSteps recorded = record_steps(opened.scenario);
+  const RecordedSteps recorded = std::move(record_steps(opened.scenario, {}).front().steps);
   const ExportedSteps steps = exported_steps(recorded, opened.scenario);
   if (command.format == "goal")
     write_file(command.output, write_goal(steps));

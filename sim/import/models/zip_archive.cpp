@@ -3,7 +3,7 @@
 // stream by a head and its checksum and size behind it, so that there is one door to zlib.
 #include "sim/import/models/zip_archive.hpp"
 
-#include "sim/import/accounting/job_sheet.hpp"
+#include "sim/import/accounting/gzip.hpp"
 
 namespace foretrain {
 

@@ -73,9 +73,9 @@ void TraceEvents::instant(int process, std::size_t thread, const std::string& na
 }
 
 std::string TraceEvents::lines() {
-  std::ranges::stable_sort(events_, {}, &TraceEvent::at);
+  std::ranges::stable_sort(events_, {}, &ChromeEvent::at);
   std::string out = names_;
-  for (const TraceEvent& event : events_) out += event.line + ",\n";
+  for (const ChromeEvent& event : events_) out += event.line + ",\n";
   if (!out.empty()) out.resize(out.size() - 2);
   return out + "\n";
 }

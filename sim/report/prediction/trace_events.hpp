@@ -11,7 +11,7 @@
 namespace foretrain {
 
 /// One event: its time, and its line without the time's field.
-struct TraceEvent {
+struct ChromeEvent {
   Time at;
   std::string line;
 };
@@ -37,7 +37,7 @@ class TraceEvents {
 
  private:
   std::string names_;
-  std::vector<TraceEvent> events_;
+  std::vector<ChromeEvent> events_;
   std::size_t flows_ = 0;
 };
 

@@ -31,7 +31,7 @@ Exported exported(const std::string& strategy, int gpus, std::vector<std::string
   overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.strategy = strategy;
   overrides.gpus = {gpus}, overrides.settings = std::move(settings);
   Exported out{make_scenario(overrides), {}, {}};
-  out.recorded = record_steps(out.scenario);
+  out.recorded = std::move(record_steps(out.scenario, {}).front().steps);
   out.steps = exported_steps(out.recorded, out.scenario);
   return out;
 }
