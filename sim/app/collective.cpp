@@ -86,15 +86,32 @@ MeasurementFile read_measured(const std::string& file) {
                    "columns: series,cluster,op,gpus,nodes,bytes,time_us,settings,source");
 }
 
+/// Measured points by series, as over the curve of --svg.
+std::string page_of(const CollectiveCommand& command, const CollectiveCurve& curve,
+                    const std::vector<CollectiveMeasurement>& rows) {
+  Json measured = Json::array();
+  for (const BusbwSeries& series : busbw_chart(curve, rows).series) {
+    if (!series.measured) continue;
+    for (const BusbwPoint& p : series.points)
+      measured.push_back(
+          {{"series", series.label}, {"bytes", p.bytes}, {"busbw_bytes_per_s", p.bytes_per_second}});
+  }
+  return write_page({"collective",
+                     {write_collective_json(curve, {.explain = command.explain})},
+                     {Json{{"measured", std::move(measured)}}},
+                     command.made});
+}
+
 }  // namespace
 
 void run_collective(const CollectiveCommand& command) {
   const CollectiveQuestion question = question_of(command);
   const MeasurementFile measured =
       command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
-  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}, {"--html", command.html}});
   const CollectiveCurve curve = predict_collective(question);
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
+  if (!command.html.empty()) write_file(command.html, page_of(command, curve, measured.collective));
   write_output(command.output,
                find_collective_report(command.format)->write(curve, {.explain = command.explain}));
   warn_beside(command.format, curve.warnings);

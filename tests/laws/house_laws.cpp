@@ -35,7 +35,7 @@ const Rooms& rooms() {
       {"analysis",
        {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction", "study",
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "prediction", "study",
         "topology", "validation"}},
       {"app", {"options", "pages"}},
   };
