@@ -81,7 +81,7 @@ struct CollectiveCommand {
   std::string measured;  ///< with these measurements over it
   std::string html;      ///< also write the page here
   PageOrigin made{};
-  bool single = false;   ///< of one call by itself
+  bool single = false;  ///< of one call by itself
   bool explain = false;
   bool is_nccl() const { return transport == "nccl"; }
 };

@@ -33,7 +33,7 @@ bool has_study(const OpenedScenario& opened) { return !opened.scenario.study.axe
 
 /// A trace is of one prediction.
 void refuse_traces(const PredictCommand& command, bool is_written, std::string_view what,
-                  std::string_view hint) {
+                   std::string_view hint) {
   if (!command.trace.empty())
     throw InputError(fmt::format("--trace shows one scenario, not {}", what), std::string(hint));
   if (command.scaling == AskedScaling::both)
@@ -86,9 +86,10 @@ std::optional<ComparedScenarios> alternatives(const PredictCommand& command, con
 Prediction predicted(const PredictCommand& command, const Scenario& scenario,
                      const std::optional<JobTimeLimit>& limit) {
   ProgressLine progress("predicting " + scenario.name);
-  Prediction prediction = predict(
-      scenario, [&progress](double done) { progress.show(done); },
-      {.sensitivity = command.sensitivity || !command.html.empty(), .break_even = command.break_even, .every_gpu = command.every_gpu});
+  Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); },
+                                  {.sensitivity = command.sensitivity || !command.html.empty(),
+                                   .break_even = command.break_even,
+                                   .every_gpu = command.every_gpu});
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
   if (!too_short.empty()) prediction.warnings.push_back(fmt::format("{}: {}", limit->place, too_short));
@@ -218,7 +219,7 @@ void predict_study(const PredictCommand& command, const OpenedScenario& opened) 
   refuse_beside_study(command);
   const auto write = find_report(command.format)->write_study;
   refuse_traces(command, write != nullptr, "the combinations of a study",
-               "leave [study] out, and say with --set which combination");
+                "leave [study] out, and say with --set which combination");
   const StudyResult result = studied(read_study(opened.source, command.overrides, opened.scenario));
   if (!command.html.empty())
     write_file(command.html, write_page({"study", {write_study_json(result, {})}, {}, command.made}));

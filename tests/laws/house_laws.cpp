@@ -35,8 +35,8 @@ const Rooms& rooms() {
       {"analysis",
        {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "prediction", "study",
-        "topology", "validation"}},
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "prediction",
+        "study", "topology", "validation"}},
       {"app", {"options", "pages"}},
   };
   return plan;

@@ -117,8 +117,9 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
   command->add_option("--html", collective.html, "Also write time and bandwidth over size as a page")
       ->type_name("FILE");
   command
-      ->add_option("--measured", collective.measured,
-                   "CSV as for validate; its rows of the same job are drawn over the curve of --svg or --html")
+      ->add_option(
+          "--measured", collective.measured,
+          "CSV as for validate; its rows of the same job are drawn over the curve of --svg or --html")
       ->type_name("FILE");
   command->add_flag(
       "--single", collective.single,

@@ -113,7 +113,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_format(*command, predict.format, report_names(), predict.output);
-  command->add_option("--html", predict.html, "Also write the report as a page: curves, a timeline, tables")->type_name("FILE");
+  command->add_option("--html", predict.html, "Also write the report as a page: curves, a timeline, tables")
+      ->type_name("FILE");
   command
       ->add_option("--trace", predict.trace,
                    "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")

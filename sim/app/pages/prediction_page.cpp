@@ -4,6 +4,7 @@
 #include "sim/analysis/predict.hpp"
 #include "sim/report/drawing/topology_drawing.hpp"
 #include "sim/report/page/page.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 

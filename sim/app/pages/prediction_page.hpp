@@ -1,4 +1,5 @@
-// What the page of a prediction shows beside its JSON: the scenario, a step in time, the node, the job script.
+// What the page of a prediction shows beside its JSON: the scenario, a step in time, the node, the job
+// script.
 #pragma once
 
 #include <string>

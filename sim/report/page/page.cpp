@@ -39,12 +39,11 @@ std::string island(const Json& data) {
 }  // namespace
 
 std::string write_page(const PageContent& content) {
-  Json data{{"schema", "foretrain.page/1"},
-            {"kind", std::string(content.kind)},
-            {"made",
-             {{"command", content.made.command},
-              {"version", content.made.version},
-              {"date", content.made.date}}}};
+  Json data{
+      {"schema", "foretrain.page/1"},
+      {"kind", std::string(content.kind)},
+      {"made",
+       {{"command", content.made.command}, {"version", content.made.version}, {"date", content.made.date}}}};
   Json reports = Json::array();
   for (const std::string& report : content.reports) reports.push_back(Json::parse(report));
   data["reports"] = std::move(reports);

@@ -1,4 +1,5 @@
-// The page of --html: reports as JSON inside the built template of web/report, one file that needs nothing else.
+// The page of --html: reports as JSON inside the built template of web/report, one file that needs nothing
+// else.
 #pragma once
 
 #include <string>
@@ -32,10 +33,10 @@ std::string write_page(const PageContent& content);
 /// web/report/page.html.gz).
 std::string_view packed_page();
 
-/// The last of the recorded steps on its lanes: host threads, streams, and the kinds of link that its
-/// messages cross. {"step_s", "lanes": [{"name", "sort"}], "names", "kinds", "spans": [[lane, start in us,
-/// length in us, name, kind, bytes]], "left_out", "links": [{"name", "bytes", "bytes_per_s", "use"}]}; spans
-/// by lane and start, at most kMostPageSpans, the longest of them.
+/// A recorded step that has others before and behind it, on its lanes: host threads, streams, and the kinds
+/// of link that its messages cross. {"step_s", "lanes": [{"name", "sort"}], "names", "kinds", "spans":
+/// [[lane, start in us, length in us, name, kind, bytes]], "left_out", "links": [{"name", "bytes",
+/// "bytes_per_s", "use"}]}; spans by lane and start, at most kMostPageSpans, the longest of them.
 Json step_timeline_json(const TaskGraph& graph, const Timeline& timeline, const TraceContext& context,
                         const Cluster& cluster);  // step_timeline.cpp
 inline constexpr std::size_t kMostPageSpans = 6000;

@@ -1,4 +1,4 @@
-// Spans of the last step as numbers that point into lists of names, so that thousands stay a small page.
+// Spans of one step as numbers that point into lists of names, so that thousands stay a small page.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -57,9 +57,10 @@ class StepLanes {
   StepLanes(const TaskGraph& graph, const Timeline& timeline, const TraceContext& context,
             const Cluster& cluster)
       : graph_(graph), timeline_(timeline), cluster_(cluster), patterns_(graph.pattern_count()) {
-    const std::size_t steps = context.step_ends.size();
-    from_ = steps > 1 ? timeline.end_of(context.step_ends[steps - 2]) : Time{};
-    until_ = steps > 0 ? timeline.end_of(context.step_ends[steps - 1]) : Time{};
+    // The host runs ahead of the GPU: in the last step it has nothing left to do.
+    const std::size_t steps = context.step_ends.size(), shown = steps > 2 ? steps - 1 : steps;
+    from_ = shown > 1 ? timeline.end_of(context.step_ends[shown - 2]) : Time{};
+    until_ = shown > 0 ? timeline.end_of(context.step_ends[shown - 1]) : Time{};
     const std::vector<std::string> names = trace_names(graph, context);
     for (TaskId id = 0; id < graph.tasks().size(); ++id) add(id, names[id]);
   }
@@ -71,10 +72,9 @@ class StepLanes {
       std::ranges::stable_sort(spans_, std::greater{}, &PageSpan::length_us);
       spans_.resize(kMostPageSpans);
     }
-    std::ranges::stable_sort(
-        spans_, [](const PageSpan& a, const PageSpan& b) {
-          return a.lane != b.lane ? a.lane < b.lane : a.start_us < b.start_us;
-        });
+    std::ranges::stable_sort(spans_, [](const PageSpan& a, const PageSpan& b) {
+      return a.lane != b.lane ? a.lane < b.lane : a.start_us < b.start_us;
+    });
     add_spans(out);
     out["left_out"] = all - spans_.size();
     out["links"] = links_json();
@@ -97,7 +97,8 @@ class StepLanes {
       const KindLoad& load = (*known)[kind];
       const double bytes = load.bytes * static_cast<double>(task.traffic.count);
       if (!(bytes > 0)) continue;
-      add_span(lane_of_link(kind), std::min(span.start + task.duration, span.end), span.end, name, task, bytes);
+      add_span(lane_of_link(kind), std::min(span.start + task.duration, span.end), span.end, name, task,
+               bytes);
       use_[kind].bytes += bytes;
       use_[kind].bytes_per_s = load.bytes_per_s;
     }

@@ -21,11 +21,20 @@ export function chart(name: string, description: string, draw: Draw): HTMLElemen
     const svg = picture.tagName.toLowerCase() === 'svg' ? picture : picture.querySelector('svg:not([class*=swatch])');
     svg?.setAttribute('role', 'img');
     svg?.setAttribute('aria-label', description);
+    if (svg) nameMarks(svg);
     room.replaceChildren(picture);
   };
   new ResizeObserver(again).observe(room);
   window.addEventListener('beforeprint', () => { drawn = 0; again(); });
   return room;
+}
+
+/** Parts of a picture are named for tests only: to a screen reader the picture is one thing. */
+export function nameMarks(svg: Element): void {
+  svg.querySelectorAll('[aria-label]').forEach((part) => {
+    part.setAttribute('data-mark', part.getAttribute('aria-label')!);
+    part.removeAttribute('aria-label');
+  });
 }
 
 export const kStyle = { fontSize: '12px', fontFamily: 'inherit', background: 'transparent', overflow: 'visible' };

@@ -92,7 +92,7 @@ function tornado(s: Any): HTMLElement {
       Plot.barX(rows, { x1: (r: Any) => r.low_s / unit.size, x2: () => s.total_s / unit.size, y: 'label', fill: kColor.sky, title: (r: Any) => `${r.label}\n${seconds(r.low_s)} to ${seconds(r.high_s)}\n${shown(r.origin)}`, tip: { format: { x: false, y: false } } }),
       Plot.barX(rows, { x1: () => s.total_s / unit.size, x2: (r: Any) => r.high_s / unit.size, y: 'label', fill: kColor.orange }),
       Plot.ruleX([s.total_s / unit.size], { stroke: kColor.ink }),
-      Plot.text(rows, { frameAnchor: 'left', y: 'label', text: (r: Any) => `${r.label}, ${r.share < 0.01 ? 'under 1' : (100 * r.share).toFixed(0)} % of the variance`, textAnchor: 'start', dy: -19 }),
+      Plot.text(rows, { frameAnchor: 'left', y: 'label', text: (r: Any) => `${r.label}: ${r.share < 0.01 ? 'under 1' : (100 * r.share).toFixed(0)} %`, textAnchor: 'start', dy: -19, stroke: 'var(--card)', strokeWidth: 4, fill: kColor.ink }),
     ],
   }));
 }
@@ -179,9 +179,9 @@ export function predictionPart(r: Any, d: Any): HTMLElement {
       card('Memory of a GPU', `${bytes(last.memory.bytes)} of ${bytes(last.memory.capacity_bytes)} on ${count(last.gpus, 'GPU')}; a batch of up to ${last.memory.largest_batch_per_gpu} per GPU fits.`, { id: 'memory' },
         stacked('memory', labelled, kMemory, (p, key) => p.memory[key], 'memory, GB', 1e9, bytes, { value: last.memory.capacity_bytes, name: 'memory of the GPU' })),
       t ? timelineCard(t) : null,
-      r.sensitivity?.inputs?.length ? card('What the total depends on', `On ${count(r.sensitivity.gpus, 'GPU')}: how far each uncertain input alone moves it (5 % to 95 %).${r.to_narrow ? ' ' + short(r.to_narrow, 300) + '.' : ''}`, { class: 'screen', id: 'tornado' },
+      r.sensitivity?.inputs?.length ? card('What the total depends on', `On ${count(r.sensitivity.gpus, 'GPU')}: how far each uncertain input alone moves it (5 % to 95 %), and its share of the variance.${r.to_narrow ? ' ' + short(r.to_narrow, 300) + '.' : ''}`, { class: 'screen', id: 'tornado' },
         legend([{ name: 'faster', color: kColor.sky }, { name: 'slower', color: kColor.orange }]), tornado(r.sensitivity)) : null,
-      d?.topology_svg ? card('The node and its links', t?.links.length ? `Colours: use by rank 0's messages on ${count(t.gpus, 'GPU')}, the busiest link of each kind.` : '', { class: 'screen', id: 'topology' }, t?.links.length ? linkChart(t) : null, topology(d.topology_svg, t)) : null,
+      d?.topology_svg ? card('The node and its links', t?.links.length ? `Colours: use by rank 0's messages on ${count(t.gpus, 'GPU')}, the busiest link of each kind.` : '', { class: 'screen', id: 'topology' }, t?.links.length ? legend([{ name: 'under 30 % in use', color: kColor.sky }, { name: '30 to 70 %', color: kColor.blue }, { name: 'more', color: kColor.red }]) : null, t?.links.length ? linkChart(t) : null, topology(d.topology_svg, t)) : null,
       card('All numbers', '', { class: 'wide', id: 'numbers' }, pointTable(r)),
       recommendation(r.recommendation, d?.job_script),
       listCard('Warnings', r.warnings ?? [], 'warning'),

@@ -1,5 +1,5 @@
 // One step on its lanes. What is narrower than a pixel is drawn together with its neighbours, so that any step stays fast.
-import { chart, kColor, kStyle, legend, Plot } from './chart';
+import { chart, kColor, kStyle, legend, nameMarks, Plot } from './chart';
 import { card, h, short } from './dom';
 import { bytes, count, seconds } from './units';
 
@@ -72,6 +72,7 @@ export function timelineCard(t: Timeline): HTMLElement {
         ...(narrow ? [Plot.text(lanes, { x: from / unit.size, y: (d: string) => d, text: (d: string) => d, textAnchor: 'start', dy: -20, fontSize: 12 })] : []),
       ],
     });
+    nameMarks(svg);
     svg.setAttribute('role', 'img');
     svg.setAttribute('aria-label', `${bars.length} bars on ${lanes.length} lanes from ${seconds(from / 1e6)} to ${seconds(to / 1e6)} of the step`);
     room.replaceChildren(svg);
