@@ -1,7 +1,7 @@
 // Comparisons, studies, collectives and validations.
 import { chart, kColor, kStyle, legend, Plot } from './chart';
 import { card, h, short } from './dom';
-import { decisionsCard, kAccounts, listCard, stacked } from './prediction';
+import { decisionsCard, kAccounts, listCard, room_left, stacked } from './prediction';
 import { table } from './table';
 import { binary, bytes, count, digits, percent, seconds, times } from './units';
 
@@ -19,7 +19,7 @@ export function comparisonPart(c: Any): HTMLElement {
       const used = [...new Set<string>(rows.map((r: Any) => r.standing))];
       return [card(`Strategies on ${count(p.gpus, 'GPU')}`, 'Samples per second beside the fastest with its 90 % interval. Strategies that cannot be told apart are ties.', {},
         legend(used.map((s) => ({ name: kStanding[s] ?? s, color: kStandingColor[s] ?? kColor.grey }))),
-        chart('strategies', `Strategies on ${p.gpus} GPUs beside the fastest`, (width) => Plot.plot({ width, height: 60 + 34 * rows.length, marginLeft: 124, marginRight: 20, marginBottom: 44, marginTop: 8, style: kStyle,
+        chart('strategies', `Strategies on ${p.gpus} GPUs beside the fastest`, (width) => Plot.plot({ width, height: 60 + 34 * rows.length, marginLeft: room_left(rows), marginRight: 20, marginBottom: 44, marginTop: 8, style: kStyle,
           x: { ...centred('speed beside the fastest, %'), domain: [0, Math.max(110, ...rows.map((r: Any) => 100 * r.ratio.high))], grid: true, ticks: 5 } as Any,
           y: { domain: rows.map((r: Any) => r.label), label: null, tickSize: 0, padding: 0.35 },
           marks: [Plot.barX(rows, { x: (r: Any) => 100 * r.ratio.value, y: 'label', fill: (r: Any) => kStandingColor[r.standing] ?? kColor.grey, title: (r: Any) => `${r.label}: ${kStanding[r.standing]}\n${seconds(r.step_s)} a step`, tip: { format: { x: false, y: false } } }),

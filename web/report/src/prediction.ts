@@ -57,13 +57,16 @@ function curve(points: Any[], key: 'speedup' | 'efficiency', measured: Any[]): H
   return h('div', {}, legend(keys), figure);
 }
 
+/** Room for the longest name beside the bars. */
+export const room_left = (rows: { label: string }[]): number => 22 + 7.4 * Math.max(5, ...rows.map((r) => r.label.length));
+
 export function stacked(name: string, points: { label: string; [key: string]: Any }[], parts: [string, string, string][], of: (p: Any, key: string) => number,
   axis_name: string, unit: number, say: (v: number) => string, limit?: { value: number; name: string }): HTMLElement {
   const used = parts.filter(([key]) => points.some((p) => of(p, key) > 0));
   const rows = points.flatMap((p) => used.map(([key, part]) => ({ label: p.label, part, value: of(p, key) / unit, what: `${p.label}: ${part}\n${say(of(p, key))}` })));
   return h('div', {}, legend([...used.map(([, part, color]) => ({ name: part, color })), ...(limit ? [{ name: limit.name, color: kColor.red, sort: 'dash' as const }] : [])]),
     chart(name, `${axis_name} by part for ${points.map((p) => p.label).join(', ')}`, (width) => Plot.plot({
-      width, height: 58 + 30 * points.length, marginLeft: 84, marginRight: 18, marginTop: 8, marginBottom: 44, style: kStyle,
+      width, height: 58 + 30 * points.length, marginLeft: room_left(points), marginRight: 18, marginTop: 8, marginBottom: 44, style: kStyle,
       x: { ...axis(axis_name, { labelOffset: 38 }), grid: true, ticks: Math.max(3, Math.floor(width / 90)) } as Any,
       y: { domain: points.map((p) => p.label), label: null, tickSize: 0, padding: 0.25 },
       color: { domain: used.map(([, part]) => part), range: used.map(([, , color]) => color) },

@@ -99,8 +99,8 @@ const pointsOf = (page, name) => page.evaluate((chart) => {
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-3 * Math.abs(b) + 1e-9, `${what}: ${a} is not ${b}`);
 
 const tests = {
-  async 'every kind of page opens without requests and errors, in both widths and colours'() {
-    for (const [name, line] of Object.entries(kPages)) {
+  ...Object.fromEntries(Object.entries(kPages).map(([name, line]) => [`the page of a ${name} opens without requests and errors, in both widths and colours`, async () => {
+    {
       const file = written(name, line);
       for (const [width, dark] of [[1440, false], [375, false], [1440, true], [375, true]]) {
         const { page, context, check } = await opened(file, { width, dark });
@@ -111,7 +111,7 @@ const tests = {
         await context.close();
       }
     }
-  },
+  }])),
   async 'points of the curves are those of the JSON'() {
     const { page, context } = await opened(written('prediction', kPages.prediction));
     const points = JSON.parse(execFileSync(program, ['predict', 'mahti-resnet50-ddp', '--format', 'json'])).points;
