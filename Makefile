@@ -8,7 +8,7 @@ PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
-.PHONY: help run test test-python build format docs left-out
+.PHONY: help run test test-python build format docs left-out page test-page
 help:                     ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
@@ -40,6 +40,14 @@ docs: build               ## write the reference pages, and the outputs and pict
 
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)
 	@MARK="left out" PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/accuracy_*.md
+
+page:                     ## build the template of --html pages from web/report (needs node), which is kept in the repository
+	@tools/install_packages page
+	@cd web/report && npm ci --no-audit --no-fund && npm run build
+
+test-page: build          ## look at pages in Chromium: points, zoom, names, colours, sizes (needs node)
+	@tools/install_packages page
+	@cd web/report && npm ci --no-audit --no-fund && node test/run.mjs $(CURDIR)/$(BINARY)
 
 build/%/build.ninja: CMakePresets.json
 	@cmake --preset $*

@@ -46,6 +46,28 @@ list(TRANSFORM FORETRAIN_SAMPLES_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/sim/scena
 add_library(foretrain_samples STATIC ${FORETRAIN_SAMPLES_SOURCES})
 foretrain_compile_together(foretrain_samples)
 
+# The template of --html as bytes of the program: `make page` builds it from web/report, so that a build needs no node.
+set(FORETRAIN_PAGE ${PROJECT_SOURCE_DIR}/web/report/page.html.gz)
+set(FORETRAIN_PACKED_PAGE ${PROJECT_BINARY_DIR}/packed_page.cpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FORETRAIN_PAGE})
+if(${FORETRAIN_PAGE} IS_NEWER_THAN ${FORETRAIN_PACKED_PAGE})
+  file(READ ${FORETRAIN_PAGE} page_bytes HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," page_bytes "${page_bytes}")
+  file(WRITE ${FORETRAIN_PACKED_PAGE} "// Made by cmake/layers.cmake of web/report/page.html.gz.
+#include \"sim/report/page/page.hpp\"
+
+namespace foretrain {
+
+std::string_view packed_page() {
+  static const unsigned char kBytes[] = {${page_bytes}};
+  return {reinterpret_cast<const char*>(kBytes), sizeof kBytes};
+}
+
+}  // namespace foretrain
+")
+endif()
+set_source_files_properties(${FORETRAIN_PACKED_PAGE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 set(below "")
 foreach(layer IN LISTS FORETRAIN_LAYERS)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/${layer}/*.cpp)
@@ -53,6 +75,9 @@ foreach(layer IN LISTS FORETRAIN_LAYERS)
   list(REMOVE_ITEM sources ${FORETRAIN_SAMPLES_SOURCES})
   if(NOT sources)
     continue()
+  endif()
+  if(layer STREQUAL "report")
+    list(APPEND sources ${FORETRAIN_PACKED_PAGE})
   endif()
   add_library(foretrain_${layer} STATIC ${sources})
   foretrain_compile_together(foretrain_${layer})

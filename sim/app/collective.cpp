@@ -9,6 +9,7 @@
 #include "sim/report/collective/busbw_chart.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/csv/message_sizes.hpp"
 #include "sim/scenario/named_cluster.hpp"
@@ -86,15 +87,24 @@ MeasurementFile read_measured(const std::string& file) {
                    "columns: series,cluster,op,gpus,nodes,bytes,time_us,settings,source");
 }
 
+std::string page_of(const CollectiveCommand& command, const CollectiveCurve& curve,
+                    const std::vector<CollectiveMeasurement>& rows) {
+  return write_page({"collective",
+                     {write_collective_json(curve, {.explain = command.explain})},
+                     {measured_details(curve, rows)},
+                     command.made});
+}
+
 }  // namespace
 
 void run_collective(const CollectiveCommand& command) {
   const CollectiveQuestion question = question_of(command);
   const MeasurementFile measured =
       command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
-  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}, {"--html", command.html}});
   const CollectiveCurve curve = predict_collective(question);
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
+  if (!command.html.empty()) write_file(command.html, page_of(command, curve, measured.collective));
   write_output(command.output,
                find_collective_report(command.format)->write(curve, {.explain = command.explain}));
   warn_beside(command.format, curve.warnings);

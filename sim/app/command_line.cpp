@@ -20,6 +20,7 @@
 #include "sim/app/options/usage.hpp"
 #include "sim/app/pages/command_pages.hpp"
 #include "sim/app/pages/completion.hpp"
+#include "sim/app/pages/page_origin.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/model/model_catalog.hpp"
@@ -283,6 +284,9 @@ int run_command_line(int argc, char** argv) {
   CLI::App app{kPurpose, "foretrain"};
   Options options;
   declare(app, options);
+  const PageOrigin made{command_text(argc, argv), "foretrain " FORETRAIN_VERSION, date_of_today()};
+  options.training.predict.made = options.training.compare.made = options.training.validate.made = made;
+  options.collective.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
     app.parse(argc, argv);

@@ -12,6 +12,7 @@
 #include "sim/import/machines/machine_cluster.hpp"
 #include "sim/import/models/model_file.hpp"
 #include "sim/report/model/model_catalog.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/scenario/new_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -37,6 +38,7 @@ struct PredictCommand {
   std::string format = "table";
   std::string output;                    ///< file; empty = standard output
   std::string html;                      ///< also write the page here
+  PageOrigin made{};                     ///< for the page
   std::string trace;                     ///< also write the largest run's steps here
   int trace_ranks = 4, trace_steps = 3;  ///< at most so many of them
   bool quiet = false;                    ///< the table alone
@@ -56,6 +58,8 @@ struct CompareCommand {
   std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
+  std::string html;    ///< also write the page here
+  PageOrigin made{};
   bool explain = false;
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
@@ -78,7 +82,9 @@ struct CollectiveCommand {
   std::string output;    ///< file; empty = standard output
   std::string svg;       ///< also draw the curve here
   std::string measured;  ///< with these measurements over it
-  bool single = false;   ///< of one call by itself
+  std::string html;      ///< also write the page here
+  PageOrigin made{};
+  bool single = false;  ///< of one call by itself
   bool explain = false;
   bool is_nccl() const { return transport == "nccl"; }
 };
@@ -172,6 +178,8 @@ struct ValidateCommand {
   std::string with;             ///< a file of the same kind whose rows count, too; empty: none
   std::string format = "table";
   std::string output;
+  std::string html;  ///< also write the page here
+  PageOrigin made{};
 };
 void run_validate(const ValidateCommand& command);  // validate.cpp
 

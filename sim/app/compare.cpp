@@ -83,20 +83,31 @@ std::string report_of(const CompareCommand& command, const std::vector<Compariso
                                  : report.write_several(comparisons, options);
 }
 
+std::string page_of(const CompareCommand& command, const std::vector<Comparison>& comparisons) {
+  PageContent content{"comparison", {}, {}, command.made};
+  for (const Comparison& comparison : comparisons)
+    content.reports.push_back(write_comparison_json(comparison, {}));
+  return write_page(content);
+}
+
 // The two ways down.
 
 void compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
   check_pairs(command);
+  check_outputs({{"-o", command.output}, {"--html", command.html}});
   const StrategyMatrix matrix = matrix_of(command, strategies);
+  if (!command.html.empty())
+    write_file(command.html, write_page({"strategies", {write_matrix_json(matrix)}, {}, command.made}));
   write_output(command.output, find_comparison_report(command.format)->write_matrix(matrix));
 }
 
 void compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
   const std::vector<ComparedScenarios> opened =
       open_compared(command.scenarios, command.overrides, strategies);
-  check_outputs({{"-o", command.output}});
+  check_outputs({{"-o", command.output}, {"--html", command.html}});
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(scenarios));
+  if (!command.html.empty()) write_file(command.html, page_of(command, comparisons));
   write_report(command.output, command.format, report_of(command, comparisons));
   for (const Comparison& comparison : comparisons) warn_beside(command.format, comparison.warnings);
 }

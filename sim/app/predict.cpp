@@ -20,8 +20,10 @@
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
-#include "sim/report/prediction/html.hpp"
+#include "sim/report/prediction/json.hpp"
+#include "sim/report/study/study_reports.hpp"
 #include "sim/scenario/variation.hpp"
 
 namespace foretrain {
@@ -32,12 +34,11 @@ namespace {
 
 bool has_study(const OpenedScenario& opened) { return !opened.scenario.study.axes.empty(); }
 
-/// A page and a trace are of one prediction.
-void refuse_pages(const PredictCommand& command, bool is_written, std::string_view what,
-                  std::string_view hint) {
-  const std::string_view option = !command.html.empty() ? "--html" : !command.trace.empty() ? "--trace" : "";
-  if (!option.empty())
-    throw InputError(fmt::format("{} shows one scenario, not {}", option, what), std::string(hint));
+/// A trace is of one prediction.
+void refuse_traces(const PredictCommand& command, bool is_written, std::string_view what,
+                   std::string_view hint) {
+  if (!command.trace.empty())
+    throw InputError(fmt::format("--trace shows one scenario, not {}", what), std::string(hint));
   if (command.scaling == AskedScaling::both)
     throw InputError(fmt::format("--scaling both shows one scenario, not {}", what), std::string(hint));
   if (command.recommendation.is_wanted())
@@ -88,9 +89,10 @@ std::optional<ComparedScenarios> alternatives(const PredictCommand& command, con
 Prediction predicted(const PredictCommand& command, const Scenario& scenario,
                      const std::optional<JobTimeLimit>& limit) {
   ProgressLine progress("predicting " + scenario.name);
-  Prediction prediction = predict(
-      scenario, [&progress](double done) { progress.show(done); },
-      {.sensitivity = command.sensitivity, .break_even = command.break_even, .every_gpu = command.every_gpu});
+  Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); },
+                                  {.sensitivity = command.sensitivity || !command.html.empty(),
+                                   .break_even = command.break_even,
+                                   .every_gpu = command.every_gpu});
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
   if (!too_short.empty()) prediction.warnings.push_back(fmt::format("{}: {}", limit->place, too_short));
@@ -148,10 +150,17 @@ ReportOptions options_of(const PredictCommand& command) {
   return options;
 }
 
+/// The page always shows what the answer depends on, other reports when asked.
+Prediction without_extras(const PredictCommand& command, Prediction prediction) {
+  if (!command.sensitivity) prediction.sensitivity.reset();
+  return prediction;
+}
+
 std::string main_report(const PredictCommand& command, const Answer& answer) {
   const ReportOptions options = options_of(command);
-  if (!answer.other_scaling) return find_report(command.format)->write(answer.prediction, options);
-  const Prediction &own = answer.prediction, &other = *answer.other_scaling;
+  const Prediction own = without_extras(command, answer.prediction);
+  if (!answer.other_scaling) return find_report(command.format)->write(own, options);
+  const Prediction other = without_extras(command, *answer.other_scaling);
   const auto write = find_report(command.format)->write_both_scalings;
   return own.strong_scaling ? write(other, own, options) : write(own, other, options);
 }
@@ -179,9 +188,23 @@ std::string trace_text(const PredictCommand& command, const Answer& answer, cons
   return is_packed(command.trace) ? packed_gzip(text) : text;
 }
 
+/// The scaling that was asked for first, and the other beside it.
+std::string page_of(const PredictCommand& command, const Answer& answer, const OpenedScenario& opened) {
+  const auto& recommendation = answer.prediction.recommendation;
+  const std::string script = recommendation && recommendation->best
+                                 ? asked_system(command, recommendation->plan).write(recommendation->plan)
+                                 : "";
+  PageContent content{"prediction",
+                      {write_json(answer.prediction, {})},
+                      {prediction_details(opened.scenario, opened.source, answer.prediction, script)},
+                      command.made};
+  if (answer.other_scaling) content.reports.push_back(write_json(*answer.other_scaling, {}));
+  return write_page(content);
+}
+
 /// What is written besides the report, in this order.
 std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
-                                    const Scenario& scenario) {
+                                    const OpenedScenario& opened) {
   const std::string& sbatch = command.recommendation.sbatch;
   const std::string& condor = command.recommendation.condor;
   std::vector<FileText> files;
@@ -192,9 +215,8 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
     if (!own.empty())
       files.push_back({own, asked_system(command, recommendation->plan).write(recommendation->plan)});
   }
-  if (!command.html.empty())
-    files.push_back({command.html, write_html(answer.prediction, {.explain = command.explain})});
-  if (!answer.steps.empty()) files.push_back({command.trace, trace_text(command, answer, scenario)});
+  if (!command.html.empty()) files.push_back({command.html, page_of(command, answer, opened)});
+  if (!answer.steps.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
   return files;
 }
 
@@ -205,7 +227,7 @@ void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
   const Answer answer = answered(command, opened, others);
   const std::string report = main_report(command, answer);
-  for (const auto& [file, text] : further_files(command, answer, opened.scenario))
+  for (const auto& [file, text] : further_files(command, answer, opened))
     is_packed(file) && file == command.trace ? write_bytes(file, text) : write_file(file, text);
   write_report(command.output, command.format, report);
   warn_beside(command.format, answer.prediction.warnings);
@@ -214,20 +236,30 @@ void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
 void predict_study(const PredictCommand& command, const OpenedScenario& opened) {
   refuse_beside_study(command);
   const auto write = find_report(command.format)->write_study;
-  refuse_pages(command, write != nullptr, "the combinations of a study",
-               "leave [study] out, and say with --set which combination");
+  refuse_traces(command, write != nullptr, "the combinations of a study",
+                "leave [study] out, and say with --set which combination");
   const StudyResult result = studied(read_study(opened.source, command.overrides, opened.scenario));
+  if (!command.html.empty())
+    write_file(command.html, write_page({"study", {write_study_json(result, {})}, {}, command.made}));
   write_report(command.output, command.format, write(result, {.explain = command.explain}));
   warn_beside(command.format, result.warnings);
 }
 
 void predict_several(const PredictCommand& command, const std::vector<OpenedScenario>& opened) {
   const auto write = find_report(command.format)->write_several;
-  refuse_pages(command, write != nullptr, "several", "predict them one by one");
+  refuse_traces(command, write != nullptr, "several", "predict them one by one");
   refuse_studies(opened);
   std::vector<Prediction> predictions;
-  for (const OpenedScenario& one : opened)
-    predictions.push_back(predicted(command, one.scenario, one.time_limit));
+  PageContent page{"prediction", {}, {}, command.made};
+  for (const OpenedScenario& one : opened) {
+    const Prediction prediction = predicted(command, one.scenario, one.time_limit);
+    if (!command.html.empty()) {
+      page.reports.push_back(write_json(prediction, {}));
+      page.details.push_back(prediction_details(one.scenario, one.source, prediction, ""));
+    }
+    predictions.push_back(without_extras(command, prediction));
+  }
+  if (!command.html.empty()) write_file(command.html, write_page(page));
   write_report(command.output, command.format, write(predictions, options_of(command)));
   for (const Prediction& prediction : predictions) warn_beside(command.format, prediction.warnings);
 }

@@ -12,6 +12,7 @@
 #include "sim/base/named_rows.hpp"
 #include "sim/base/names.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/prediction/json.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -71,10 +72,15 @@ ValidationOptions options_of(const ValidateCommand& command) {
           .provenance = provenance_of(command.provenance)};
 }
 
+void write_page_of(const ValidateCommand& command, const std::string& report) {
+  if (!command.html.empty()) write_file(command.html, write_page({"validation", {report}, {}, command.made}));
+}
+
 std::string validated_collectives(const ValidateCommand& command, const MeasurementFile& file) {
   ProgressLine progress("validating " + command.file);
   const CollectiveValidation validation = validate_collectives(
       file.collective, command.settings, [&progress](double done) { progress.show(done); });
+  write_page_of(command, write_validation_json(validation));
   return find_row(kValidationReports, command.format)->write_collectives(validation);
 }
 
@@ -83,6 +89,7 @@ std::string validated_kernels(const ValidateCommand& command, const MeasurementF
   ProgressLine progress("validating " + command.file);
   const KernelValidation validation =
       validate_kernels(file.kernels, [&progress](double done) { progress.show(done); });
+  write_page_of(command, write_kernel_json(validation, groups));
   return find_row(kValidationReports, command.format)->write_kernels(validation, groups);
 }
 
@@ -90,6 +97,7 @@ std::string validated_training(const ValidateCommand& command, const Measurement
                                const ValidationOptions& options, const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
   const Validation validation = validate(file, options, [&progress](double done) { progress.show(done); });
+  write_page_of(command, write_validation_json(validation, groups));
   return find_row(kValidationReports, command.format)->write(validation, {groups, command.worst});
 }
 
@@ -140,7 +148,9 @@ void run_validate(const ValidateCommand& command) {
   const std::vector<GroupKeys> groups =
       group_keys_of(command, has_kernels ? kernel_group_keys() : error_group_keys());
   const ValidationOptions options = options_of(command);
-  check_outputs({{"-o", command.output}});
+  check_outputs({{"-o", command.output}, {"--html", command.html}});
+  if (!command.html.empty() && !command.leave_out.empty())
+    throw InputError("--html shows no --leave-out", "ask for the page without it");
   if (file.kind == Kind::collective && command.leave_out.empty()) refuse_selection(command);
   if (has_kernels) refuse_trainings_options(command);
   std::string text;

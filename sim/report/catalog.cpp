@@ -24,7 +24,8 @@ const std::vector<ReportEntry>& report_catalog() {
        write_study_table, write_both_scalings_table},
       {"json", "for programs: foretrain.prediction/1, keys are stable", write_json, write_several_json,
        write_study_json, write_both_scalings_json},
-      {"html", "one self-contained page with drawings", write_html, nullptr, nullptr, nullptr},
+      {"html", "one self-contained page with drawings", write_html, write_predictions_html, write_study_html,
+       nullptr},
       {"csv", "for spreadsheets: one line per number of GPUs", write_csv, write_predictions_csv,
        write_study_csv, write_both_scalings_csv},
   };

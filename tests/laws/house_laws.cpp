@@ -37,7 +37,7 @@ const Rooms& rooms() {
        {"advice", "collective", "explanation", "fit", "search", "step", "traces", "uncertainty",
         "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction",
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "prediction",
         "simulators", "study", "topology", "traces", "validation"}},
       {"app", {"options", "pages"}},
   };

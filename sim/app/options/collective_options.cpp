@@ -114,10 +114,12 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
   command->add_option("-o,--output", collective.output, "Write to a file instead of standard output")
       ->type_name("FILE");
   command->add_option("--svg", collective.svg, "Also draw bus bandwidth over size")->type_name("FILE");
+  command->add_option("--html", collective.html, "Also write time and bandwidth over size as a page")
+      ->type_name("FILE");
   command
-      ->add_option("--measured", collective.measured,
-                   "CSV as for validate; its rows of the same job are drawn over the curve")
-      ->needs("--svg")
+      ->add_option(
+          "--measured", collective.measured,
+          "CSV as for validate; its rows of the same job are drawn over the curve of --svg or --html")
       ->type_name("FILE");
   command->add_flag(
       "--single", collective.single,
@@ -135,6 +137,8 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
       "--transport plain --algorithm ring --fidelity chunk");
   command->callback([&collective] {
     check_algorithm(collective);
+    if (!collective.measured.empty() && collective.svg.empty() && collective.html.empty())
+      throw CLI::RequiresError("--measured", "--svg or --html");
     run_collective(collective);
   });
 }

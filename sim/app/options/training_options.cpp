@@ -124,7 +124,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
                options.settings_files);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_format(*command, predict.format, report_names(), predict.output);
-  command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
+  command->add_option("--html", predict.html, "Also write the report as a page: curves, a timeline, tables")
+      ->type_name("FILE");
   command
       ->add_option("--trace", predict.trace,
                    "Also write the steps on the largest number of GPUs for Perfetto or chrome://tracing; "
@@ -208,6 +209,8 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
       ->delimiter(',')
       ->type_name("LIST");
   add_format(*command, compare.format, comparison_report_names(), compare.output);
+  command->add_option("--html", compare.html, "Also write the strategies side by side as a page")
+      ->type_name("FILE");
   command->add_flag("--explain", compare.explain, "Append what was decided and why");
   command->footer(
       "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp "
@@ -279,6 +282,8 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  command->add_option("--html", validate.html, "Also write predicted against measured as a page")
       ->type_name("FILE");
   command->footer(
       "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv "

@@ -1,11 +1,13 @@
-// The prediction as one self-contained page: the curve, where the step goes, the table.
+// Predictions and studies as one self-contained page.
 #pragma once
 
 #include "sim/report/catalog.hpp"
 
 namespace foretrain {
 
-/// HTML5 with inline SVG and no outside references.
+/// --format html: without what only the command line knows (timeline, scenario, command).
 std::string write_html(const Prediction& prediction, const ReportOptions& options);
+std::string write_predictions_html(const std::vector<Prediction>& predictions, const ReportOptions& options);
+std::string write_study_html(const StudyResult& study, const ReportOptions& options);
 
 }  // namespace foretrain

@@ -86,12 +86,8 @@ TEST_CASE("options without an effect on a study are refused") {
 }
 
 TEST_CASE("what shows one scenario is refused for a study and for several, and a study among several") {
-  check_refused("predict study.toml --html page.html",
-                "--html shows one scenario, not the combinations of a study");
   check_refused("predict study.toml --trace trace.json", "--trace shows one scenario");
-  check_refused("predict study.toml --format html", "--format html shows one scenario");
-  check_refused("predict a.toml b.toml --html page.html", "--html shows one scenario, not several");
-  check_refused("predict a.toml b.toml --format html", "--format html shows one scenario, not several");
+  check_refused("predict a.toml b.toml --trace trace.json", "--trace shows one scenario, not several");
   check_refused("predict a.toml study.toml", "study.toml has a [study], which is a table of its own");
 }
 

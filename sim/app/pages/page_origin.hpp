@@ -1,0 +1,14 @@
+// How a page says it was made: the command line as it could be typed again, and the day.
+#pragma once
+
+#include <string>
+
+namespace foretrain {
+
+/// With quotes around words that a shell would take apart.
+std::string command_text(int argc, char** argv);
+
+/// "2026-11-23", of SOURCE_DATE_EPOCH where that is set.
+std::string date_of_today();
+
+}  // namespace foretrain

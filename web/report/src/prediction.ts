@@ -1,0 +1,194 @@
+// A prediction: what to take, the curves, where the step goes, one step in time, memory, the node, tables.
+import { apart, chart, kColor, kStyle, Key, legend, Plot } from './chart';
+import { card, copyButton, h, saveButton, shown, short } from './dom';
+import { table } from './table';
+import { Timeline, linkChart, timelineCard, useColor } from './timeline';
+import { bytes, count, digits, percent, seconds, times } from './units';
+
+type Any = any;
+
+export const kAccounts: [string, string, string][] = [
+  ['compute_s', 'compute', kColor.blue], ['exposed_communication_s', 'exposed communication', kColor.orange],
+  ['input_stall_s', 'input', kColor.yellow], ['host_s', 'host', kColor.purple],
+  ['optimizer_s', 'optimizer', kColor.green], ['other_s', 'other', kColor.grey]];
+const kMemory: [string, string, string][] = [
+  ['parameters_bytes', 'weights', kColor.blue], ['gradients_bytes', 'gradients', kColor.orange],
+  ['optimizer_bytes', 'optimizer', kColor.green], ['buckets_bytes', 'buckets', kColor.yellow],
+  ['activations_bytes', 'activations', kColor.sky], ['workspace_bytes', 'workspace', kColor.purple],
+  ['framework_bytes', 'framework', kColor.grey]];
+
+const axis = (label: string, more: object = {}): object => ({ label, labelAnchor: 'center', labelArrow: 'none', ...more });
+
+function gpuAxis(points: Any[], width: number): Any {
+  const all = points.map((p) => p.gpus), isLog = all[all.length - 1] / all[0] > 8;
+  return axis('number of GPUs', { type: isLog ? 'log' : 'linear', ticks: apart(all, width - 80, isLog), tickFormat: (d: number) => String(d), labelOffset: 38 });
+}
+
+function curve(points: Any[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
+  const isShare = key === 'efficiency', scale = isShare ? 100 : 1;
+  const rows = points.map((p) => ({
+    gpus: p.gpus, value: scale * p[key],
+    low: scale * p.speedup_interval.low / (isShare ? p.gpus : 1), high: scale * p.speedup_interval.high / (isShare ? p.gpus : 1),
+  }));
+  const ideal = points.map((p) => ({ gpus: p.gpus, value: isShare ? 100 : p.gpus }));
+  const most = points[points.length - 1].gpus;
+  const isLog = !isShare && most / points[0].gpus > 8;
+  const marked = measured.map((m) => ({ gpus: m.gpus, value: points.find((p) => p.gpus === m.gpus) })).filter((m) => m.value)
+    .map((m, i) => ({ gpus: m.gpus, value: scale * (m.value[key] * m.value.step_s / measured[i].step_s) }));
+  const unit = isShare ? ' %' : '\u00d7';
+  const figure = chart(key, `${key} over the number of GPUs, from ${digits(rows[0].value)} to ${digits(rows[rows.length - 1].value)}${unit} on ${most} GPUs`, (width) => Plot.plot({
+    width, height: Math.min(340, Math.max(250, width * 0.62)), marginLeft: 58, marginRight: 18, marginTop: 14, marginBottom: 44, style: kStyle,
+    x: gpuAxis(points, width),
+    y: { ...axis(isShare ? 'efficiency, %' : 'speedup over one GPU', { labelOffset: 46 }), grid: true, type: isLog ? 'log' : 'linear', base: isLog ? 2 : undefined,
+      ...(isShare ? { domain: [0, Math.max(110, ...rows.map((r) => r.high))] } : isLog ? {} : { domain: [0, Math.max(most, ...rows.map((r) => r.high))] }),
+      tickFormat: (d: number) => String(Number(d.toPrecision(3))), ticks: 6 } as Any,
+    marks: [
+      Plot.areaY(rows, { x: 'gpus', y1: 'low', y2: 'high', fill: kColor.blue, fillOpacity: 0.18 }),
+      Plot.line(ideal, { x: 'gpus', y: 'value', stroke: kColor.quiet, strokeDasharray: '5 4', strokeWidth: 1.5 }),
+      Plot.line(rows, { x: 'gpus', y: 'value', stroke: kColor.blue, strokeWidth: 2.5 }),
+      Plot.dot(rows, { x: 'gpus', y: 'value', r: 4, fill: kColor.blue, stroke: 'var(--card)', strokeWidth: 1.2, ariaLabel: (r) => `${r.gpus} GPUs: ${digits(r.value)}${unit}`,
+        title: (r) => `${count(r.gpus, 'GPU')}: ${digits(r.value)}${unit}\n90 % interval ${digits(r.low)} to ${digits(r.high)}${unit}`, tip: true }),
+      Plot.dot(marked, { x: 'gpus', y: 'value', r: 7, stroke: kColor.red, strokeWidth: 2, symbol: 'diamond' }),
+    ],
+  }));
+  const keys: Key[] = [{ name: 'predicted', color: kColor.blue, sort: 'line' }, { name: '90 % interval', color: kColor.blue, sort: 'band' },
+    { name: 'ideal', color: kColor.quiet, sort: 'dash' }];
+  if (marked.length) keys.push({ name: 'measured', color: kColor.red, sort: 'ring' });
+  return h('div', {}, legend(keys), figure);
+}
+
+/** Room for the longest name beside the bars. */
+export const room_left = (rows: { label: string }[]): number => 22 + 7.4 * Math.max(5, ...rows.map((r) => r.label.length));
+
+export function stacked(name: string, points: { label: string; [key: string]: Any }[], parts: [string, string, string][], of: (p: Any, key: string) => number,
+  axis_name: string, unit: number, say: (v: number) => string, limit?: { value: number; name: string }): HTMLElement {
+  const used = parts.filter(([key]) => points.some((p) => of(p, key) > 0));
+  const rows = points.flatMap((p) => used.map(([key, part]) => ({ label: p.label, part, value: of(p, key) / unit, what: `${p.label}: ${part}\n${say(of(p, key))}` })));
+  return h('div', {}, legend([...used.map(([, part, color]) => ({ name: part, color })), ...(limit ? [{ name: limit.name, color: kColor.red, sort: 'dash' as const }] : [])]),
+    chart(name, `${axis_name} by part for ${points.map((p) => p.label).join(', ')}`, (width) => Plot.plot({
+      width, height: 58 + 30 * points.length, marginLeft: room_left(points), marginRight: 18, marginTop: 8, marginBottom: 44, style: kStyle,
+      x: { ...axis(axis_name, { labelOffset: 38 }), grid: true, ticks: Math.max(3, Math.floor(width / 90)) } as Any,
+      y: { domain: points.map((p) => p.label), label: null, tickSize: 0, padding: 0.25 },
+      color: { domain: used.map(([, part]) => part), range: used.map(([, , color]) => color) },
+      marks: [Plot.barX(rows, { x: 'value', y: 'label', fill: 'part', title: 'what', tip: { format: { x: false, y: false, fill: false } }, insetRight: 0.5 }),
+        Plot.ruleX([0], { stroke: kColor.quiet }),
+        ...(limit ? [Plot.ruleX([limit.value / unit], { stroke: kColor.red, strokeWidth: 2, strokeDasharray: '5 4' })] : [])],
+    })));
+}
+
+/** As many numbers of GPUs as a picture holds: the first, the last, and doublings between. */
+function chosen(points: Any[]): Any[] {
+  if (points.length <= 10) return points;
+  const keep = new Set([points[0].gpus, points[points.length - 1].gpus]);
+  for (const p of points) if (Number.isInteger(Math.log2(p.gpus))) keep.add(p.gpus);
+  return points.filter((p) => keep.has(p.gpus));
+}
+
+function tornado(s: Any): HTMLElement {
+  const unit = s.total_s > 172800 ? { size: 3600, name: 'h' } : s.total_s > 600 ? { size: 60, name: 'min' } : { size: 1, name: 's' };
+  const rows = s.inputs.filter((i: Any) => i.share >= 0.0005).slice(0, 9).map((i: Any) => ({ ...i, label: short(i.input, 40) }));
+  return chart('tornado', `How far each uncertain input alone moves the total of ${seconds(s.total_s)}`, (width) => Plot.plot({
+    width, height: 52 + 44 * rows.length, marginLeft: 14, marginRight: 18, marginTop: 18, marginBottom: 44, style: kStyle,
+    x: { ...axis(`total time, ${unit.name}`, { labelOffset: 38 }), grid: true, ticks: 6 } as Any,
+    y: { axis: null, domain: rows.map((r: Any) => r.label), padding: 0.5 },
+    marks: [
+      Plot.barX(rows, { x1: (r: Any) => r.low_s / unit.size, x2: () => s.total_s / unit.size, y: 'label', fill: kColor.sky, title: (r: Any) => `${r.label}\n${seconds(r.low_s)} to ${seconds(r.high_s)}\n${shown(r.origin)}`, tip: { format: { x: false, y: false } } }),
+      Plot.barX(rows, { x1: () => s.total_s / unit.size, x2: (r: Any) => r.high_s / unit.size, y: 'label', fill: kColor.orange }),
+      Plot.ruleX([s.total_s / unit.size], { stroke: kColor.ink }),
+      Plot.text(rows, { frameAnchor: 'left', y: 'label', text: (r: Any) => `${r.label}: ${r.share < 0.01 ? 'under 1' : (100 * r.share).toFixed(0)} %`, textAnchor: 'start', dy: -19, stroke: 'var(--card)', strokeWidth: 4, fill: kColor.ink }),
+    ],
+  }));
+}
+
+function topology(svg: string, t: Timeline | undefined): HTMLElement {
+  const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  if (parsed.tagName !== 'svg') return h('p', {}, 'There is no drawing.');
+  parsed.querySelectorAll('style, script, foreignObject').forEach((e) => e.remove());
+  for (const [prefix, sort] of [['the network', 'network'], ['NVLink', 'nvlink'], ['PCIe', 'pcie'], ['the socket', 'socket']]) {
+    const link = t?.links.find((l) => l.name.startsWith(prefix));
+    if (link) parsed.querySelectorAll(`.link.${sort}`).forEach((e) => { (e as SVGElement).style.stroke = useColor(link.use); e.classList.add('used'); });
+  }
+  parsed.setAttribute('class', 'topology');
+  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Drawing of a node' }, document.importNode(parsed, true));
+}
+
+export function textBlock(title: string, text: string, file: string, open = false): HTMLElement {
+  return h('details', { open }, h('summary', {}, title),
+    h('div', { class: 'tools' }, copyButton('Copy', () => text), saveButton('Save', file, 'text/plain', () => text)),
+    h('pre', { tabindex: 0, 'aria-label': title }, text));
+}
+
+export const listCard = (title: string, items: string[], mark = ''): HTMLElement | null =>
+  items.length ? card(title, '', { class: 'wide ' + mark }, h('ul', { class: 'plain' }, ...items.map((i) => h('li', {}, short(i, 1500))))) : null;
+
+export function decisionsCard(decisions: Any[]): HTMLElement | null {
+  if (!decisions?.length) return null;
+  return card('Assumptions and decisions', '', { class: 'wide screen' }, h('details', {}, h('summary', {}, `${decisions.length} choices that the prediction rests on, and why`),
+    table('What was chosen and why', [{ name: 'Subject', cell: (d: Any) => d.subject }, { name: 'Choice', cell: (d: Any) => d.choice }, { name: 'Why', cell: (d: Any) => d.why }], decisions, 'decisions')));
+}
+
+const fact = (name: string, value: string, note = ''): HTMLElement =>
+  h('div', { class: 'fact' }, h('dt', {}, name), h('dd', {}, h('strong', {}, value), note ? h('span', {}, note) : null));
+
+function facts(r: Any): HTMLElement {
+  const best = r.points.find((p: Any) => p.gpus === r.crossover?.fastest_gpus) ?? r.points[r.points.length - 1];
+  const worth = r.crossover?.worth_requesting?.['0.9'];
+  const i = best.total_interval;
+  return h('dl', { class: 'facts' },
+    fact('Fastest', count(best.gpus, 'GPU'), r.cannot_run ? '' : `${times(best.speedup)} the speed of one`),
+    worth ? fact('Worth at 90 % efficiency', `up to ${count(worth.every_up_to, 'GPU')}`, `efficiency ${percent(best.efficiency)} on ${best.gpus}`) : null,
+    fact(`Time on ${count(best.gpus, 'GPU')}`, seconds(best.total_s), i ? `90 %: ${seconds(i.low_s)} to ${seconds(i.high_s)}` : ''),
+    fact('Memory of a GPU', bytes(best.memory.bytes), `of ${bytes(best.memory.capacity_bytes)}${best.memory.fits ? '' : ': does not fit'}`));
+}
+
+function pointTable(r: Any): HTMLElement {
+  const n = (name: string, text: (p: Any) => string, value: (p: Any) => Any): Any => ({ name, number: true, cell: (p: Any) => ({ text: text(p), value: value(p) }) });
+  return table('By number of GPUs', [
+    n('GPUs', (p) => String(p.gpus), (p) => p.gpus), n('Nodes', (p) => String(p.nodes), (p) => p.nodes),
+    n('Batch per GPU', (p) => String(p.batch_per_gpu), (p) => p.batch_per_gpu),
+    n('Step', (p) => seconds(p.step_s), (p) => p.step_s),
+    n('90 % interval', (p) => p.interval ? `${seconds(p.interval.low_s)} to ${seconds(p.interval.high_s)}` : '\u2013', (p) => p.interval?.low_s),
+    n('Samples/s', (p) => digits(p.samples_per_s, 4), (p) => p.samples_per_s), n('Speedup', (p) => times(p.speedup), (p) => p.speedup),
+    n('Efficiency', (p) => percent(p.efficiency, 1), (p) => p.efficiency), n('Epoch', (p) => seconds(p.epoch_s), (p) => p.epoch_s),
+    n('Total', (p) => seconds(p.total_s), (p) => p.total_s), n('GPU hours', (p) => digits(p.gpu_hours), (p) => p.gpu_hours),
+    n('Memory', (p) => bytes(p.memory.bytes), (p) => p.memory.bytes),
+  ], r.points, 'points');
+}
+
+function recommendation(r: Any, script: string | undefined): HTMLElement | null {
+  if (!r) return null;
+  const jobs = [...(r.best ? [{ ...r.best, trade: 'the recommendation' }] : []), ...r.runners_up];
+  return card('What to request', r.best ? `For the goal "${r.goal}": ${count(r.best.gpus, 'GPU')} on ${count(r.best.nodes, 'node')} with ${r.best.strategy}, ${seconds(r.best.total_s)}.` : r.why_none, { class: 'wide' },
+    jobs.length ? table('Jobs to choose from', [
+      { name: 'GPUs', number: true, cell: (j: Any) => ({ text: String(j.gpus), value: j.gpus }) }, { name: 'Strategy', cell: (j: Any) => j.strategy },
+      { name: 'Time', number: true, cell: (j: Any) => ({ text: seconds(j.total_s), value: j.total_s }) },
+      { name: 'GPU hours', number: true, cell: (j: Any) => ({ text: digits(j.gpu_hours), value: j.gpu_hours }) },
+      { name: 'Efficiency', number: true, cell: (j: Any) => ({ text: percent(j.efficiency), value: j.efficiency }) }, { name: 'Against the recommendation', cell: (j: Any) => j.trade },
+    ], jobs, 'jobs') : null, script ? textBlock('Job script', script, 'job.sh') : null,
+    r.warnings?.length ? h('ul', { class: 'plain' }, ...r.warnings.map((w: string) => h('li', {}, w))) : null);
+}
+
+export function predictionPart(r: Any, d: Any): HTMLElement {
+  const t: Timeline | undefined = d?.timeline, points = chosen(r.points), measured = d?.measured ?? [];
+  const s_unit = Math.max(...r.points.map((p: Any) => p.step_s)) < 1 ? { size: 1e-3, name: 'ms' } : { size: 1, name: 's' };
+  const labelled = points.map((p: Any) => ({ ...p, label: count(p.gpus, 'GPU') }));
+  const last = r.points[r.points.length - 1];
+  return h('div', { class: 'report' }, h('p', { class: 'headline' }, short(r.headline || 'This training cannot run here.', 600)), facts(r),
+    h('div', { class: 'grid' },
+      r.cannot_run || r.points.length < 2 ? null : card('Speedup', `${r.scaling === 'weak' ? 'Weak scaling: every GPU keeps its batch.' : 'Strong scaling: the global batch stays.'}`, { id: 'speedup' }, curve(r.points, 'speedup', measured)),
+      r.cannot_run || r.points.length < 2 ? null : card('Efficiency', 'Speedup over the number of GPUs.', { id: 'efficiency' }, curve(r.points, 'efficiency', measured)),
+      card('Where the step goes', r.crossover?.cause ? short(r.crossover.cause, 400) : '', { id: 'breakdown' },
+        stacked('breakdown', labelled, kAccounts, (p, key) => p.breakdown[key], `step, ${s_unit.name}`, s_unit.size, seconds)),
+      card('Memory of a GPU', `${bytes(last.memory.bytes)} of ${bytes(last.memory.capacity_bytes)} on ${count(last.gpus, 'GPU')}; a batch of up to ${last.memory.largest_batch_per_gpu} per GPU fits.`, { id: 'memory' },
+        stacked('memory', labelled, kMemory, (p, key) => p.memory[key], 'memory, GB', 1e9, bytes, { value: last.memory.capacity_bytes, name: 'memory of the GPU' })),
+      t ? timelineCard(t) : null,
+      r.sensitivity?.inputs?.length ? card('What the total depends on', `On ${count(r.sensitivity.gpus, 'GPU')}: how far each uncertain input alone moves it (5 % to 95 %), and its share of the variance.${r.to_narrow ? ' ' + short(r.to_narrow, 300) + '.' : ''}`, { class: 'screen', id: 'tornado' },
+        legend([{ name: 'faster', color: kColor.sky }, { name: 'slower', color: kColor.orange }]), tornado(r.sensitivity)) : null,
+      d?.topology_svg ? card('The node and its links', t?.links.length ? `Colours: use by rank 0's messages on ${count(t.gpus, 'GPU')}, the busiest link of each kind.` : '', { class: 'screen', id: 'topology' }, t?.links.length ? legend([{ name: 'under 30 % in use', color: kColor.sky }, { name: '30 to 70 %', color: kColor.blue }, { name: 'more', color: kColor.red }]) : null, t?.links.length ? linkChart(t) : null, topology(d.topology_svg, t)) : null,
+      card('All numbers', '', { class: 'wide', id: 'numbers' }, pointTable(r)),
+      recommendation(r.recommendation, d?.job_script),
+      listCard('Warnings', r.warnings ?? [], 'warning'),
+      listCard('Beyond what was measured', r.extrapolated ?? []),
+      decisionsCard(r.decisions),
+      d?.scenario ? card('The scenario', '', { class: 'wide screen' }, textBlock(short(d.scenario_name, 120), d.scenario, 'scenario.toml')) : null));
+}
