@@ -1,5 +1,7 @@
 // config.json of transformers: model_type names the family, architectures the head. The sizes give the
 // network layer by layer; how each family is written in PyTorch is in the templates of its file.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"

@@ -3,6 +3,8 @@
 //
 // As transformers writes them: logits are shifted by a copy, attention of Llama's kin is one fused kernel
 // (sdpa, its default since 4.36) unless the config asks for eager.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/import/models/config_families.hpp"

@@ -1,4 +1,6 @@
 // Networks that see: ViT, Swin, ConvNeXt, each with the classifier of its config's labels.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/import/models/config_families.hpp"

@@ -1,4 +1,6 @@
 // The operators of [recorded].
+#include <algorithm>
+
 #include "sim/scenario/schema/recorded_rows.hpp"
 
 namespace foretrain {
