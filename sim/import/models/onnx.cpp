@@ -4,7 +4,7 @@
 #include "sim/import/models/filled_text.hpp"
 #include "sim/import/models/onnx_translation.hpp"
 #include "sim/import/models/readers.hpp"
-#include "sim/import/models/wire_message.hpp"
+#include "sim/import/wire_message.hpp"
 
 namespace foretrain {
 

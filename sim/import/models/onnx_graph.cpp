@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/models/wire_message.hpp"
+#include "sim/import/wire_message.hpp"
 
 namespace foretrain {
 

@@ -1,93 +1,48 @@
-// Protobuf on the wire is a row of (number, kind, value); a hundred lines read all of it that is wanted here,
-// bounded, without a library: docs/decisions/0018-traces-in-one-pass.md.
+// Messages of Chakra's schema by their field numbers, read from the wire (wire_message), bounded, without a
+// library: docs/decisions/0018-traces-in-one-pass.md.
 #include "sim/import/traces/chakra_et.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
 #include "sim/import/traces/pytorch_et.hpp"
+#include "sim/import/wire_message.hpp"
 
 namespace foretrain {
 
 namespace {
 
-enum class WireKind : std::uint8_t { varint = 0, eight = 1, bytes = 2, four = 5 };
-
-struct WireField {
-  std::uint32_t number = 0;
-  WireKind kind = WireKind::varint;
-  std::uint64_t value = 0;  ///< of varint, four and eight
-  std::string_view bytes;
-};
-
-/// Walks the fields of one message.
-class WireReader {
+/// Walks the fields of one message; what breaks is refused with its place.
+class ChakraMessage {
  public:
-  WireReader(std::string_view bytes, std::size_t offset, const std::string& file)
-      : bytes_(bytes), offset_(offset), file_(file) {}
+  ChakraMessage(WireMessage wire, const std::string& file) : wire_(wire), file_(file) {}
 
-  bool at_end() const { return at_ == bytes_.size(); }
-  std::size_t offset() const { return offset_ + at_; }
-  bool next(WireField& field) {
-    if (at_end()) return false;
-    const std::uint64_t tag = varint();
-    if (tag >> 3 == 0 || tag >> 3 > 0x1FFF'FFFF) refuse("a field number that cannot be");
-    field = {static_cast<std::uint32_t>(tag >> 3), static_cast<WireKind>(tag & 7), 0, {}};
-    switch (field.kind) {
-      case WireKind::varint:
-        field.value = varint();
-        return true;
-      case WireKind::eight:
-        return field.value = fixed(8), true;
-      case WireKind::four:
-        return field.value = fixed(4), true;
-      case WireKind::bytes:
-        return field.bytes = message(), true;
-    }
-    refuse("a kind of field that Chakra's schema does not have");
-  }
-  /// A length and so many bytes.
-  std::string_view message() {
-    const std::uint64_t length = varint();
-    if (length > bytes_.size() - at_)
-      refuse("a length beyond the end: the file was cut short, or is no trace");
-    at_ += length;
-    return bytes_.substr(at_ - length, length);
-  }
-  [[noreturn]] void refuse(std::string_view what) const {
-    throw InputError(std::vector<Diagnostic>{{file_,
-                                              {},
-                                              "",
-                                              fmt::format("byte {} is {}", offset(), what),
-                                              "a Chakra trace is a row of messages behind their lengths"}});
-  }
+  bool next() { return wire_.next() || sound_end(); }
+  bool next_in_row() { return wire_.next_in_row() || sound_end(); }
+  int field() const { return wire_.field(); }
+  const WireMessage& wire() const { return wire_; }
+  std::string_view bytes() const { return wire_.bytes(); }
+  ChakraMessage inside() const { return {wire_.message(), file_}; }
 
  private:
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (at_end()) refuse("where the file ends within a number");
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    refuse("in a number of more than 64 bits");
-  }
-  std::uint64_t fixed(std::size_t size) {
-    if (bytes_.size() - at_ < size) refuse("where the file ends within a number");
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes_.data() + at_, size);  // both are little endian
-    at_ += size;
-    return value;
+  /// False; throws where the walk ended for another reason than the message's end.
+  bool sound_end() const {
+    if (!wire_.is_broken()) return false;
+    throw InputError(
+        std::vector<Diagnostic>{{file_,
+                                 {},
+                                 "",
+                                 fmt::format("byte {} is {}", wire_.at(), wire_.fault()),
+                                 "a Chakra trace is a row of messages behind their lengths, here it was cut "
+                                 "short or is none"}});
   }
 
-  std::string_view bytes_;
-  std::size_t offset_ = 0, at_ = 0;
+  WireMessage wire_;
   const std::string& file_;
 };
 
@@ -97,17 +52,15 @@ struct ChakraAttribute {
   double number = 0;
 };
 
-double number_of_field(const WireField& field) {
-  const std::uint64_t value = field.value;
-  switch (field.number) {
+double number_of_field(const WireMessage& field) {
+  const std::uint64_t value = field.number();
+  switch (field.field()) {
     case 3: {
-      double out = 0;
-      std::memcpy(&out, &value, sizeof out);
+      const auto out = std::bit_cast<double>(value);
       return std::isfinite(out) ? out : 0;
     }
     case 5: {
-      float out = 0;
-      std::memcpy(&out, &value, sizeof out);
+      const float out = field.real();
       return std::isfinite(out) ? out : 0;
     }
     case 15:
@@ -125,16 +78,15 @@ double number_of_field(const WireField& field) {
   }
 }
 
-ChakraAttribute chakra_attribute(WireReader reader) {
+ChakraAttribute chakra_attribute(ChakraMessage message) {
   ChakraAttribute out;
-  WireField field;
-  while (reader.next(field)) {
-    if (field.number == 1)
-      out.name = field.bytes;
-    else if (field.number == 29)
-      out.text = field.bytes;
-    else if (field.kind != WireKind::bytes)
-      out.number = number_of_field(field);
+  while (message.next()) {
+    if (message.field() == 1)
+      out.name = message.bytes();
+    else if (message.field() == 29)
+      out.text = message.bytes();
+    else if (!message.wire().has_bytes())
+      out.number = number_of_field(message.wire());
   }
   return out;
 }
@@ -146,13 +98,12 @@ std::string json_list(std::string_view text) {
   return out;
 }
 
-ExecutionTensors chakra_tensors(WireReader reader) {
+ExecutionTensors chakra_tensors(ChakraMessage message) {
   ExecutionTensors out;
-  WireField field;
-  while (reader.next(field)) {
-    if (field.number == 1) out.values = json_list(field.bytes);
-    if (field.number == 2) out.shapes = json_list(field.bytes);
-    if (field.number == 3) out.types = json_list(field.bytes);
+  while (message.next()) {
+    if (message.field() == 1) out.values = json_list(message.bytes());
+    if (message.field() == 2) out.shapes = json_list(message.bytes());
+    if (message.field() == 3) out.types = json_list(message.bytes());
   }
   return out;
 }
@@ -175,19 +126,17 @@ class ChakraNodeReader {
  public:
   ChakraNodeReader(ExecutionTrace& trace, const TraceLimits& limits) : trace_(trace), limits_(limits) {}
 
-  void node(std::string_view bytes, std::size_t offset) {
+  void node(ChakraMessage message) {
     node_ = {};
     collective_ = {};
     name_ = {};
     kind_ = 0;
     ExecutionTensors inputs, outputs;
-    WireReader reader(bytes, offset, trace_.file);
-    WireField field;
-    while (reader.next(field)) {
-      if (field.number == 8) inputs = chakra_tensors({field.bytes, reader.offset(), trace_.file});
-      if (field.number == 9) outputs = chakra_tensors({field.bytes, reader.offset(), trace_.file});
-      if (field.number == 10) attribute(chakra_attribute({field.bytes, reader.offset(), trace_.file}));
-      member(field);
+    while (message.next()) {
+      if (message.field() == 8) inputs = chakra_tensors(message.inside());
+      if (message.field() == 9) outputs = chakra_tensors(message.inside());
+      if (message.field() == 10) attribute(chakra_attribute(message.inside()));
+      member(message.wire());
     }
     if (kind_ != kCollectiveNode) collective_ = {};
     if (kind_ == kCollectiveNode && collective_.op.empty()) collective_.op = collective_of(name_);
@@ -202,13 +151,13 @@ class ChakraNodeReader {
  private:
   static constexpr std::uint64_t kCollectiveNode = 7;
 
-  void member(const WireField& field) {
-    if (field.number == 1) node_.id = field.value;
-    if (field.number == 2) name_ = field.bytes;
-    if (field.number == 3) kind_ = field.value;
-    if (field.number == 4 && field.kind == WireKind::varint) node_.parent = field.value;
-    if (field.number == 7)
-      node_.duration_us = static_cast<std::int64_t>(std::min<std::uint64_t>(field.value, 1ULL << 50));
+  void member(const WireMessage& wire) {
+    if (wire.field() == 1) node_.id = wire.number();
+    if (wire.field() == 2) name_ = wire.bytes();
+    if (wire.field() == 3) kind_ = wire.number();
+    if (wire.field() == 4 && wire.is_varint()) node_.parent = wire.number();
+    if (wire.field() == 7)
+      node_.duration_us = static_cast<std::int64_t>(std::min<std::uint64_t>(wire.number(), 1ULL << 50));
   }
   void attribute(const ChakraAttribute& attribute) {
     const double number = std::clamp(attribute.number, -1.0, 9e15);
@@ -253,17 +202,13 @@ ExecutionTrace read_chakra(std::string_view bytes, const std::string& file, cons
   trace.file = file;
   trace.names = TraceNames(limits);
   trace.names.number("");
-  WireReader messages(bytes, 0, trace.file);
-  WireReader header(messages.message(), messages.offset(), trace.file);
-  WireField field;
-  while (header.next(field)) {
-    if (field.number == 1) trace.schema = "Chakra " + printable(shortened(field.bytes, 60));
+  ChakraMessage row(WireMessage(bytes), trace.file);
+  if (row.next_in_row()) {
+    for (ChakraMessage header = row.inside(); header.next();)
+      if (header.field() == 1) trace.schema = "Chakra " + printable(shortened(header.bytes(), 60));
   }
   ChakraNodeReader reader(trace, limits);
-  while (!messages.at_end()) {
-    const std::size_t offset = messages.offset();
-    reader.node(messages.message(), offset);
-  }
+  while (row.next_in_row()) reader.node(row.inside());
   std::ranges::stable_sort(trace.nodes, {}, &ExecutionNode::id);
   return trace;
 }

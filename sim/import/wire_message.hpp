@@ -15,7 +15,12 @@ class WireMessage {
 
   /// The next field, false behind the last one and where the message breaks.
   bool next();
-  bool is_broken() const { return broken_; }
+  bool is_broken() const { return !fault_.empty(); }
+  /// What stands where the walk broke, as "a length beyond the end"; empty while it is sound.
+  std::string_view fault() const { return fault_; }
+  bool at_end() const { return position_ == bytes_.size(); }
+  /// The next message of a row of them, each behind its length: message() and bytes() are it.
+  bool next_in_row();
   /// Where in the file the walk stands.
   std::size_t at() const { return offset_ + position_; }
 
@@ -28,20 +33,22 @@ class WireMessage {
   /// Text, bytes, or a message inside; empty for numbers.
   std::string_view bytes() const { return inside_; }
   bool has_bytes() const { return wire_ == 2; }
+  bool is_varint() const { return wire_ == 0; }
   WireMessage message() const { return WireMessage(inside_, at() - inside_.size()); }
   /// Appends the field's whole numbers: one, or all of a packed field. False when they break off or are more
   /// than `most` together.
   bool append_integers(std::vector<std::int64_t>& to, std::size_t most);
 
  private:
+  bool broke(std::string_view why) { return fault_ = why, false; }
   bool varint(std::uint64_t& out);
   bool fixed(std::size_t size);
+  bool delimited();
 
-  std::string_view bytes_, inside_;
+  std::string_view bytes_, inside_, fault_;
   std::size_t offset_ = 0, position_ = 0;
   std::uint64_t number_ = 0;
   int field_ = 0, wire_ = 0;
-  bool broken_ = false;
 };
 
 }  // namespace foretrain

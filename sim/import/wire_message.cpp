@@ -1,48 +1,71 @@
 // Protobuf's encoding (protobuf.dev/programming-guides/encoding): a key is field * 8 + wire type; 0 varint, 1
 // eight bytes, 2 length and bytes, 5 four bytes; groups (3, 4) are of the past and end the walk.
-#include "sim/import/models/wire_message.hpp"
+#include "sim/import/wire_message.hpp"
 
 #include <bit>
 
 namespace foretrain {
 
+namespace {
+
+constexpr std::string_view kCutNumber = "where the file ends within a number";
+
+}  // namespace
+
 bool WireMessage::varint(std::uint64_t& out) {
   out = 0;
   for (int shift = 0; shift < 64; shift += 7) {
-    if (position_ == bytes_.size()) return false;
+    if (at_end()) return broke(kCutNumber);
     const auto byte = static_cast<unsigned char>(bytes_[position_++]);
     out |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
     if (byte < 0x80) return true;
   }
-  return false;
+  return broke("in a number of more than 64 bits");
 }
 
 bool WireMessage::fixed(std::size_t size) {
-  if (bytes_.size() - position_ < size) return false;
-  number_ = 0;
+  if (bytes_.size() - position_ < size) return broke(kCutNumber);
   for (std::size_t i = 0; i < size; ++i)
     number_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[position_ + i])) << (8 * i);
   position_ += size;
   return true;
 }
 
+bool WireMessage::delimited() {
+  std::uint64_t length = 0;
+  if (!varint(length)) return false;
+  if (length > bytes_.size() - position_) return broke("a length beyond the end");
+  inside_ = bytes_.substr(position_, length);
+  position_ += length;
+  return true;
+}
+
 bool WireMessage::next() {
-  if (broken_ || position_ == bytes_.size()) return false;
+  if (is_broken() || at_end()) return false;
   std::uint64_t key = 0;
   number_ = 0, inside_ = {};
-  bool sound = varint(key) && key >> 3 > 0 && key >> 3 < (1U << 29);
+  if (!varint(key)) return false;
+  if (key >> 3 == 0 || key >> 3 >= (1U << 29)) return broke("a field number that cannot be");
   field_ = static_cast<int>(key >> 3), wire_ = static_cast<int>(key & 7);
-  if (sound && wire_ == 0) {
-    sound = varint(number_);
-  } else if (sound && wire_ == 2) {
-    std::uint64_t length = 0;
-    sound = varint(length) && length <= bytes_.size() - position_;
-    if (sound) inside_ = bytes_.substr(position_, length), position_ += length;
-  } else {
-    sound = sound && (wire_ == 1 || wire_ == 5) && fixed(wire_ == 1 ? 8 : 4);
+  switch (wire_) {
+    case 0:
+      return varint(number_);
+    case 1:
+      return fixed(8);
+    case 2:
+      return delimited();
+    case 5:
+      return fixed(4);
+    default:
+      return broke("a kind of field that there is none of");
   }
-  broken_ = !sound;
-  return sound;
+}
+
+bool WireMessage::next_in_row() {
+  if (is_broken() || at_end()) return false;
+  number_ = 0, inside_ = {};
+  field_ = 0, wire_ = 2;
+  return delimited();
 }
 
 float WireMessage::real() const { return std::bit_cast<float>(static_cast<std::uint32_t>(number_)); }
