@@ -91,8 +91,9 @@ std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
     if (!type.name.empty()) types.push_back(type);
   });
   std::ranges::sort(types, {}, &LinkType::name);
-  const auto repeated = std::ranges::unique(types, {}, &LinkType::name);
-  types.erase(repeated.begin(), repeated.end());
+  const auto repeated = std::unique(types.begin(), types.end(),
+                                    [](const LinkType& a, const LinkType& b) { return a.name == b.name; });
+  types.erase(repeated, types.end());
   return types;
 }
 

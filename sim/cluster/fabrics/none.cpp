@@ -16,7 +16,7 @@ std::vector<ClusterFault> check_none(const ClusterSpec& spec) {
 void build_none(const FabricSpec&, const FabricSite&, FabricParts) {}
 
 int route_none(const FabricSpec&, const FabricSite&, FabricPort, FabricPort, std::vector<LinkId>&) {
-  assert(!"a cluster without a fabric has one node");
+  assert(false && "a cluster without a fabric has one node");
   return 0;
 }
 

@@ -13,7 +13,7 @@ namespace {
 /// The order as the algorithm sees it: turned to the root where there is one.
 std::vector<int> turned_order(CollectiveOp op, const AlgorithmRequest& request) {
   std::vector<int> order(request.order.begin(), request.order.end());
-  if (has_root(op)) std::ranges::rotate(order, std::ranges::find(order, request.root));
+  if (has_root(op)) std::rotate(order.begin(), std::ranges::find(order, request.root), order.end());
   return order;
 }
 

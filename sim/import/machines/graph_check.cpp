@@ -32,7 +32,7 @@ const GraphResult& ours_of(const nccl::NodeShape& shape, const GraphResult& thei
 /// A ring of one node from its lowest GPU on.
 std::vector<int> from_lowest(const ChannelPath& path, bool is_closed) {
   std::vector<int> gpus = path.gpus;
-  if (is_closed && !gpus.empty()) std::ranges::rotate(gpus, std::ranges::min_element(gpus));
+  if (is_closed && !gpus.empty()) std::rotate(gpus.begin(), std::ranges::min_element(gpus), gpus.end());
   return gpus;
 }
 

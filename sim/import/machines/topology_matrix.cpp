@@ -142,7 +142,8 @@ class TopologyMatrix {
 
   /// GPUs stand first among columns, whatever the rows do.
   void sort_rows() {
-    std::ranges::stable_partition(rows_, [](const MatrixRow& row) { return is_gpu_name(row.name); });
+    std::stable_partition(rows_.begin(), rows_.end(),
+                          [](const MatrixRow& row) { return is_gpu_name(row.name); });
     gpus_ = static_cast<std::size_t>(
         std::ranges::count_if(rows_, [](const MatrixRow& row) { return is_gpu_name(row.name); }));
   }

@@ -56,8 +56,8 @@ std::vector<YamlNode> topology_entries(const SourceText& source) {
   for (const YamlNode& document : read_yaml(source))
     entries.insert(entries.end(), document.items.begin(), document.items.end());
   // The default first; the rest as they stand.
-  std::ranges::stable_partition(
-      entries, [](const YamlNode& entry) { return entry.at("cluster_default").text == "true"; });
+  std::stable_partition(entries.begin(), entries.end(),
+                        [](const YamlNode& entry) { return entry.at("cluster_default").text == "true"; });
   return entries;
 }
 
