@@ -1,20 +1,29 @@
 # The layers of sim/ from the ground up (docs/architecture.md); a layer links every layer named before it and its own packages.
-find_package(fmt REQUIRED)
-find_package(Boost REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(Eigen3 REQUIRED)
-find_package(pugixml REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(ZLIB REQUIRED)
-find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+if(EMSCRIPTEN)
+  include(cmake/wasm.cmake)
+else()
+  find_package(fmt REQUIRED)
+  find_package(Boost REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_package(Eigen3 REQUIRED)
+  find_package(pugixml REQUIRED)
+  find_package(yaml-cpp REQUIRED)
+  find_package(ZLIB REQUIRED)
+  find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+endif()
 
 set(FORETRAIN_LAYERS base engine cluster workload collective strategy scenario import analysis report app)
 set(FORETRAIN_PACKAGES_base fmt::fmt)
 set(FORETRAIN_PACKAGES_cluster Boost::headers)
 set(FORETRAIN_PACKAGES_report nlohmann_json::nlohmann_json)
-set(FORETRAIN_PACKAGES_import nlohmann_json::nlohmann_json pugixml::pugixml ${YAML_CPP_LIBRARIES} ZLIB::ZLIB Boost::headers)
+set(FORETRAIN_PACKAGES_import nlohmann_json::nlohmann_json Boost::headers)
+if(NOT EMSCRIPTEN)
+  list(APPEND FORETRAIN_PACKAGES_import pugixml::pugixml ${YAML_CPP_LIBRARIES} ZLIB::ZLIB)
+endif()
 set(FORETRAIN_PACKAGES_app CLI11::CLI11)
+# Only `serve` needs it, which says so where it is missing.
+find_library(HTTPLIB cpp-httplib)
 
 # Half of a small file's compilation is headers, so several sources make one unit; those that use an expensive library share the first.
 function(foretrain_compile_together target)
@@ -46,38 +55,46 @@ list(TRANSFORM FORETRAIN_SAMPLES_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/sim/scena
 add_library(foretrain_samples STATIC ${FORETRAIN_SAMPLES_SOURCES})
 foretrain_compile_together(foretrain_samples)
 
-# The template of --html as bytes of the program: `make page` builds it from web/report, so that a build needs no node.
-set(FORETRAIN_PAGE ${PROJECT_SOURCE_DIR}/web/report/page.html.gz)
-set(FORETRAIN_PACKED_PAGE ${PROJECT_BINARY_DIR}/packed_page.cpp)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FORETRAIN_PAGE})
-if(${FORETRAIN_PAGE} IS_NEWER_THAN ${FORETRAIN_PACKED_PAGE})
-  file(READ ${FORETRAIN_PAGE} page_bytes HEX)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," page_bytes "${page_bytes}")
-  file(WRITE ${FORETRAIN_PACKED_PAGE} "// Made by cmake/layers.cmake of web/report/page.html.gz.
-#include \"sim/report/page/page.hpp\"
+# A page as bytes of the program: `make page` builds them from web/, so that a build needs no node.
+function(foretrain_pack_page folder header function result)
+  set(page ${PROJECT_SOURCE_DIR}/web/${folder}/page.html.gz)
+  set(packed ${PROJECT_BINARY_DIR}/packed_${folder}.cpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  if(${page} IS_NEWER_THAN ${packed})
+    file(READ ${page} bytes HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+    file(WRITE ${packed} "// Made by cmake/layers.cmake of web/${folder}/page.html.gz.
+#include \"${header}\"
 
 namespace foretrain {
 
-std::string_view packed_page() {
-  static const unsigned char kBytes[] = {${page_bytes}};
+std::string_view ${function}() {
+  static const unsigned char kBytes[] = {${bytes}};
   return {reinterpret_cast<const char*>(kBytes), sizeof kBytes};
 }
 
 }  // namespace foretrain
 ")
-endif()
-set_source_files_properties(${FORETRAIN_PACKED_PAGE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  set_source_files_properties(${packed} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${result} ${packed} PARENT_SCOPE)
+endfunction()
+foretrain_pack_page(report sim/report/page/page.hpp packed_page FORETRAIN_PACKED_REPORT)
+foretrain_pack_page(workshop sim/report/workshop/question.hpp packed_workshop_page FORETRAIN_PACKED_WORKSHOP)
 
 set(below "")
 foreach(layer IN LISTS FORETRAIN_LAYERS)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/${layer}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/app/main\\.cpp$")
   list(REMOVE_ITEM sources ${FORETRAIN_SAMPLES_SOURCES})
+  if(FORETRAIN_ABSENT)
+    list(FILTER sources EXCLUDE REGEX ${FORETRAIN_ABSENT})
+  endif()
   if(NOT sources)
     continue()
   endif()
   if(layer STREQUAL "report")
-    list(APPEND sources ${FORETRAIN_PACKED_PAGE})
+    list(APPEND sources ${FORETRAIN_PACKED_REPORT} ${FORETRAIN_PACKED_WORKSHOP})
   endif()
   add_library(foretrain_${layer} STATIC ${sources})
   foretrain_compile_together(foretrain_${layer})
@@ -106,6 +123,10 @@ foreach(layer IN LISTS FORETRAIN_LAYERS)
 endforeach()
 if(TARGET foretrain_app)
   target_compile_definitions(foretrain_app PRIVATE FORETRAIN_VERSION="${PROJECT_VERSION}")
+  if(HTTPLIB)
+    target_compile_definitions(foretrain_app PRIVATE FORETRAIN_HTTPLIB)
+    target_link_libraries(foretrain_app PRIVATE ${HTTPLIB})
+  endif()
 endif()
 if(TARGET foretrain_scenario)
   target_include_directories(foretrain_scenario SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR})
@@ -114,7 +135,16 @@ endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/sim/strategy/catalog.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set(FORETRAIN_LIBRARIES ${below})
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/sim/app/main.cpp)
+if(EMSCRIPTEN)
+  file(GLOB engine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/workshop/engine/*.cpp)
+  add_executable(engine ${engine_sources})
+  target_link_libraries(engine PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags)
+  target_link_options(engine PRIVATE -sMODULARIZE=1 -sEXPORT_NAME=foretrainEngine -sEXPORTED_RUNTIME_METHODS=ccall
+                      -sENVIRONMENT=worker,node -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2GB -sSTACK_SIZE=4MB)
+  foreach(catalog models topologies scenarios datasets)
+    target_link_options(engine PRIVATE --preload-file ${PROJECT_SOURCE_DIR}/${catalog}@/catalogs/${catalog})
+  endforeach()
+elseif(EXISTS ${PROJECT_SOURCE_DIR}/sim/app/main.cpp)
   add_executable(foretrain sim/app/main.cpp)
   target_link_libraries(foretrain PRIVATE ${FORETRAIN_LIBRARIES})
   set_target_properties(foretrain PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

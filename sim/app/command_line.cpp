@@ -41,6 +41,7 @@ struct Options {
   TrainingOptions training;
   CollectiveCommand collective;
   ListCommand list;
+  ServeCommand serve;
   TopologyOptions topology;
   ModelCommand model;
   ImportModelCommand model_import;
@@ -63,6 +64,19 @@ void add_list(CLI::App& app, Options& options) {
   command->add_flag("--names", options.list.only_names, "Only names, and no look into the files");
   command->footer("Example:\n  foretrain list clusters");
   command->callback([&options] { run_list(options.list); });
+}
+
+void add_serve(CLI::App& app, ServeCommand& serve) {
+  CLI::App* command = app.add_subcommand(
+      "serve", "The workshop page in a browser: turn the knobs and see what a training does");
+  command
+      ->add_option("--port", serve.port,
+                   "Of 127.0.0.1, where it listens and nowhere else; 0: any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("N")
+      ->capture_default_str();
+  command->footer("Examples:\n  foretrain serve\n  foretrain serve --port 8042");
+  command->callback([&serve] { run_serve(serve); });
 }
 
 const std::vector<std::string>& layer_listings() {
@@ -254,6 +268,7 @@ void declare(CLI::App& app, Options& options) {
   add_job(app, options);
   add_explain(app, options.explain);
   add_export(app, options.exported);
+  add_serve(app, options.serve);
   add_reference(app, options);
   add_completion(app, options);
   add_help(app, options);

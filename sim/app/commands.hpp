@@ -98,6 +98,11 @@ struct ListCommand {
 const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 
+struct ServeCommand {
+  int port = 8080;  ///< 0: any that is free
+};
+void run_serve(const ServeCommand& command);  // serve.cpp
+
 struct TopologyCommand {
   std::string cluster;
   bool channels = false;  ///< show NCCL's channels instead, or draw its rings

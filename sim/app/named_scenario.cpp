@@ -2,8 +2,6 @@
 // nothing at all.
 #include "sim/app/named_scenario.hpp"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
@@ -12,20 +10,11 @@
 
 namespace foretrain {
 
-namespace {
-
-bool is_file(const std::string& name) {
-  std::error_code problem;
-  return name.find('\0') == std::string::npos && std::filesystem::is_regular_file(name, problem);
-}
-
-}  // namespace
-
 SourceText open_scenario_text(const std::string& name) {
   const bool has_ending = name.find('.') != std::string::npos;
-  if (has_ending && is_file(name)) return read_text_file(name);
+  if (has_ending && is_readable_file(name)) return read_text_file(name);
   if (auto found = open_named(CatalogKind::scenarios, name)) return *std::move(found);
-  if (is_file(name)) return read_text_file(name);
+  if (is_readable_file(name)) return read_text_file(name);
   throw InputError(fmt::format("unknown scenario \"{}\"", shortened(name, 60)),
                    unknown_name_hint(CatalogKind::scenarios, name));
 }

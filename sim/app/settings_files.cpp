@@ -21,8 +21,7 @@ std::optional<SourceText> text_in(const fs::path& folder, const std::string& nam
   const fs::path path = name;
   const bool leaves = path.is_absolute() || std::find(path.begin(), path.end(), fs::path("..")) != path.end();
   const std::string found = (folder / path).string();
-  std::error_code problem;
-  if (name.empty() || name.size() > 256 || leaves || !fs::is_regular_file(found, problem) ||
+  if (name.empty() || name.size() > 256 || leaves || !is_readable_file(found) ||
       !text_file_refusal(found).empty())
     return std::nullopt;
   SourceText text = read_text_file(found);

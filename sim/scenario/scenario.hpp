@@ -96,6 +96,10 @@ struct OpenedCatalogs;  // opened_catalogs.hpp
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides);
 /// A scenario from the command line alone; needs a model and a cluster.
 Scenario make_scenario(const ScenarioOverrides& overrides);
+/// The text of a scenario file that holds both, without comments. Throws InputError for what is no TOML.
+std::string scenario_file_of(const SourceText& source,
+                             const ScenarioOverrides& overrides);  // sections/scenario_document.cpp
+
 /// The same for one of many: what another one has read from the catalogs is not read again.
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened);
 Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opened);

@@ -41,6 +41,7 @@ const std::vector<Door>& doors() {
       {"boost/", {"sim/cluster/", "sim/import/accounting/base64.cpp"}},
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
+      {"httplib", {"sim/app/web_server.cpp"}},
       {"pugixml", {"sim/import/"}},
       {"zlib", {"sim/import/accounting/gzip.cpp", "sim/import/traces/trace_bytes.cpp"}},
       {"yaml-cpp/", {"sim/import/jobs/yaml.cpp"}},

@@ -11,6 +11,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/import/data_survey.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/toml/given_files.hpp"
 
 namespace foretrain {
 
@@ -18,6 +19,7 @@ namespace {
 
 bool is_on_disk(const std::string& name) {
   std::error_code none;
+  if (GivenFiles::current() != nullptr) return false;
   return name.find('/') != std::string::npos ||
          (name.find('\0') == std::string::npos && std::filesystem::exists(name, none));
 }

@@ -1,7 +1,9 @@
 // One function per command declares its options; the callbacks carry it out.
 #include "sim/app/options/training_options.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -113,6 +115,25 @@ void add_format(CLI::App& command, std::string& format, const std::vector<std::s
   command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
 }
 
+void add_scaling(CLI::App& command, PredictCommand& predict) {
+  command
+      .add_option_function<std::string>(
+          "--scaling", [&predict](const std::string& name) { predict.scaling = scaling_named(name); },
+          "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario "
+          "says. Its first number of GPUs "
+          "(or the measured one) has the same batch in both")
+      ->transform(one_of({"weak", "strong", "both"}))
+      ->type_name("KIND");
+}
+
+/// What is known only when all options are.
+void take_question(const CLI::App& command, TrainingOptions& options) {
+  ScenarioOverrides& overrides = options.predict.overrides;
+  overrides.gpus = gpu_numbers(options.gpus);
+  if (command.count("--batch") > 0) overrides.batch = options.batch;
+  apply_data_set(options.data_set, overrides);
+}
+
 }  // namespace
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
@@ -141,14 +162,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
       ->check(CLI::Range(1, 64))
       ->type_name("N")
       ->capture_default_str();
-  command
-      ->add_option_function<std::string>(
-          "--scaling", [&predict](const std::string& name) { predict.scaling = scaling_named(name); },
-          "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario "
-          "says. Its first number of GPUs "
-          "(or the measured one) has the same batch in both")
-      ->transform(one_of({"weak", "strong", "both"}))
-      ->type_name("KIND");
+  add_scaling(*command, predict);
   command
       ->add_option("--break-even", options.break_even,
                    "Also the smallest batch, width and epoch for which N GPUs beat one, and the link speed "
@@ -175,14 +189,36 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
       "--sbatch "
       "job.sh");
   command->callback([command, &options] {
-    options.predict.overrides.gpus = gpu_numbers(options.gpus);
     read_recommendation(options.recommendation, options.predict.recommendation);
-    if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
+    take_question(*command, options);
     if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
-    apply_data_set(options.data_set, options.predict.overrides);
     apply_settings(options.settings_files, options.predict.overrides);
     run_predict(options.predict);
   });
+}
+
+PredictCommand predict_question(std::vector<std::string> arguments) {
+  CLI::App app{"a question", "predict"};
+  TrainingOptions options;
+  PredictCommand& predict = options.predict;
+  add_question(app, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,
+               options.settings_files);
+  app.add_option("--strategy", predict.overrides.strategy);
+  add_scaling(app, predict);
+  app.add_flag("--every-gpu", predict.every_gpu);
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    throw InputError(error.what(),
+                     "a question takes the arguments of `foretrain predict`, without files to write");
+  }
+  if (!options.settings_files.empty())
+    throw InputError("--settings names files of another machine", "say what they hold with --set");
+  if (predict.scenarios.size() > 1 || predict.scaling == AskedScaling::both)
+    throw InputError("a question is about one scenario and one scaling", "ask again for the other");
+  take_question(app, options);
+  return std::move(predict);
 }
 
 void add_compare(CLI::App& app, TrainingOptions& options) {

@@ -31,6 +31,10 @@ void add_predict(CLI::App& app, TrainingOptions& options);
 void add_compare(CLI::App& app, TrainingOptions& options);
 void add_validate(CLI::App& app, TrainingOptions& options);
 
+/// What `predict` would do with these arguments, of which those that write files or read others than
+/// scenarios are not taken: a question from elsewhere. Throws InputError.
+PredictCommand predict_question(std::vector<std::string> arguments);
+
 /// Names with "|" between them, as the help shows choices.
 std::string joined(const std::vector<std::string>& words);
 

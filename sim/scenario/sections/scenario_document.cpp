@@ -10,6 +10,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/scenario/sections/model_section.hpp"
 #include "sim/scenario/toml/reader.hpp"
+#include "sim/scenario/toml/toml_text.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -298,6 +299,12 @@ std::vector<Diagnostic> ScenarioDocument::found() const {
     diagnostic.span.line = 1;
   }
   return out;
+}
+
+std::string scenario_file_of(const SourceText& source, const ScenarioOverrides& overrides) {
+  const ScenarioDocument document(source, overrides);
+  if (auto found = document.found(); !found.empty()) throw InputError(std::move(found));
+  return toml_text(document.table());
 }
 
 }  // namespace foretrain

@@ -24,6 +24,9 @@ SourceText read_text_file(const std::string& path, std::size_t largest = kLarges
 /// not.
 std::string text_file_refusal(const std::string& path, std::size_t largest = kLargestText);
 
+/// Whether there is a file of that name, and it may be read (given_files.hpp).
+bool is_readable_file(const std::string& path);
+
 /// Whether read_text_file() has read the file that `path` names now, under this name or another (a link).
 bool was_read(const std::string& path);
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/scenario/toml/given_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -40,9 +41,36 @@ std::vector<FileMark>& files_read() {
   return marks;
 }
 
+/// Each once: a server reads the catalogs again and again.
+void remember_read(const std::string& path) {
+  const auto mark = mark_of(path);
+  if (mark && std::ranges::find(files_read(), *mark) == files_read().end()) files_read().push_back(*mark);
+}
+
 std::string too_large(std::size_t largest) { return fmt::format("is larger than {} bytes", largest); }
 
+const SourceText* given_file(const std::string& path) {
+  const GivenFiles* given = GivenFiles::current();
+  return given == nullptr ? nullptr : given->find(path);
+}
+
+bool may_be_read(const std::string& path) {
+  const GivenFiles* given = GivenFiles::current();
+  return given == nullptr || given->lets_read(path);
+}
+
+std::string size_refusal(std::uintmax_t size, std::size_t largest) {
+  return size == 0 ? "is empty" : size > largest ? too_large(largest) : "";
+}
+
 }  // namespace
+
+bool is_readable_file(const std::string& path) {
+  if (path.find('\0') != std::string::npos) return false;
+  if (given_file(path) != nullptr) return true;
+  std::error_code problem;
+  return may_be_read(path) && std::filesystem::is_regular_file(path, problem);
+}
 
 bool was_read(const std::string& path) {
   const auto mark = mark_of(path);
@@ -50,6 +78,8 @@ bool was_read(const std::string& path) {
 }
 
 std::string text_file_refusal(const std::string& path, std::size_t largest) {
+  if (const SourceText* given = given_file(path)) return size_refusal(given->text.size(), largest);
+  if (!may_be_read(path)) return "is not among the files that came with the question";
   std::error_code problem;
   const auto status = std::filesystem::status(path, problem);
   if (status.type() == std::filesystem::file_type::not_found) return "does not exist";
@@ -58,11 +88,12 @@ std::string text_file_refusal(const std::string& path, std::size_t largest) {
   if (!std::filesystem::is_regular_file(status)) return "";
   const auto size = std::filesystem::file_size(path, problem);
   if (problem) return "";
-  return size == 0 ? "is empty" : size > largest ? too_large(largest) : "";
+  return size_refusal(size, largest);
 }
 
 SourceText read_text_file(const std::string& path, std::size_t largest) {
   if (std::string why = text_file_refusal(path, largest); !why.empty()) throw refused(path, std::move(why));
+  if (const SourceText* given = given_file(path)) return *given;
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
@@ -79,7 +110,7 @@ SourceText read_text_file(const std::string& path, std::size_t largest) {
         fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
   if (source.text.size() > largest) throw refused(path, too_large(largest));
   if (source.text.empty()) throw refused(path, "is empty");
-  if (const auto mark = mark_of(path)) files_read().push_back(*mark);
+  remember_read(path);
   return source;
 }
 

@@ -1,0 +1,92 @@
+// question → opened scenario → analysis → the texts that predict writes, in one piece of JSON.
+#include "sim/app/answer.hpp"
+
+#include <utility>
+
+#include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/predict.hpp"
+#include "sim/app/opened_scenarios.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/pages/listing.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/job_writers.hpp"
+#include "sim/report/page/page.hpp"
+#include "sim/report/prediction/crossover_table.hpp"
+#include "sim/report/prediction/headline.hpp"
+#include "sim/report/prediction/json.hpp"
+#include "sim/report/prediction/table.hpp"
+#include "sim/report/workshop/question.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/toml/given_files.hpp"
+
+namespace foretrain {
+
+namespace {
+
+WorkshopCatalog listed(const std::string& kind) {
+  WorkshopCatalog catalog{kind, {}};
+  for (const ListedEntry& entry : list_entries(kind)) catalog.items.push_back({entry.name, entry.summary});
+  return catalog;
+}
+
+WorkshopCatalog listed_clusters() {
+  WorkshopCatalog catalog = listed("clusters");
+  for (WorkshopCatalog::Item& item : catalog.items) {
+    const ClusterSpec cluster = open_cluster(item.name);
+    item.gpus_per_node = cluster.node.gpus;
+    item.most_gpus = cluster.nodes * cluster.node.gpus;
+  }
+  return catalog;
+}
+
+std::string answered_list() {
+  return write_catalogs({listed("scenarios"), listed("models"), listed_clusters(), listed("strategies")});
+}
+
+/// For the largest number of GPUs that was asked for; empty where none keeps the limits.
+std::string job_script_for(const OpenedScenario& opened, const PredictCommand& asked) {
+  ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
+  RecommendationRequest request;
+  request.only_gpus = {opened.scenario.gpus.back()};
+  const Recommendation recommendation = recommend(scenarios, request);
+  if (!recommendation.best) return "";
+  return job_system(recommendation.plan.system).write(recommendation.plan);
+}
+
+std::string why(const Prediction& prediction) {
+  return headline(prediction) + "\n" + crossover_paragraph(prediction);
+}
+
+std::string answered(const WorkshopQuestion& question) {
+  const PredictCommand asked = predict_question(question.arguments);
+  const OpenedScenario opened =
+      std::move(open_scenarios(asked.scenarios, asked.overrides, asked.scaling).front());
+  if (!opened.scenario.study.axes.empty())
+    throw InputError("a scenario with a [study] is a table of its own", "foretrain predict shows it");
+  const Prediction prediction = predict(opened.scenario, nullptr, {.every_gpu = asked.every_gpu});
+  const std::string job = question.wants_job ? job_script_for(opened, asked) : "";
+  return write_answer({.prediction = write_json(prediction, {}),
+                       .details = prediction_details(opened.scenario, opened.source, prediction, ""),
+                       .table = write_table(prediction, {}),
+                       .why = why(prediction),
+                       .scenario_toml = scenario_file_of(opened.source, asked.overrides),
+                       .job_script = job});
+}
+
+}  // namespace
+
+std::string answer_question(std::string_view question) {
+  try {
+    const WorkshopQuestion asked = read_question(question);
+    const GivenFiles files(asked.files, catalog_roots());
+    return asked.lists ? answered_list() : answered(asked);
+  } catch (const InputError& error) {
+    return write_refusal(printable_lines(error.what()));
+  } catch (const WorldError& error) {
+    return write_refusal("error: " + printable_lines(error.what()) + "\n");
+  }
+}
+
+}  // namespace foretrain

@@ -1,0 +1,100 @@
+// What a page of another site can reach are names that lead here, and forms: both are told by their headers.
+#include "sim/app/web_server.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/diagnostics.hpp"
+
+#ifdef FORETRAIN_HTTPLIB
+#include <httplib.h>
+#endif
+
+namespace foretrain {
+
+#ifdef FORETRAIN_HTTPLIB
+
+namespace {
+
+constexpr int kThreads = 8, kReadSeconds = 5, kWriteSeconds = 10, kKeptSeconds = 5;
+constexpr int kMostKept = 100;  ///< requests of one connection
+
+/// "127.0.0.1:PORT" and "localhost:PORT", as a browser on this machine says.
+bool is_own_host(const std::string& host, int port) {
+  return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port) ||
+         (port == 80 && (host == "127.0.0.1" || host == "localhost"));
+}
+
+bool is_own_origin(const httplib::Request& request, int port) {
+  if (!request.has_header("Origin")) return true;
+  const std::string origin = request.get_header_value("Origin");
+  return origin.starts_with("http://") && is_own_host(origin.substr(7), port);
+}
+
+bool is_allowed(const httplib::Request& request, int port) {
+  return request.get_header_value_count("Host") == 1 && is_own_host(request.get_header_value("Host"), port) &&
+         is_own_origin(request, port);
+}
+
+void add_safety(httplib::Response& response) {
+  response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("Cache-Control", "no-store");
+  response.set_header("Referrer-Policy", "no-referrer");
+  response.set_header("Cross-Origin-Resource-Policy", "same-origin");
+}
+
+void add_routes(httplib::Server& http, const WebServer& server) {
+  http.Get("/", [&server](const httplib::Request&, httplib::Response& response) {
+    response.set_header("Content-Encoding", "gzip");
+    response.set_content(server.page.data(), server.page.size(), "text/html; charset=utf-8");
+  });
+  http.Post("/api/answer", [&server](const httplib::Request& request, httplib::Response& response) {
+    const WebResponse answer = server.answer(request.body);
+    response.status = answer.status;
+    response.set_content(answer.body, "application/json");
+  });
+}
+
+void add_limits(httplib::Server& http, const WebServer& server) {
+  http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  http.set_payload_max_length(server.largest_body);
+  http.set_read_timeout(kReadSeconds);
+  http.set_write_timeout(kWriteSeconds);
+  http.set_keep_alive_timeout(kKeptSeconds);
+  http.set_keep_alive_max_count(kMostKept);
+  http.set_tcp_nodelay(true);
+}
+
+}  // namespace
+
+void serve(const WebServer& server, const std::function<void(int port)>& ready) {
+  httplib::Server http;
+  add_limits(http, server);
+  add_routes(http, server);
+  int port = server.port;
+  http.set_pre_routing_handler([&port](const httplib::Request& request, httplib::Response& response) {
+    add_safety(response);
+    if (is_allowed(request, port)) return httplib::Server::HandlerResponse::Unhandled;
+    response.status = 403;
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  const bool is_bound =
+      port == 0 ? (port = http.bind_to_any_port("127.0.0.1")) > 0 : http.bind_to_port("127.0.0.1", port);
+  if (!is_bound)
+    throw WorldError(fmt::format("port {} of 127.0.0.1 cannot be had; --port takes another", server.port));
+  ready(port);
+  http.listen_after_bind();
+}
+
+#else
+
+void serve(const WebServer&, const std::function<void(int port)>&) {
+  throw WorldError(
+      "this program was built without cpp-httplib (Debian: libcpp-httplib-dev), which serve needs");
+}
+
+#endif
+
+}  // namespace foretrain

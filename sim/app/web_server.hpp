@@ -1,0 +1,28 @@
+// The only door to cpp-httplib: one page and one answer, to this machine alone.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace foretrain {
+
+struct WebResponse {
+  int status = 200;
+  std::string body;  ///< JSON
+};
+
+struct WebServer {
+  int port = 8080;        ///< 0: any that is free
+  std::string_view page;  ///< HTML, packed with gzip
+  std::function<WebResponse(const std::string& question)> answer;
+  std::size_t largest_body = 0;  ///< bytes
+};
+
+/// GET / is the page, POST /api/answer an answer, everything else 404; requests that name another host or
+/// come from another page are refused (403), bodies that are too large too (413). Listens on 127.0.0.1 until
+/// a signal ends the program; `ready` is told the port. Throws WorldError when the port cannot be had, or
+/// when the program was built without cpp-httplib.
+void serve(const WebServer& server, const std::function<void(int port)>& ready);
+
+}  // namespace foretrain
