@@ -41,13 +41,15 @@ docs: build               ## write the reference pages, and the outputs and pict
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)
 	@MARK="left out" PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/accuracy_*.md
 
-page:                     ## build the template of --html pages from web/report (needs node), which is kept in the repository
-	@tools/install_packages page
-	@cd web/report && npm ci --no-audit --no-fund && npm run build
+page:                     ## build both pages (needs node), which are kept in the repository, and build/page: the workshop page for any web space
+	@tools/install_packages page wasm
+	@cd web && npm ci --no-audit --no-fund && npm run build
+	@tools/build_wasm
+	@tools/gather_page build/page
 
-test-page: build          ## look at pages in Chromium: points, zoom, names, colours, sizes (needs node)
+test-page: build          ## look at the pages in Chromium: points, knobs, zoom, names, colours, sizes (needs node)
 	@tools/install_packages page
-	@cd web/report && npm ci --no-audit --no-fund && node test/run.mjs $(CURDIR)/$(BINARY)
+	@cd web && npm ci --no-audit --no-fund && node report/test/run.mjs $(CURDIR)/$(BINARY) && node workshop/test/run.mjs $(CURDIR)/$(BINARY)
 
 build/%/build.ninja: CMakePresets.json
 	@cmake --preset $*

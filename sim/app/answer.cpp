@@ -45,14 +45,16 @@ std::string answered_list() {
   return write_catalogs({listed("scenarios"), listed("models"), listed_clusters(), listed("strategies")});
 }
 
-/// For the largest number of GPUs that was asked for; empty where none keeps the limits.
-std::string job_script_for(const OpenedScenario& opened, const PredictCommand& asked) {
-  ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
+/// For the largest number of GPUs that was asked for.
+void add_job(const OpenedScenario& opened, const PredictCommand& asked, WorkshopAnswer& answer) {
+  const ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
   RecommendationRequest request;
   request.only_gpus = {opened.scenario.gpus.back()};
   const Recommendation recommendation = recommend(scenarios, request);
-  if (!recommendation.best) return "";
-  return job_system(recommendation.plan.system).write(recommendation.plan);
+  if (recommendation.best)
+    answer.job_script = job_system(recommendation.plan.system).write(recommendation.plan);
+  else
+    answer.why_no_job = recommendation.why_none;
 }
 
 std::string why(const Prediction& prediction) {
@@ -66,13 +68,13 @@ std::string answered(const WorkshopQuestion& question) {
   if (!opened.scenario.study.axes.empty())
     throw InputError("a scenario with a [study] is a table of its own", "foretrain predict shows it");
   const Prediction prediction = predict(opened.scenario, nullptr, {.every_gpu = asked.every_gpu});
-  const std::string job = question.wants_job ? job_script_for(opened, asked) : "";
-  return write_answer({.prediction = write_json(prediction, {}),
-                       .details = prediction_details(opened.scenario, opened.source, prediction, ""),
-                       .table = write_table(prediction, {}),
-                       .why = why(prediction),
-                       .scenario_toml = scenario_file_of(opened.source, asked.overrides),
-                       .job_script = job});
+  WorkshopAnswer answer{.prediction = write_json(prediction, {}),
+                        .details = prediction_details(opened.scenario, opened.source, prediction, ""),
+                        .table = write_table(prediction, {}),
+                        .why = why(prediction),
+                        .scenario_toml = scenario_file_of(opened.source, asked.overrides)};
+  if (question.wants_job) add_job(opened, asked, answer);
+  return write_answer(answer);
 }
 
 }  // namespace

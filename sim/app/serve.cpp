@@ -17,6 +17,8 @@
 #include "sim/app/answer.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/web_server.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/workshop/question.hpp"
 
@@ -108,14 +110,25 @@ struct Desk {
   std::mutex turn;
 };
 
+/// Why what came is no question; empty when it is one.
+std::string question_fault(const std::string& question) {
+  try {
+    read_question(question);
+    return "";
+  } catch (const InputError& error) {
+    return printable_lines(error.what());
+  }
+}
+
 WebResponse answered(const std::string& question, Desk& desk) {
+  if (const std::string fault = question_fault(question); !fault.empty()) return {400, write_refusal(fault)};
   const Place place(desk.taken);
   if (!place.is_free()) return {503, write_refusal("The server answers as many questions as it can.")};
   std::string answer = answered_apart(question, desk.turn);
   if (answer.empty())
     return {500, write_refusal(fmt::format("The answer took more than {} s or {} GiB, or failed.",
                                            kMostSeconds, kMostMemory >> 30))};
-  return {is_refusal(answer) ? 400 : 200, std::move(answer)};
+  return {200, std::move(answer)};
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ void add_routes(httplib::Server& http, const WebServer& server) {
     response.set_header("Content-Encoding", "gzip");
     response.set_content(server.page.data(), server.page.size(), "text/html; charset=utf-8");
   });
+  http.Get("/engine.json", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(R"({"engine": "native"})", "application/json");
+  });
   http.Post("/api/answer", [&server](const httplib::Request& request, httplib::Response& response) {
     const WebResponse answer = server.answer(request.body);
     response.status = answer.status;

@@ -19,7 +19,8 @@ struct WebServer {
   std::size_t largest_body = 0;  ///< bytes
 };
 
-/// GET / is the page, POST /api/answer an answer, everything else 404; requests that name another host or
+/// GET / is the page, POST /api/answer an answer, GET /engine.json says which engine it is, everything else
+/// 404; requests that name another host or
 /// come from another page are refused (403), bodies that are too large too (413). Listens on 127.0.0.1 until
 /// a signal ends the program; `ready` is told the port. Throws WorldError when the port cannot be had, or
 /// when the program was built without cpp-httplib.

@@ -201,6 +201,8 @@ struct ClusterSpec {
   bool collectives_measured = false, trainings_measured = false;  ///< the constants in use know it
   std::string node_kind = "node";                                 ///< what the kind of `node` is called
   std::vector<NodeKind> more_nodes{};                             ///< the other kinds (node_kinds.hpp)
+  double kernel_speed = 1,
+         link_speed = 1;  ///< what if kernels, and all that goes between GPUs, were so fast?
 };
 
 }  // namespace foretrain

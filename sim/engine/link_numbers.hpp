@@ -30,7 +30,7 @@ class LinkNumbers {
   /// Where it is, or where it would be put.
   std::size_t place_of(LinkId link) const {
     const std::size_t mask = places_.size() - 1;
-    std::size_t place = (link * std::size_t{0x9e3779b97f4a7c15}) >> 40 & mask;
+    std::size_t place = static_cast<std::size_t>((link * std::uint64_t{0x9e3779b97f4a7c15}) >> 40) & mask;
     while (places_[place] != kNone && links_[places_[place]] != link) place = (place + 1) & mask;
     return place;
   }

@@ -38,6 +38,13 @@ DeviceModel scaled(DeviceModel device, ScaledPart part, double factor) {
   return device;
 }
 
+/// Measured was the cluster as it is, whatever is asked of a faster one.
+DeviceModel as_measured(DeviceModel device, const ClusterSpec& cluster) {
+  device.kernel.time_scale *= cluster.kernel_speed;
+  device.communication_time_scale *= cluster.link_speed;
+  return device;
+}
+
 struct Solution {
   double factor = 1;
   SimulatedStep step;
@@ -97,7 +104,8 @@ double implied_efficiency(const Scenario& scenario, std::int64_t batch, double s
 }  // namespace
 
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
-  DeviceModel device = unscaled;
+  const ClusterSpec& cluster = simulator.scenario().cluster;
+  DeviceModel device = as_measured(unscaled, cluster);
   if (anchor.reused_batch) device.input_time_scale = 0;
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device, Reading::accounts);
   const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
@@ -113,7 +121,8 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
     if (anchor.scales) why += "; asked for by measured.scales";
     if (anchor.reused_batch) why += "; measured on one batch again and again, without the input pipeline";
     Anchored out{scaled(unscaled, part, found->factor), part, found->factor, std::move(why), {}, 0};
-    if (!anchor.reused_batch) out.step = std::move(found->step);
+    if (!anchor.reused_batch && cluster.kernel_speed == 1 && cluster.link_speed == 1)
+      out.step = std::move(found->step);
     out.efficiency =
         implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s);
     return out;

@@ -103,6 +103,8 @@ DeviceModel default_device_model(const ClusterSpec& cluster) {
   device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node,
   device.busy_host = losses.busy_host;
   device.collective_share = losses.collective_share;
+  device.kernel.time_scale /= cluster.kernel_speed;
+  device.communication_time_scale /= cluster.link_speed;
   return device;
 }
 

@@ -150,19 +150,6 @@ void emit(YAML::Emitter& out, const YamlNode& node) {
 
 }  // namespace
 
-const YamlNode& YamlNode::at(std::string_view key) const {
-  static const YamlNode none;
-  const auto found =
-      std::find_if(entries.rbegin(), entries.rend(), [key](const auto& entry) { return entry.first == key; });
-  return found == entries.rend() ? none : found->second;
-}
-
-const YamlNode& YamlNode::path(std::string_view keys) const {
-  const std::size_t slash = keys.find('/');
-  const YamlNode& inner = at(keys.substr(0, slash));
-  return slash == std::string_view::npos ? inner : inner.path(keys.substr(slash + 1));
-}
-
 std::vector<YamlNode> read_yaml(const SourceText& source, YamlLimits limits) {
   TreeBuilder builder(source, limits.values);
   if (source.text.size() > limits.bytes)
@@ -192,11 +179,5 @@ std::string write_yaml(const YamlNode& node) {
   emit(out, node);
   return std::string(out.c_str()) + "\n";
 }
-
-YamlNode yaml_text(std::string text) { return {YamlKind::scalar, std::move(text), {}, {}, {}}; }
-YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries) {
-  return {YamlKind::map, {}, std::move(entries), {}, {}};
-}
-YamlNode yaml_list(std::vector<YamlNode> items) { return {YamlKind::list, {}, {}, std::move(items), {}}; }
 
 }  // namespace foretrain

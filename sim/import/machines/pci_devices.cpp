@@ -124,9 +124,9 @@ double compute_capability_of(const GpuTraits& traits) {
 }
 
 /// Which of equally near ones: the kinds that most nodes have, in the order of their numbers.
-constexpr std::string_view kUsualGpus[] = {"a100-sxm4-40gb", "h100-sxm5-80gb", "v100-sxm2-16gb",
-                                           "a100-pcie-40gb", "v100-pcie-16gb", "t4",
-                                           "l40s",           "rtx-3090"};
+constexpr std::string_view kUsualKinds[] = {"a100-sxm4-40gb", "h100-sxm5-80gb", "v100-sxm2-16gb",
+                                            "a100-pcie-40gb", "v100-pcie-16gb", "t4",
+                                            "l40s",           "rtx-3090"};
 
 /// Digits of "pcie4_x16"; 0: the GPU hangs at something else.
 int generation_of(const Gpu& gpu) {
@@ -137,8 +137,8 @@ int generation_of(const Gpu& gpu) {
 /// How far a GPU of the catalog is from what is known of one. A weight says what excludes more than all below
 /// it together: the generation of the chip, then PCIe, then NVLinks, then what is usual.
 double distance(const Gpu& gpu, const GpuTraits& traits) {
-  const auto usual = std::ranges::find(kUsualGpus, gpu.name);
-  double out = 0.01 * static_cast<double>(usual - std::begin(kUsualGpus));
+  const auto usual = std::ranges::find(kUsualKinds, gpu.name);
+  double out = 0.01 * static_cast<double>(usual - std::begin(kUsualKinds));
   if (const double capability = compute_capability_of(traits); capability > 0)
     out += 1000 * std::abs(gpu.compute_capability - capability);
   if (traits.generation > 0) out += 100 * std::abs(generation_of(gpu) - traits.generation);

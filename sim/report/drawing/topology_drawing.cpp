@@ -168,8 +168,8 @@ std::string topology_legend(const NodeSpec& node, double y) {
   std::string out;
   for (const auto& [key, number] : rows) {
     const auto& [kind, name, count] = key;
-    const auto link = std::ranges::find_if(node.links, [&](const NodeLink& l) {
-      return l.type.name == std::get<1>(key) && l.count == std::get<2>(key);
+    const auto link = std::ranges::find_if(node.links, [&row = key](const NodeLink& l) {
+      return l.type.name == std::get<1>(row) && l.count == std::get<2>(row);
     });
     out += fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"M{:.0f},{:.0f}h26\"/>",
                        class_of(kind), line_width(count), kMargin, y - 4);

@@ -85,6 +85,7 @@ std::string write_answer(const WorkshopAnswer& answer) {
            {"why", answer.why},
            {"scenario_toml", answer.scenario_toml}};
   if (!answer.job_script.empty()) out["job_script"] = answer.job_script;
+  if (!answer.why_no_job.empty()) out["why_no_job"] = answer.why_no_job;
   return json_text(out);
 }
 
@@ -103,7 +104,5 @@ std::string write_catalogs(const std::vector<WorkshopCatalog>& catalogs) {
 std::string write_refusal(std::string_view errors) {
   return json_text(Json{{"ok", false}, {"errors", errors}});
 }
-
-bool is_refusal(std::string_view answer) { return !answer.starts_with("{\n  \"ok\": true"); }
 
 }  // namespace foretrain

@@ -29,7 +29,7 @@ struct WorkshopAnswer {
   std::string prediction;  ///< as --format json
   std::string details;     ///< as of the page of --html (prediction_details)
   std::string table, why, scenario_toml;
-  std::string job_script;  ///< empty: none asked for, or none that keeps the limits
+  std::string job_script, why_no_job;  ///< one of them where it was asked for
 };
 std::string write_answer(const WorkshopAnswer& answer);
 
@@ -46,8 +46,6 @@ std::string write_catalogs(const std::vector<WorkshopCatalog>& catalogs);
 
 /// What went wrong, as the program prints it.
 std::string write_refusal(std::string_view errors);
-/// Of an answer that one of the above wrote.
-bool is_refusal(std::string_view answer);
 
 /// The page that asks: HTML, packed with gzip (made by CMake of web/workshop/page.html.gz).
 std::string_view packed_workshop_page();

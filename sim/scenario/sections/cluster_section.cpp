@@ -11,6 +11,8 @@ namespace foretrain {
 
 namespace {
 
+constexpr double kSlowestWhatIf = 0.01, kFastestWhatIf = 100;
+
 std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, std::string_view key,
                                                      OpenedCatalogs& opened) {
   const auto name = section.string(key);
@@ -61,6 +63,11 @@ const Keys<ClusterSection>& cluster_keys() {
        takes::choice<&ClusterSection::layout>(
            std::vector<Choice<Layout>>{{"packed", Layout::packed}, {"spread", Layout::spread}}),
        "\"packed\"", "packed", "fill node after node, or spread the ranks over as many nodes as there are"},
+      {"kernel_speed", takes::number<&ClusterSection::kernel_speed>(kSlowestWhatIf, kFastestWhatIf), "2", "1",
+       "what if its GPUs ran every kernel so many times as fast? A measured step is still that of the "
+       "cluster as it is"},
+      {"link_speed", takes::number<&ClusterSection::link_speed>(kSlowestWhatIf, kFastestWhatIf), "0.5", "1",
+       "what if everything between GPUs, latencies too, took a so-manyth of its time?"},
   };
   return keys;
 }
@@ -73,6 +80,7 @@ void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario
   Calibration calibration =
       section.calibration ? *std::move(section.calibration) : std::move(section.cluster->calibration);
   scenario.cluster = calibrated(*std::move(section.cluster), std::move(calibration));
+  scenario.cluster.kernel_speed = section.kernel_speed, scenario.cluster.link_speed = section.link_speed;
 }
 
 }  // namespace foretrain

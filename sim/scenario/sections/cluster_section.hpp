@@ -13,6 +13,7 @@ struct ClusterSection {
   std::optional<ClusterSpec> cluster{};
   std::optional<Calibration> calibration{};  ///< instead of the one that the cluster's file names
   Layout layout = Layout::packed;
+  double kernel_speed = 1, link_speed = 1;
 };
 
 const Keys<ClusterSection>& cluster_keys();

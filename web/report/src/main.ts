@@ -3,6 +3,7 @@ import './style.css';
 import { copyButton, h, short } from './dom';
 import { collectivePart, comparisonPart, strategiesPart, studyPart, validationPart } from './others';
 import { predictionPart } from './prediction';
+import { theme } from './theme';
 
 type Any = any;
 const kParts: Record<string, (report: Any, details: Any) => HTMLElement> = {
@@ -11,23 +12,6 @@ const kParts: Record<string, (report: Any, details: Any) => HTMLElement> = {
 const kTitles: Record<string, string> = { prediction: 'Prediction', comparison: 'Comparison of strategies', strategies: 'Best strategies', study: 'Study', collective: 'Collective', validation: 'Predicted against measured' };
 
 const nameOf = (r: Any): string => [r.scenario || r.op || '', r.strategy && `${r.strategy}${r.scaling ? `, ${r.scaling} scaling` : ''}`].filter(Boolean).join(' \u00b7 ');
-
-function theme(): HTMLElement {
-  const root = document.documentElement;
-  let kept: string | null = null;
-  try { kept = localStorage.getItem('foretrain-theme'); } catch { /* a page from a file may keep nothing */ }
-  if (kept === 'light' || kept === 'dark') root.dataset.theme = kept;
-  const isDark = (): boolean => root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  const button = h('button', { type: 'button', class: 'small', id: 'theme' });
-  const say = (): void => { button.textContent = isDark() ? 'Light' : 'Dark'; button.setAttribute('aria-label', `Switch to ${isDark() ? 'light' : 'dark'} colours`); };
-  button.addEventListener('click', () => {
-    root.dataset.theme = isDark() ? 'light' : 'dark';
-    try { localStorage.setItem('foretrain-theme', root.dataset.theme); } catch { /* as above */ }
-    say();
-  });
-  say();
-  return button;
-}
 
 function start(): void {
   const page = document.getElementById('page')!;

@@ -24,7 +24,7 @@ function gpuAxis(points: Any[], width: number): Any {
   return axis('number of GPUs', { type: isLog ? 'log' : 'linear', ticks: apart(all, width - 80, isLog), tickFormat: (d: number) => String(d), labelOffset: 38 });
 }
 
-function curve(points: Any[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
+export function curve(points: Any[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
   const isShare = key === 'efficiency', scale = isShare ? 100 : 1;
   const rows = points.map((p) => ({
     gpus: p.gpus, value: scale * p[key],
@@ -77,7 +77,7 @@ export function stacked(name: string, points: { label: string; [key: string]: An
 }
 
 /** As many numbers of GPUs as a picture holds: the first, the last, and doublings between. */
-function chosen(points: Any[]): Any[] {
+export function chosen(points: Any[]): Any[] {
   if (points.length <= 10) return points;
   const keep = new Set([points[0].gpus, points[points.length - 1].gpus]);
   for (const p of points) if (Number.isInteger(Math.log2(p.gpus))) keep.add(p.gpus);
@@ -141,7 +141,7 @@ function facts(r: Any): HTMLElement {
     fact('Memory of a GPU', bytes(best.memory.bytes), `of ${bytes(best.memory.capacity_bytes)}${best.memory.fits ? '' : ': does not fit'}`));
 }
 
-function pointTable(r: Any): HTMLElement {
+export function pointTable(r: Any): HTMLElement {
   const n = (name: string, text: (p: Any) => string, value: (p: Any) => Any): Any => ({ name, number: true, cell: (p: Any) => ({ text: text(p), value: value(p) }) });
   return table('By number of GPUs', [
     n('GPUs', (p) => String(p.gpus), (p) => p.gpus), n('Nodes', (p) => String(p.nodes), (p) => p.nodes),

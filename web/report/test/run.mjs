@@ -1,17 +1,16 @@
 // Opens pages that the program wrote from file:// in Chromium, and looks at what a reader would see.
-// Usage: node test/run.mjs FORETRAIN [FOLDER for screenshots]; needs Chromium (CHROMIUM names another than /usr/bin/chromium).
+// Usage, from web/: node report/test/run.mjs FORETRAIN [FOLDER for screenshots]; needs Chromium (CHROMIUM names another than /usr/bin/chromium).
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { accessible, launched, legible, near, pointsOf, run } from '../../test/look.mjs';
 
-const program = process.argv[2] ?? '../../build/release/foretrain';
+const program = process.argv[2] ?? '../build/release/foretrain';
 const shots = process.argv[3] ?? 'screenshots';
 const folder = mkdtempSync(join(tmpdir(), 'foretrain-page-'));
 mkdirSync(shots, { recursive: true });
-const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 
 const hostile = `</script><script>window.hit=1</script>"'evil<img src=x onerror=window.hit=1>`;
 const kPages = {
@@ -20,7 +19,7 @@ const kPages = {
   study: ['predict', 'workshop-mnist-study'],
   several: ['predict', 'puhti-resnet50-ddp', 'mahti-resnet50-ddp', '--gpus', '1,4'],
   collective: ['collective', '--cluster', 'dgx-a100', '--op', 'all_reduce', '--gpus', '8'],
-  validation: ['validate', '../../docs/measured/puhti.csv'],
+  validation: ['validate', '../docs/measured/puhti.csv'],
   strategies: ['compare', '--models', 'resnet50,mnist_net', '--clusters', 'puhti,mahti', '--gpus', '4'],
 };
 
@@ -40,7 +39,7 @@ function hostileFile() {
   return file;
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launched();
 
 async function opened(file, { width = 1440, dark = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: dark ? 'dark' : 'light' });
@@ -55,48 +54,6 @@ async function opened(file, { width = 1440, dark = false } = {}) {
   return { page, context, check: () => { assert.deepEqual(said, []); assert.deepEqual(asked, []); } };
 }
 
-/** Texts of pictures must not lie over one another, nothing is smaller than 11 px, and nothing hangs out of the page. */
-async function legible(page, name) {
-  const faults = await page.evaluate(() => {
-    const out = [];
-    for (const e of document.querySelectorAll('body *')) {
-      const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-      if (own && e.getClientRects().length && parseFloat(getComputedStyle(e).fontSize) < 11) out.push('small: ' + e.textContent.slice(0, 40));
-    }
-    for (const svg of document.querySelectorAll('.chart svg')) {
-      const boxes = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim()).map((t) => ({ t: t.textContent, b: t.getBoundingClientRect() }));
-      for (let i = 0; i < boxes.length; ++i) for (let k = 0; k < i; ++k) {
-        const a = boxes[i].b, b = boxes[k].b;
-        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3) out.push(`over one another: "${boxes[i].t}" and "${boxes[k].t}"`);
-      }
-      const room = svg.getBoundingClientRect();
-      for (const { t, b } of boxes) if (b.left < room.left - 2 || b.right > room.right + 2) out.push(`cut off: "${t}"`);
-    }
-    if (document.documentElement.scrollWidth > innerWidth) out.push(`wider than the window: ${document.documentElement.scrollWidth}`);
-    return out;
-  });
-  assert.deepEqual(faults, [], name);
-}
-
-async function accessible(page, name) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
-  const serious = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
-  assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`), [], name);
-}
-
-/** Points of a curve as the picture has them, by the scales of its axes. */
-const pointsOf = (page, name) => page.evaluate((chart) => {
-  const svg = document.querySelector(`[data-chart=${chart}] svg`);
-  const x = svg.scale('x'), y = svg.scale('y');
-  return [...svg.querySelectorAll('g[data-mark=dot]')][0].querySelectorAll('circle, path').length
-    ? [...[...svg.querySelectorAll('g[data-mark=dot]')][0].children].map((c) => {
-      const at = c.getAttribute('cx') !== null ? [c.getAttribute('cx'), c.getAttribute('cy')] : c.getAttribute('transform').match(/[-\d.e]+/g);
-      return [x.invert(Number(at[0])), y.invert(Number(at[1]))];
-    }) : [];
-}, name);
-
-const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-3 * Math.abs(b) + 1e-9, `${what}: ${a} is not ${b}`);
 
 const tests = {
   ...Object.fromEntries(Object.entries(kPages).map(([name, line]) => [`the page of a ${name} opens without requests and errors, in both widths and colours`, async () => {
@@ -167,10 +124,7 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try { await test(); console.log('passed: ' + name); } catch (error) { failed += 1; console.log(`FAILED: ${name}\n${error.stack ?? error}`); }
-}
+const sound = await run(tests);
 await browser.close();
 rmSync(folder, { recursive: true });
-process.exit(failed ? 1 : 0);
+process.exit(sound ? 0 : 1);

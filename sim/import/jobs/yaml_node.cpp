@@ -1,0 +1,30 @@
+// Values of YAML: looked up and made, without yaml-cpp.
+#include <algorithm>
+#include <utility>
+
+#include "sim/import/jobs/yaml.hpp"
+
+namespace foretrain {
+
+const YamlNode& YamlNode::at(std::string_view key) const {
+  static const YamlNode none;
+  const auto found =
+      std::find_if(entries.rbegin(), entries.rend(), [key](const auto& entry) { return entry.first == key; });
+  return found == entries.rend() ? none : found->second;
+}
+
+const YamlNode& YamlNode::path(std::string_view keys) const {
+  const std::size_t slash = keys.find('/');
+  const YamlNode& inner = at(keys.substr(0, slash));
+  return slash == std::string_view::npos ? inner : inner.path(keys.substr(slash + 1));
+}
+
+YamlNode yaml_text(std::string text) { return {YamlNode::Kind::scalar, std::move(text), {}, {}, {}}; }
+YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries) {
+  return {YamlNode::Kind::map, {}, std::move(entries), {}, {}};
+}
+YamlNode yaml_list(std::vector<YamlNode> items) {
+  return {YamlNode::Kind::list, {}, {}, std::move(items), {}};
+}
+
+}  // namespace foretrain

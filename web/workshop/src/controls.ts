@@ -1,0 +1,54 @@
+// The knobs: lists, sliders with a box for the exact number, and what each is when nobody turned it.
+import { h } from '../../report/src/dom';
+import type { Item } from './engine';
+
+export interface Knob { row: HTMLElement; show(value: number, usual: number, note: string, most?: number): void }
+
+/** A list of names with what they are; the first entry is what the scenario says. */
+export function list(label: string, id: string, items: Item[], first: string, turned: (name: string) => void): { row: HTMLElement; show(name: string, usual: string): void } {
+  const select = h('select', { id, onchange: () => turned(select.value) }) as HTMLSelectElement;
+  const usual_option = h('option', { value: '' }, first);
+  select.append(usual_option, ...items.map((item) => h('option', { value: item.name, title: item.summary }, item.name)));
+  const note = h('p', { class: 'note' });
+  const row = h('div', { class: 'knob' }, h('label', { for: id }, label), select, note);
+  return { row, show(name, usual) {
+    usual_option.textContent = usual ? `${usual} (as the scenario says)` : first;
+    if (name && ![...select.options].some((o) => o.value === name)) select.append(h('option', { value: name }, name));
+    select.value = name;
+    note.textContent = items.find((item) => item.name === (name || usual))?.summary ?? '';
+  } };
+}
+
+export interface Scale { steps: number[]; say: (value: number) => string }
+
+/** The nearest of the steps. */
+function place(steps: number[], value: number): number {
+  let best = 0;
+  steps.forEach((step, i) => { if (Math.abs(step - value) < Math.abs(steps[best] - value)) best = i; });
+  return best;
+}
+
+/** `turned` is told while the slider moves (moving) and when it rests. */
+export function slider(label: string, id: string, scale: Scale, turned: (value: number, moving: boolean) => void): Knob {
+  let steps = scale.steps;
+  const range = h('input', { type: 'range', id, min: 0, max: steps.length - 1, step: 1 }) as HTMLInputElement;
+  const output = h('output', { for: id });
+  const back = h('button', { type: 'button', class: 'small back', 'aria-label': `${label}: as the scenario says` }, '\u21ba');
+  const note = h('p', { class: 'note' });
+  const value = (): number => steps[Number(range.value)];
+  range.addEventListener('input', () => { output.textContent = scale.say(value()); turned(value(), true); });
+  range.addEventListener('change', () => turned(value(), false));
+  back.addEventListener('click', () => turned(NaN, false));
+  const row = h('div', { class: 'knob' }, h('label', { for: id }, label), output, back, range, note);
+  return { row, show(given, usual, why, most) {
+    const shown = Number.isNaN(given) ? usual : given;
+    steps = most ? scale.steps.filter((s) => s < most).concat(most) : scale.steps;
+    range.max = String(steps.length - 1);
+    if (document.activeElement !== range || value() !== shown) range.value = String(place(steps, shown));
+    range.disabled = why !== '';
+    output.textContent = Number.isFinite(shown) ? scale.say(shown) : '\u2013';
+    range.setAttribute('aria-valuetext', output.textContent);
+    back.hidden = Number.isNaN(given);
+    note.textContent = why;
+  } };
+}

@@ -1,0 +1,205 @@
+// Opens the workshop page in Chromium, before `foretrain serve` and, where it was built, on a plain web server with WebAssembly.
+// Usage, from web/: node workshop/test/run.mjs FORETRAIN [FOLDER for screenshots] [FOLDER of `make page`]
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accessible, launched, legible, near, pointsOf, run } from '../../test/look.mjs';
+
+const program = process.argv[2] ?? '../build/release/foretrain';
+const shots = process.argv[3] ?? 'screenshots';
+const built = process.argv[4] ?? '../build/page';
+const folder = mkdtempSync(join(tmpdir(), 'foretrain-workshop-'));
+mkdirSync(shots, { recursive: true });
+
+const server = spawn(program, ['serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+const native = await new Promise((found) => server.stdout.on('data', (text) => { const at = /http:\S+/.exec(String(text)); if (at) found(at[0]); }));
+
+/** Files of a folder, as any web space gives them out. */
+const kTypes = { html: 'text/html', js: 'text/javascript', wasm: 'application/wasm', json: 'application/json', data: 'application/octet-stream' };
+const space = createServer((request, response) => {
+  const name = request.url.split('?')[0].slice(1) || 'index.html', file = join(built, name);
+  if (!/^[\w.]+$/.test(name) || !existsSync(file)) { response.writeHead(404).end(); return; }
+  response.writeHead(200, { 'Content-Type': kTypes[name.split('.').pop()] ?? 'text/plain' });
+  createReadStream(file).pipe(response);
+});
+await new Promise((ready) => space.listen(0, '127.0.0.1', ready));
+const hosts = { native };
+if (existsSync(join(built, 'engine.wasm'))) hosts.wasm = `http://127.0.0.1:${space.address().port}/`;
+else console.log('skipped: WebAssembly, which tools/build_wasm and `make page` build');
+
+const browser = await launched();
+
+async function opened(host, { hash = '', width = 1440, dark = false } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: dark ? 'dark' : 'light', acceptDownloads: true });
+  const page = await context.newPage();
+  const said = [], asked = [];
+  page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warning') said.push(m.text()); });
+  page.on('pageerror', (e) => said.push(String(e)));
+  page.on('request', (r) => { if (!r.url().startsWith(host) && !/^(data|blob):/.test(r.url())) asked.push(r.url()); });
+  await page.goto(host + hash);
+  await page.waitForSelector('html[data-ready=yes]', { timeout: 20000 });
+  return { page, context, check: () => { assert.deepEqual(said, []); assert.deepEqual(asked, []); } };
+}
+
+const predicted = (...line) => JSON.parse(execFileSync(program, ['predict', ...line, '--format', 'json']));
+const answers = (page) => page.evaluate(() => Number(document.documentElement.dataset.answers));
+
+/** Does it, and waits until all that it asked for is answered. */
+async function changed(page, act) {
+  const before = await answers(page);
+  await act();
+  await page.waitForFunction((n) => {
+    const { answers: count, busy } = document.documentElement.dataset;
+    return Number(count) > n && busy === 'no';
+  }, before, { timeout: 20000 });
+  await page.waitForTimeout(150);
+}
+
+const slide = (page, id, steps) => changed(page, async () => {
+  await page.focus('#' + id);
+  for (let i = 0; i < Math.abs(steps); ++i) await page.keyboard.press(steps > 0 ? 'ArrowRight' : 'ArrowLeft');
+});
+
+async function agrees(page, line) {
+  const points = predicted(...line).points, drawn = await pointsOf(page, 'speedup');
+  assert.equal(drawn.length, points.length);
+  drawn.forEach(([x, y], i) => { near(x, points[i].gpus, 'GPUs'); near(y, points[i].speedup, 'speedup'); });
+}
+
+const tests = {};
+for (const [name, host] of Object.entries(hosts)) {
+  tests[`${name}: moving a slider gives the numbers of the command line`] = async () => {
+    const { page, context, check } = await opened(host, { hash: '#s=puhti-resnet50-ddp&gpus=8' });
+    await agrees(page, ['puhti-resnet50-ddp', '--gpus', '1,2,4,8']);
+    await slide(page, 'batch', -4);
+    const batch = await page.textContent('output[for=batch]');
+    await agrees(page, ['puhti-resnet50-ddp', '--gpus', '1,2,4,8', '--batch', batch]);
+    await slide(page, 'links', -3);
+    const links = (await page.textContent('output[for=links]')).replace('\u00d7', '');
+    await agrees(page, ['puhti-resnet50-ddp', '--gpus', '1,2,4,8', '--batch', batch, '--set', `cluster.link_speed=${links}`]);
+    check();
+    await context.close();
+  };
+  tests[`${name}: the same question again gives the same answer, and what both took is printed`] = async () => {
+    const begun = Date.now();
+    const { page, context } = await opened(host, { hash: '#s=puhti-resnet50-ddp&gpus=8' });
+    const start = Date.now() - begun, took = [];
+    for (let i = 0; i < 10; ++i) { await slide(page, 'bucket', i < 5 ? 1 : -1); took.push(Number(await page.evaluate(() => document.documentElement.dataset.took))); }
+    await agrees(page, ['puhti-resnet50-ddp', '--gpus', '1,2,4,8', '--set', 'strategy.bucket_cap=25MiB']);
+    took.sort((a, b) => a - b);
+    console.log(`  ${name}: interactive after ${start} ms, answers ${took[5]} ms at the median, ${took[9]} at worst`);
+    await context.close();
+  };
+}
+
+const host = hosts.native;
+Object.assign(tests, {
+  async 'looks: both widths and colours, readable, accessible, no errors, no requests elsewhere'() {
+    for (const [width, dark] of [[1440, false], [375, false], [1440, true], [375, true]]) {
+      for (const [name, hash] of [['workshop', '#s=mahti-resnet50-ddp'], ['workshop-question', '#q=m3&s=m3-resnet56-mirrored-v100']]) {
+        const { page, context, check } = await opened(host, { width, dark, hash });
+        await page.waitForTimeout(400);
+        await page.screenshot({ path: join(shots, `${name}-${width}${dark ? '-dark' : ''}.png`), fullPage: width === 375 });
+        await legible(page, `${name} at ${width}`);
+        await accessible(page, `${name} at ${width}${dark ? ', dark' : ''}`);
+        check();
+        await context.close();
+      }
+    }
+  },
+  async 'a question hides its answer until somebody guessed'() {
+    const { page, context, check } = await opened(host);
+    await changed(page, () => page.selectOption('#preset', 'm3'));
+    assert.equal(await page.$('#speedup'), null);
+    await page.fill('#guess', '2.5');
+    await page.click('.guess button[type=submit]');
+    await page.waitForSelector('#speedup');
+    const three = predicted('m3-resnet56-mirrored-v100').points.find((p) => p.gpus === 3).speedup;
+    near(Number(await page.getAttribute('[data-verdict]', 'data-verdict')), three, 'the verdict');
+    assert.match(await page.textContent('.verdict'), /You guessed 2.5/);
+    await page.screenshot({ path: join(shots, 'workshop-guessed.png') });
+    check();
+    await context.close();
+  },
+  async 'every question of the list is answered'() {
+    const { page, context, check } = await opened(host);
+    for (const id of await page.$$eval('#preset option', (all) => all.map((o) => o.value).filter((v) => v))) {
+      await changed(page, () => page.selectOption('#preset', id));
+      assert.equal(await page.$('#errors'), null, id);
+      await page.click('#show');
+      assert.ok(Number.isFinite(Number(await page.getAttribute('[data-verdict]', 'data-verdict'))), id);
+    }
+    check();
+    await context.close();
+  },
+  async 'the link holds the state, and back goes back'() {
+    const { page, context } = await opened(host, { hash: '#s=puhti-resnet50-ddp' });
+    await changed(page, () => page.selectOption('#strategy', 'horovod'));
+    const link = page.url();
+    assert.match(link, /by=horovod/);
+    await changed(page, () => page.goBack());
+    assert.equal(await page.inputValue('#strategy'), '');
+    const { page: other, context: second } = await opened(host, { hash: new URL(link).hash });
+    assert.equal(await other.inputValue('#strategy'), 'horovod');
+    await context.close();
+    await second.close();
+  },
+  async 'files: a good one is used, a bad one shown with its line, a large one is not read, names are text'() {
+    const { page, context, check } = await opened(host);
+    const hostile = `<img src=x onerror=window.hit=1>\u202E"'${'x'.repeat(120)}.toml`;
+    writeFileSync(join(folder, hostile), 'note = "<script>window.hit=1</script>"\n[model]\nname = "resnet18"\n[cluster]\nname = "mahti"\n[run]\ngpus = [1, 2]\n');
+    await changed(page, () => page.setInputFiles('#file', join(folder, hostile)));
+    assert.match(await page.textContent('#numbers'), /GPUs/);
+    writeFileSync(join(folder, 'bad.toml'), '[model]\nname = "resnet51"\n[cluster]\nname = "mahti"\n');
+    await changed(page, () => page.setInputFiles('#file', join(folder, 'bad.toml')));
+    assert.match(await page.textContent('#errors'), /bad\.toml:2:\d+: error: unknown model "resnet51"[^]*\^/);
+    writeFileSync(join(folder, 'large.toml'), '');
+    truncateSync(join(folder, 'large.toml'), 2 ** 30);
+    await page.evaluate(() => { File.prototype.text = () => { throw new Error('read'); }; });
+    await page.setInputFiles('#file', join(folder, 'large.toml'));
+    await page.waitForFunction(() => /1024.0 MiB; at most 1 MiB/.test(document.getElementById('file-fault').textContent));
+    assert.equal(await page.evaluate(() => window.hit), undefined);
+    assert.equal(await page.$('#page img'), null);
+    check();
+    await context.close();
+  },
+  async 'pictures, scenario and job script can be taken along'() {
+    const { page, context, check } = await opened(host);
+    for (const kind of ['SVG', 'PNG']) {
+      const [file] = await Promise.all([page.waitForEvent('download'), page.click(`#speedup button:has-text("${kind}")`)]);
+      assert.equal(file.suggestedFilename(), `speedup.${kind.toLowerCase()}`);
+    }
+    await slide(page, 'gpus', -2);
+    await page.click('#sbatch');
+    await page.waitForSelector('#take pre:has-text("#SBATCH")');
+    check();
+    await context.close();
+  },
+  async 'the step is played'() {
+    const { page, context, check } = await opened(host);
+    await page.click('button.play');
+    await page.waitForFunction(() => /:.*(forward|backward|conv|main)/i.test(document.querySelector('.now').textContent));
+    check();
+    await context.close();
+  },
+});
+if (hosts.wasm) {
+  tests['wasm: after the first load nothing needs the network'] = async () => {
+    const { page, context, check } = await opened(hosts.wasm, { hash: '#s=puhti-resnet50-ddp&gpus=8' });
+    await context.setOffline(true);
+    await slide(page, 'batch', 2);
+    assert.equal(await page.$('#errors'), null);
+    check();
+    await context.close();
+  };
+}
+
+const sound = await run(tests);
+await browser.close();
+server.kill();
+space.close();
+rmSync(folder, { recursive: true });
+process.exit(sound ? 0 : 1);
