@@ -50,6 +50,7 @@ page:                     ## build both pages (needs node), which are kept in th
 test-page: build          ## look at the pages in Chromium: points, knobs, zoom, names, colours, sizes (needs node)
 	@tools/install_packages page
 	@cd web && npm ci --no-audit --no-fund && node report/test/run.mjs $(CURDIR)/$(BINARY) && node workshop/test/run.mjs $(CURDIR)/$(BINARY)
+	@node tests/workshop/wasm_equals_native.mjs $(BINARY) || [ $$? -eq 77 ]
 
 build/%/build.ninja: CMakePresets.json
 	@cmake --preset $*

@@ -2,6 +2,7 @@
 #include "sim/app/answer.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/predict.hpp"
@@ -45,11 +46,18 @@ std::string answered_list() {
   return write_catalogs({listed("scenarios"), listed("models"), listed_clusters(), listed("strategies")});
 }
 
-/// For the largest number of GPUs that was asked for.
+/// The largest number of GPUs up to the largest asked for that a job can have.
+std::vector<int> job_gpus(const Scenario& scenario) {
+  std::vector<int> counts = requestable_gpu_counts(scenario);
+  counts.insert(counts.begin(), 1);
+  std::erase_if(counts, [&scenario](int gpus) { return gpus > scenario.gpus.back(); });
+  return {counts.back()};
+}
+
 void add_job(const OpenedScenario& opened, const PredictCommand& asked, WorkshopAnswer& answer) {
   const ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
   RecommendationRequest request;
-  request.only_gpus = {opened.scenario.gpus.back()};
+  request.only_gpus = job_gpus(opened.scenario);
   const Recommendation recommendation = recommend(scenarios, request);
   if (recommendation.best)
     answer.job_script = job_system(recommendation.plan.system).write(recommendation.plan);

@@ -38,7 +38,7 @@ const Rooms& rooms() {
         "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "prediction",
-        "simulators", "study", "topology", "traces", "validation"}},
+        "simulators", "study", "topology", "traces", "validation", "workshop"}},
       {"app", {"options", "pages"}},
   };
   return plan;

@@ -29,7 +29,7 @@ struct WorkshopAnswer {
   std::string prediction;  ///< as --format json
   std::string details;     ///< as of the page of --html (prediction_details)
   std::string table, why, scenario_toml;
-  std::string job_script, why_no_job;  ///< one of them where it was asked for
+  std::string job_script{}, why_no_job{};  ///< one of them where it was asked for
 };
 std::string write_answer(const WorkshopAnswer& answer);
 
