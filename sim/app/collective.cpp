@@ -105,8 +105,9 @@ void run_collective(const CollectiveCommand& command) {
   const CollectiveCurve curve = predict_collective(question);
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
   if (!command.html.empty()) write_file(command.html, page_of(command, curve, measured.collective));
-  write_output(command.output,
-               find_collective_report(command.format)->write(curve, {.explain = command.explain}));
+  ReportOptions options{.explain = command.explain};
+  options.quiet = command.quiet;
+  write_output(command.output, find_collective_report(command.format)->write(curve, options));
   warn_beside(command.format, curve.warnings);
 }
 

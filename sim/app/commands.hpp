@@ -60,6 +60,7 @@ struct CompareCommand {
   std::string output;  ///< file; empty = standard output
   std::string html;    ///< also write the page here
   PageOrigin made{};
+  bool quiet = false;  ///< the verdicts alone
   bool explain = false;
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
@@ -85,6 +86,7 @@ struct CollectiveCommand {
   std::string html;      ///< also write the page here
   PageOrigin made{};
   bool single = false;  ///< of one call by itself
+  bool quiet = false;   ///< the rows alone
   bool explain = false;
   bool is_nccl() const { return transport == "nccl"; }
 };
@@ -182,6 +184,7 @@ struct ValidateCommand {
   std::string leave_out;        ///< "cluster", "gpu", "source": scored with each left out; empty: not
   std::string with;             ///< a file of the same kind whose rows count, too; empty: none
   std::string format = "table";
+  bool quiet = false;  ///< the statistics alone
   std::string output;
   std::string html;  ///< also write the page here
   PageOrigin made{};

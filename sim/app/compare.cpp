@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/terminal.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/output_file.hpp"
 
@@ -78,7 +80,9 @@ StrategyMatrix matrix_of(const CompareCommand& command, const std::vector<std::s
 
 std::string report_of(const CompareCommand& command, const std::vector<Comparison>& comparisons) {
   const ComparisonReportEntry& report = *find_comparison_report(command.format);
-  const ReportOptions options{.explain = command.explain};
+  ReportOptions options{.explain = command.explain};
+  options.quiet = command.quiet;
+  if (command.output.empty() || command.output == "-") options.columns = prose_width(STDOUT_FILENO);
   return comparisons.size() == 1 ? report.write(comparisons.front(), options)
                                  : report.write_several(comparisons, options);
 }

@@ -1,5 +1,6 @@
 // validate: arguments → opened measurements → request → validation → report → output.
 #include <algorithm>
+#include <utility>
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
@@ -101,6 +102,13 @@ std::string validated_training(const ValidateCommand& command, const Measurement
   return find_row(kValidationReports, command.format)->write(validation, {groups, command.worst});
 }
 
+/// Statistics stand before the first empty line.
+std::string asked_part(const ValidateCommand& command, std::string report) {
+  const std::size_t end = report.find("\n\n");
+  if (command.quiet && command.format == "table" && end != std::string::npos) report.resize(end + 1);
+  return report;
+}
+
 MeasurementFile measurements_of(const std::string& file) {
   return read_or_throw(read_text_file(file, kLargestMeasurements), read_measurements);
 }
@@ -162,7 +170,7 @@ void run_validate(const ValidateCommand& command) {
     text = validated_collectives(command, file);
   else
     text = validated_training(command, file, options, groups);
-  write_output(command.output, text);
+  write_report(command.output, command.format, asked_part(command, std::move(text)));
 }
 
 }  // namespace foretrain

@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kNarrowest = 80, kWidest = 120;
+constexpr std::size_t kNarrowest = 80, kWidest = 120, kFarIn = 8;
 constexpr std::string_view kRed = "\x1b[1;31m", kYellow = "\x1b[1;33m", kGreen = "\x1b[1;32m",
                            kPlain = "\x1b[0m";
 
@@ -45,21 +45,27 @@ std::size_t columns_of(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+/// A paragraph at the margin, or far in below the row of a table that it is about.
 bool is_prose(std::string_view line) {
-  return !line.empty() && line.front() != ' ' && line.front() != '#' &&
-         line.find("  ") == std::string_view::npos;
+  const std::size_t begin = line.find_first_not_of(' ');
+  return begin != std::string_view::npos && (begin == 0 || begin >= kFarIn) && line[begin] != '#' &&
+         line.find("  ", begin) == std::string_view::npos;
 }
 
 std::string wrapped_line(std::string_view line, std::size_t width) {
-  std::string out;
-  std::size_t column = 0;
+  const std::size_t begin = line.find_first_not_of(' ');
+  const std::string indent(begin, ' ');
+  std::string out = indent;
+  std::size_t column = begin;
+  line.remove_prefix(begin);
   while (!line.empty()) {
     const std::size_t end = std::min(line.find(' '), line.size());
     const std::string_view word = line.substr(0, end);
-    const bool fits = column == 0 || column + 1 + columns_of(word) <= width;
-    if (column > 0) out += fits ? " " : "\n  ";
+    const bool is_first = column == begin;
+    const bool fits = is_first || column + 1 + columns_of(word) <= width;
+    if (!is_first) out += fits ? " " : "\n" + indent + "  ";
     out += word;
-    column = fits ? column + (column > 0 ? 1 : 0) + columns_of(word) : 2 + columns_of(word);
+    column = fits ? column + (is_first ? 0 : 1) + columns_of(word) : begin + 2 + columns_of(word);
     line.remove_prefix(std::min(end + 1, line.size()));
   }
   return out;

@@ -21,8 +21,9 @@ std::size_t prose_width(int descriptor);
 /// already.
 std::string coloured(std::string_view lines);
 
-/// Long lines of prose broken between words, further lines of each set in by two. Prose begins at the margin
-/// and has no two blanks in a row; tables, lists and commands stay as they are. 0: nothing is broken.
+/// Long lines of prose broken between words, further lines of each set in by two more. Prose begins at the
+/// margin, or at least eight blanks in, and has no two blanks in a row; tables, lists and commands stay as
+/// they are. 0: nothing is broken.
 std::string wrapped(std::string_view lines, std::size_t width);
 
 }  // namespace foretrain

@@ -15,7 +15,7 @@ struct ReportOptions {
   // Of a terminal, and of tables only.
   std::size_t columns = 0;  ///< how wide it is; 0: none, and the table is as in a file
   bool bars = false;        ///< it shows efficiencies as bars of block characters
-  bool quiet = false;       ///< the curve alone, wherever it goes
+  bool quiet = false;       ///< the answer alone (curve, verdicts, rows), wherever it goes
 };
 
 using ReportFunction = std::string (*)(const Prediction& prediction, const ReportOptions& options);

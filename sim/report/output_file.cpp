@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/narrow_table.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/terminal.hpp"
 #include "sim/base/whole_file.hpp"
@@ -28,7 +29,8 @@ void write_standard_output(std::string_view shown) {
 }
 
 void write_for_people(const std::string& text) {
-  const std::string shown = wrapped(printable_lines(text), prose_width(STDOUT_FILENO));
+  const std::size_t width = prose_width(STDOUT_FILENO);
+  const std::string shown = wrapped(narrowed(printable_lines(text), width), width);
   write_standard_output(takes_colours(STDOUT_FILENO) ? coloured(shown) : shown);
 }
 

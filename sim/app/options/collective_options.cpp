@@ -125,6 +125,8 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
       "--single", collective.single,
       "What one call takes by itself, as in a training step; otherwise one of many in the loop of "
       "nccl-tests, which hides launches and the way down a chain");
+  command->add_flag("--quiet", collective.quiet,
+                    "The rows of nccl-tests alone, without lines that begin with #");
   command->add_flag("--explain", collective.explain,
                     "Say for each size what was chosen, what bounds it, and what lost");
   command->footer(

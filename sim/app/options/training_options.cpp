@@ -247,6 +247,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   add_format(*command, compare.format, comparison_report_names(), compare.output);
   command->add_option("--html", compare.html, "Also write the strategies side by side as a page")
       ->type_name("FILE");
+  command->add_flag("--quiet", compare.quiet, "A sentence for each number of GPUs, and no table");
   command->add_flag("--explain", compare.explain, "Append what was decided and why");
   command->footer(
       "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp "
@@ -319,6 +320,7 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  command->add_flag("--quiet", validate.quiet, "The error statistics of the table alone");
   command->add_option("--html", validate.html, "Also write predicted against measured as a page")
       ->type_name("FILE");
   command->footer(

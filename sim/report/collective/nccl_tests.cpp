@@ -96,7 +96,12 @@ double average_busbw(const CollectiveCurve& curve) {
 }  // namespace
 
 std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& options) {
-  std::string out = heading(curve) + devices(curve);
+  std::string out;
+  if (options.quiet) {
+    for (const CollectivePoint& p : curve.points) out += row(curve, p);
+    return out;
+  }
+  out = heading(curve) + devices(curve);
   for (const std::string& warning : curve.warnings) out += "# warning: " + warning + "\n";
   out += kColumns;
   for (const CollectivePoint& p : curve.points) out += row(curve, p);

@@ -19,6 +19,8 @@ namespace {
 
 /// Parts of a step in one line; further ones are small.
 constexpr std::size_t kMostReasons = 3;
+/// On a narrower terminal the step and the samples per second have to do.
+constexpr std::size_t kRoomForEpoch = 100;
 
 std::size_t width_of(const std::vector<std::string>& names, std::size_t least) {
   for (const std::string& name : names) least = std::max(least, name.size());
@@ -53,11 +55,18 @@ std::string of_fastest(const ComparedStrategy& row) {
                      percent(row.ratio_range.high, 0));
 }
 
-std::string figures(const ComparedStrategy& row, const Comparison& c, std::size_t width) {
+/// How wide the names are, and whether there is room for every figure.
+struct Columns {
+  std::size_t name = 8;
+  bool has_epoch = true;
+};
+
+std::string figures(const ComparedStrategy& row, const Comparison& c, const Columns& columns) {
   const PredictionPoint& p = row.point;
   const double exposed = p.breakdown[static_cast<std::size_t>(Account::exposed_communication)];
-  return fmt::format("  {:<{}} {:>9} {:>11} {:>11} {:>15} {:>8} {:>9} {:>9}{}\n", row.strategy, width,
-                     to_string(seconds(p.step_s)), c.samples > 0 ? spoken_time(p.epoch_s) : "-",
+  const std::string epoch = c.samples > 0 ? spoken_time(p.epoch_s) : "-";
+  return fmt::format("  {:<{}} {:>9}{} {:>11} {:>15} {:>8} {:>9} {:>9}{}\n", row.strategy, columns.name,
+                     to_string(seconds(p.step_s)), columns.has_epoch ? fmt::format(" {:>11}", epoch) : "",
                      decimal(p.samples_per_s, 1), of_fastest(row), decimal(p.speedup, 2),
                      to_string(seconds(exposed)), to_string(p.memory.total()), p.fits() ? "" : " !");
 }
@@ -93,11 +102,12 @@ std::string_view heading_of(Standing standing) {
 }
 
 /// One number of GPUs: the verdict, then the strategies in their groups.
-std::string block(const ComparedGpus& numbers, const Comparison& c, std::size_t width) {
-  std::string out =
-      fmt::format("\n{}\n{:<{}} {:>9} {:>11} {:>11} {:>15} {:>8} {:>9} {:>9}\n",
-                  comparison_verdict(numbers, c.own_strategy), counted(numbers.gpus, "GPU"), width + 2,
-                  "step", "epoch", "samples/s", "of the fastest", "speedup", "exposed", "memory");
+std::string block(const ComparedGpus& numbers, const Comparison& c, const Columns& columns) {
+  const std::size_t width = columns.name;
+  std::string out = fmt::format("\n{}\n{:<{}} {:>9}{} {:>11} {:>15} {:>8} {:>9} {:>9}\n",
+                                comparison_verdict(numbers, c.own_strategy), counted(numbers.gpus, "GPU"),
+                                width + 2, "step", columns.has_epoch ? fmt::format(" {:>11}", "epoch") : "",
+                                "samples/s", "of the fastest", "speedup", "exposed", "memory");
   const ComparedStrategy* best = numbers.best();
   std::optional<Standing> last;
   for (const ComparedStrategy& row : numbers.strategies) {
@@ -108,7 +118,7 @@ std::string block(const ComparedGpus& numbers, const Comparison& c, std::size_t 
       out += fmt::format("  {:<{}} {}\n", row.strategy, width, row.why_not);
       continue;
     }
-    out += figures(row, c, width);
+    out += figures(row, c, columns);
     if (row.standing == Standing::needs_more)
       out += fmt::format("  {:<{}}   needs {}\n", "", width, row.needs);
     out += fmt::format("  {:<{}}   {}\n", "", width, reason(row, *best));
@@ -147,9 +157,14 @@ std::string differences_in_words(const std::vector<StepPart>& differences) {
 }
 
 std::string write_comparison_table(const Comparison& c, const ReportOptions& options) {
-  const std::size_t width = width_of(c.strategies, 8);
-  std::string out = heading(c);
-  for (const ComparedGpus& numbers : c.numbers) out += block(numbers, c, width);
+  std::string out;
+  if (options.quiet) {
+    for (const ComparedGpus& numbers : c.numbers) out += comparison_verdict(numbers, c.own_strategy) + "\n";
+    return out;
+  }
+  const Columns columns{width_of(c.strategies, 8), options.columns == 0 || options.columns >= kRoomForEpoch};
+  out = heading(c);
+  for (const ComparedGpus& numbers : c.numbers) out += block(numbers, c, columns);
   out += "\n";
   if (c.samples == 0) out += "Epochs need data.samples, as in --set data.samples=50000.\n";
   for (const std::string& warning : c.warnings) out += "warning: " + warning + "\n";

@@ -42,14 +42,14 @@ std::string drawn(const TornadoBar& bar, double predicted, const Scale& scale) {
 }  // namespace
 
 std::string write_intervals(const Prediction& prediction) {
-  std::string out = fmt::format("\n{:>6}   {:>22} {:>26} {:>16} {:>20}   90 % intervals\n", "GPUs", "step",
-                                "total", "speedup", "faster than one GPU");
+  std::string out = fmt::format("\n90 % intervals\n{:>6}   {:>22} {:>26} {:>16} {:>16}\n", "GPUs", "step",
+                                "total", "speedup", "beats one GPU");
   for (const PredictionPoint& p : prediction.points) {
     const std::string total =
         prediction.samples > 0 ? between(p.total_interval.low_s, p.total_interval.high_s) : "-";
     const bool is_one = p.gpus == 1;
     out += fmt::format(
-        "{:>6}   {:>22} {:>26} {:>16} {:>20}\n", p.gpus, between(p.interval.low_s, p.interval.high_s), total,
+        "{:>6}   {:>22} {:>26} {:>16} {:>16}\n", p.gpus, between(p.interval.low_s, p.interval.high_s), total,
         is_one ? "1"
                : fmt::format("{} .. {}", decimal(p.speedup_range.low, 2), decimal(p.speedup_range.high, 2)),
         is_one ? "-" : chance(p.chance_of_gain));

@@ -41,6 +41,7 @@ TEST_CASE("prose is broken between words, by characters, and set in, and tables 
   CHECK(wrapped("äöü äöü äöü\n", 7) == "äöü äöü\n  äöü\n");
   CHECK(wrapped("one two three four\n", 0) == "one two three four\n");
   CHECK(wrapped("a-word-that-is-longer than\n", 9) == "a-word-that-is-longer\n  than\n");
+  CHECK(wrapped("        far in below a row\n", 20) == "        far in below\n          a row\n");
   for (const std::string line :
        {"  --nodes=2 --gres=gpu:4\n", "GPUs    step   total\n", "# of nccl-tests: wide\n", "\n"})
     CHECK(wrapped(line, 9) == line);

@@ -48,7 +48,7 @@ TEST_CASE("certainty is never claimed") {
 TEST_CASE("one GPU is not compared with itself, and a total of unknown samples is left out") {
   Prediction p = test::example_prediction();
   p.points.pop_back();
-  CHECK_THAT(write_intervals(p), ContainsSubstring("                1                    -\n"));
+  CHECK_THAT(write_intervals(p), ContainsSubstring("                1                -\n"));
   Prediction unknown = on_eight(0.42);
   unknown.samples = 0;
   CHECK_THAT(write_intervals(unknown), ContainsSubstring("                          -     5.50"));
