@@ -66,6 +66,11 @@ add_test(NAME "reports: JSON is as docs/reference/schema says"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/golden/json_schemas.sh ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("reports: JSON is as docs/reference/schema says"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10)
+# Whether `serve` answers what is asked, refuses what is wrong, and lives on.
+add_test(NAME "serve: requests are answered or refused, and the server lives on"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/serve_requests.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
+set_tests_properties("serve: requests are answered or refused, and the server lives on"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10)
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/app/opened_scenarios.hpp"
@@ -69,6 +71,17 @@ std::string why(const Prediction& prediction) {
   return headline(prediction) + "\n" + crossover_paragraph(prediction);
 }
 
+/// What was asked as a file can say it: a kind of scaling is the batch that stays.
+ScenarioOverrides as_in_file(const PredictCommand& asked, const Scenario& scenario) {
+  ScenarioOverrides overrides = asked.overrides;
+  if (asked.scaling == AskedScaling::of_scenario) return overrides;
+  overrides.batch.reset();
+  overrides.settings.push_back(scenario.global_batch
+                                   ? fmt::format("model.global_batch={}", *scenario.global_batch)
+                                   : fmt::format("model.batch_per_gpu={}", scenario.workload.batch_per_gpu));
+  return overrides;
+}
+
 std::string answered(const WorkshopQuestion& question) {
   const PredictCommand asked = predict_question(question.arguments);
   const OpenedScenario opened =
@@ -80,7 +93,7 @@ std::string answered(const WorkshopQuestion& question) {
                         .details = prediction_details(opened.scenario, opened.source, prediction, ""),
                         .table = write_table(prediction, {}),
                         .why = why(prediction),
-                        .scenario_toml = scenario_file_of(opened.source, asked.overrides)};
+                        .scenario_toml = scenario_file_of(opened.source, as_in_file(asked, opened.scenario))};
   if (question.wants_job) add_job(opened, asked, answer);
   return write_answer(answer);
 }
@@ -90,7 +103,7 @@ std::string answered(const WorkshopQuestion& question) {
 std::string answer_question(std::string_view question) {
   try {
     const WorkshopQuestion asked = read_question(question);
-    const GivenFiles files(asked.files, catalog_roots());
+    const GivenFiles files(asked.files, catalog_folders());
     return asked.lists ? answered_list() : answered(asked);
   } catch (const InputError& error) {
     return write_refusal(printable_lines(error.what()));

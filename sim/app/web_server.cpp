@@ -18,8 +18,10 @@ namespace foretrain {
 
 namespace {
 
-constexpr int kThreads = 8, kReadSeconds = 5, kWriteSeconds = 10, kKeptSeconds = 5;
-constexpr int kMostKept = 100;  ///< requests of one connection
+/// Connections that say nothing hold a thread for kSilentSeconds: a thousand of them are gone in 16 s.
+constexpr int kThreads = 64, kSilentSeconds = 1, kReadSeconds = 5, kWriteSeconds = 10;
+/// Of a connection: what is left of a refused request's body is never taken for a request of its own.
+constexpr int kRequests = 1;
 
 /// "127.0.0.1:PORT" and "localhost:PORT", as a browser on this machine says.
 bool is_own_host(const std::string& host, int port) {
@@ -62,8 +64,24 @@ void add_routes(httplib::Server& http, const WebServer& server) {
   http.Get("/engine.json", [](const httplib::Request&, httplib::Response& response) {
     send_as_it_is(response, R"({"engine": "native"})", "application/json");
   });
-  http.Post("/api/answer", [&server](const httplib::Request& request, httplib::Response& response) {
-    WebResponse answer = server.answer(request.body);
+  http.Post("/api/answer", [&server](const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& read) {
+    if (request.is_multipart_form_data()) {
+      response.status = 415;
+      return;
+    }
+    std::string body;
+    bool is_too_large = false;
+    const auto take = [&](const char* data, std::size_t size) {
+      is_too_large = is_too_large || size > server.largest_body - body.size();
+      if (!is_too_large) body.append(data, size);
+      return !is_too_large;
+    };
+    if (!read(take)) {
+      response.status = is_too_large || response.status == 413 ? 413 : 400;
+      return;
+    }
+    WebResponse answer = server.answer(body);
     response.status = answer.status;
     send_as_it_is(response, std::move(answer.body), "application/json");
   });
@@ -74,9 +92,14 @@ void add_limits(httplib::Server& http, const WebServer& server) {
   http.set_payload_max_length(server.largest_body);
   http.set_read_timeout(kReadSeconds);
   http.set_write_timeout(kWriteSeconds);
-  http.set_keep_alive_timeout(kKeptSeconds);
-  http.set_keep_alive_max_count(kMostKept);
+  http.set_keep_alive_timeout(kSilentSeconds);
+  http.set_keep_alive_max_count(kRequests);
   http.set_tcp_nodelay(true);
+  // Not SO_REUSEPORT, the library's own choice: two servers would share a port unawares.
+  http.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
 }
 
 }  // namespace

@@ -132,6 +132,16 @@ std::vector<std::string> catalog_roots() {
   return roots;
 }
 
+std::vector<std::string> catalog_folders() {
+  std::vector<std::string> folders;
+  for (const std::string& root : catalog_roots()) {
+    for (const CatalogKind kind :  // the others lie below the clusters
+         {CatalogKind::models, CatalogKind::clusters, CatalogKind::scenarios, CatalogKind::datasets})
+      folders.push_back((fs::path(root) / folder_of(kind)).string());
+  }
+  return folders;
+}
+
 std::string name_of_file(const std::string& path) { return printable(fs::path(path).stem().string()); }
 
 std::vector<std::string> names_in(CatalogKind kind) {

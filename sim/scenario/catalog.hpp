@@ -30,6 +30,9 @@ std::string_view noun_of(CatalogKind kind);
 /// the binary was built in (found by walking up from the binary), PREFIX/share/foretrain beside the binary.
 std::vector<std::string> catalog_roots();
 
+/// Below them the folders of the catalogs, and nothing else that lies there.
+std::vector<std::string> catalog_folders();
+
 /// The name of what a file describes: the file's, without folder and ending, as printable().
 std::string name_of_file(const std::string& path);
 

@@ -199,6 +199,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
 
 PredictCommand predict_question(std::vector<std::string> arguments) {
   CLI::App app{"a question", "predict"};
+  app.set_help_flag();
   TrainingOptions options;
   PredictCommand& predict = options.predict;
   add_question(app, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,

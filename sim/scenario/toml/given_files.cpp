@@ -4,11 +4,21 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace foretrain {
 
+namespace fs = std::filesystem;
+
 namespace {
+
+/// From the root, without dots and without a slash at the end, so that what begins with it lies in it.
+fs::path plain_path(const fs::path& path) {
+  std::error_code problem;
+  const fs::path whole = fs::absolute(path, problem).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
 
 const GivenFiles*& files_of_thread() {
   thread_local const GivenFiles* files = nullptr;
@@ -17,8 +27,11 @@ const GivenFiles*& files_of_thread() {
 
 }  // namespace
 
-GivenFiles::GivenFiles(std::vector<SourceText> files, std::vector<std::string> folders)
-    : files_(std::move(files)), folders_(std::move(folders)) {
+GivenFiles::GivenFiles(std::vector<SourceText> files, const std::vector<std::string>& folders)
+    : files_(std::move(files)) {
+  for (const std::string& folder : folders) {
+    if (fs::path path = plain_path(folder); !path.empty()) folders_.push_back(std::move(path));
+  }
   assert(files_of_thread() == nullptr);
   files_of_thread() = this;
 }
@@ -33,9 +46,11 @@ const SourceText* GivenFiles::find(std::string_view name) const {
 }
 
 bool GivenFiles::lets_read(const std::string& path) const {
-  const std::string whole = std::filesystem::path(path).lexically_normal().string();
-  return std::ranges::any_of(folders_, [&whole](const std::string& folder) {
-    return whole.starts_with(std::filesystem::path(folder).lexically_normal().string() + "/");
+  // What a NUL ends for the system goes on for us, and may lead back.
+  if (path.find('\0') != std::string::npos) return false;
+  const fs::path whole = plain_path(path);
+  return std::ranges::any_of(folders_, [&whole](const fs::path& folder) {
+    return std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first == folder.end();
   });
 }
 

@@ -1,6 +1,7 @@
 // Files that came with a question instead of lying on the disk.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ namespace foretrain {
 /// questions of somebody else. They do not nest.
 class GivenFiles {
  public:
-  GivenFiles(std::vector<SourceText> files, std::vector<std::string> folders);
+  GivenFiles(std::vector<SourceText> files, const std::vector<std::string>& folders);
   ~GivenFiles();
   GivenFiles(const GivenFiles&) = delete;
   GivenFiles& operator=(const GivenFiles&) = delete;
@@ -28,7 +29,7 @@ class GivenFiles {
 
  private:
   std::vector<SourceText> files_;
-  std::vector<std::string> folders_;
+  std::vector<std::filesystem::path> folders_;
 };
 
 }  // namespace foretrain
