@@ -15,6 +15,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/drawing/fabric_picture.hpp"
+#include "sim/report/drawing/mesh_picture.hpp"
 #include "sim/report/drawing/ring_drawing.hpp"
 #include "sim/report/drawing/svg_label.hpp"
 #include "sim/report/topology/cluster_words.hpp"
@@ -33,6 +34,7 @@ constexpr std::string_view kTopologyStyle =
     "  .name, .small { text-anchor: middle; }\n"
     "  .small { font-size: 11px; }\n"
     "  rect { rx: 6; fill-opacity: 0.14; stroke-width: 1.5; }\n"
+    "  circle.gpu { stroke-width: 1.5; } .plain { fill: #fff; }\n"
     "  .gpu { fill: #0f9d6c; stroke: #0f9d6c; } .cpu { fill: #7a6ff0; stroke: #7a6ff0; }\n"
     "  .switch { fill: #8c959f; stroke: #8c959f; } .nvswitch { fill: #0a7bbd; stroke: #0a7bbd; } .nic { "
     "fill: #d9580d; stroke: #d9580d; }\n"
@@ -71,14 +73,14 @@ std::string_view class_of(LinkKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
-
 /// One node: boxes and the lines between them.
 class NodePicture {
  public:
   explicit NodePicture(const NodeSpec& node)
       : node_(node), graph_(node_graph(node)), layout_(lay_out(graph_)) {
-    has_arcs_ = std::ranges::any_of(node.links, [&](const NodeLink& link) { return is_arc(link); });
+    has_mesh_ = has_mesh(node);
+    has_arcs_ =
+        !has_mesh_ && std::ranges::any_of(node.links, [&](const NodeLink& link) { return is_arc(link); });
   }
 
   double width() const { return layout_.columns * kColumn; }
@@ -89,7 +91,8 @@ class NodePicture {
 
   std::string draw(double left) const {
     std::string out;
-    for (const NodeLink& link : node_.links) out += line_of(link, left);
+    for (const NodeLink& link : node_.links)
+      if (!has_mesh_ || !is_arc(link)) out += line_of(link, left);
     for (std::size_t v = 0; v < graph_.vertices.size(); ++v) out += box_of(v, left);
     return out;
   }
@@ -158,7 +161,7 @@ class NodePicture {
   const NodeSpec& node_;
   NodeGraph graph_;
   NodeLayout layout_;
-  bool has_arcs_ = false;
+  bool has_mesh_ = false, has_arcs_ = false;
 };
 
 /// "8 pairs by 2 x nvlink2, 48.5 GBps each way", by kind, name and count.
@@ -232,18 +235,22 @@ std::string topology_head(const TopologyDrawing& drawing, double width, double h
 std::string draw_topology(const TopologyDrawing& drawing) {
   const NodePicture picture(drawing.cluster.node);
   const std::vector<ChannelGroup> rings = rings_of(drawing);
-  const double legend_top = picture.bottom() + 34,
-               rings_top =
-                   legend_top + kLegendLine * static_cast<double>(legend_lines(drawing.cluster.node)) + 8;
+  const NodeSpec& node = drawing.cluster.node;
+  const double legend_top = picture.bottom() + 34;
+  const double legend_height = kLegendLine * static_cast<double>(legend_lines(node)) + 8;
+  const bool is_mesh = has_mesh(node);
+  const double rings_top = legend_top + std::max(legend_height, is_mesh ? kMeshHeight : 0);
   const double rings_width = kRingWidth * static_cast<double>(std::min<std::size_t>(rings.size(), 4));
-  const double node_width = std::max({picture.width(), least_width(drawing), rings_width});
+  const double node_width =
+      std::max({picture.width(), least_width(drawing) + (is_mesh ? kMeshWidth : 0), rings_width});
   const auto per_line = static_cast<std::size_t>(node_width / kRingWidth);
   const std::size_t lines = (rings.size() + per_line - 1) / per_line;
   const double node_height = rings_top + kRingHeight * static_cast<double>(lines) + 8;
   const FabricPicture fabric = draw_fabric(drawing.cluster, drawing.nodes, kMargin, node_height);
   const double width = std::max(node_width, fabric.width) + 2 * kMargin, height = node_height + fabric.height;
   std::string out = topology_head(drawing, width, height, rings.size());
-  out += picture.draw((width - picture.width()) / 2) + topology_legend(drawing.cluster.node, legend_top);
+  out += picture.draw((width - picture.width()) / 2) + topology_legend(node, legend_top);
+  if (is_mesh) out += draw_mesh(node, {width - kMargin - kMeshWidth, legend_top - 16});
   for (std::size_t i = 0; i < rings.size(); ++i) {
     const DrawnPoint corner{kMargin + kRingWidth * static_cast<double>(i % per_line),
                             rings_top + kRingHeight * static_cast<double>(i / per_line)};
