@@ -42,6 +42,7 @@ class CollectivesLeftOut {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       scored.push_back(
           {keys_[i], in_use_[i], all[i], 0, rows_[i].bytes >= kLargeMessage, 0, 0, witness_of(kinds_[i])});
+    for (std::size_t i = 0; i < rows_.size(); ++i) scored[i].views = views_of(i);
     leave_each_out(fit, scored);
     drop_rare_kinds(scored);
     add_scores(scored, out);
@@ -116,6 +117,18 @@ class CollectivesLeftOut {
         row.needed_seen = std::abs(row.in_use) / kReach, row.needed_unseen = std::abs(row.left_out) / kReach;
       }
     }
+  }
+
+  /// Its operation, and whether a board with NVSwitches ran it by itself.
+  std::vector<std::string> views_of(std::size_t row) const {
+    static const std::set<std::string> kRooted{"broadcast", "reduce", "gather", "scatter"};
+    const CollectiveMeasurement& m = rows_[row];
+    const NodeSpec& node = clusters_.at(m.cluster).node;
+    std::vector<std::string> out{kRooted.count(m.op) > 0 ? "rooted: broadcast, reduce, gather, scatter"
+                                                         : m.op};
+    if (m.nodes == 1 && node.nvswitches > 0 && node.gpus == 8)
+      out.emplace_back("one board of eight with NVSwitches");
+    return out;
   }
 
   /// Of its kind, of that on any path, and of all.

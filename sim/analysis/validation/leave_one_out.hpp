@@ -25,6 +25,7 @@ struct LeftOutScores {
   int rows = 0, large_rows = 0;
   ErrorStatistics in_use, of_all, left_out;
   ErrorStatistics large_in_use, large_left_out;  ///< collectives from kLargeMessage on
+  ErrorStatistics linear;                        ///< of perfect scaling from the anchor, which trainings have
   /// Share of the rows in the 90 % interval around the left-out prediction, its spreads too from the rows of
   /// the others, and the median of its width over what is predicted.
   double coverage = 0, width = 0;
@@ -49,6 +50,7 @@ struct LeaveOneOut {
                        ///< machine's nine of ten are
   LeftOutScores all;
   std::vector<LeftOutGroup> groups;   ///< worst median first
+  std::vector<LeftOutGroup> views;    ///< by operation, kind of board, strategy, strategy and cluster
   std::vector<LeftOutGroup> classes;  ///< of evidence: coverage by what spreads are told apart by
   std::vector<EvidenceRow> evidence;  ///< the spreads, and what was measured
 };

@@ -58,6 +58,10 @@ LeftOutScores scores_of(const Rows& rows, OthersSpreads& spreads) {
   s.left_out = errors(rows, &ScoredRow::left_out, false);
   s.large_in_use = errors(rows, &ScoredRow::in_use, true);
   s.large_left_out = errors(rows, &ScoredRow::left_out, true);
+  std::vector<double> linear;
+  for (const ScoredRow* row : rows)
+    if (row->linear) linear.push_back(relative(*row->linear));
+  s.linear = statistics_of(std::move(linear));
   std::vector<double> widths;
   int held = 0;
   for (const ScoredRow* row : rows) {
@@ -69,11 +73,13 @@ LeftOutScores scores_of(const Rows& rows, OthersSpreads& spreads) {
   return s;
 }
 
-template <class Name>
-std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Name& name_of_row,
+/// `names_of_row`: of the groups that a row is in.
+template <class Names>
+std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Names& names_of_row,
                                     OthersSpreads& spreads) {
   std::map<std::string, Rows> groups;
-  for (const ScoredRow& row : rows) groups[name_of_row(row)].push_back(&row);
+  for (const ScoredRow& row : rows)
+    for (const std::string& name : names_of_row(row)) groups[name].push_back(&row);
   std::vector<LeftOutGroup> out;
   for (const auto& [name, members] : groups) out.push_back({name, scores_of(members, spreads)});
   std::ranges::stable_sort(out, std::ranges::greater{},
@@ -119,10 +125,13 @@ void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
   Rows all;
   for (const ScoredRow& row : rows) all.push_back(&row);
   out.all = scores_of(all, spreads);
+  using Names = std::vector<std::string>;
   out.groups = groups_by(
-      rows, [](const ScoredRow& row) { return row.key; }, spreads);
+      rows, [](const ScoredRow& row) { return Names{row.key}; }, spreads);
+  out.views = groups_by(
+      rows, [](const ScoredRow& row) { return row.views; }, spreads);
   out.classes = groups_by(
-      rows, [](const ScoredRow& row) { return row.evidence.front(); }, spreads);
+      rows, [](const ScoredRow& row) { return Names{row.evidence.front()}; }, spreads);
 }
 
 std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct ScoredRow {
   bool large = false;
   double needed_seen = 0, needed_unseen = 0;  ///< the least spread whose interval holds the measured value
   std::vector<std::string>
-      evidence{};  ///< kinds that it is a witness of; the first is the one it is known by
+      evidence{};                    ///< kinds that it is a witness of; the first is the one it is known by
+  std::optional<double> linear{};    ///< log(perfect scaling / measured), where there is an anchor
+  std::vector<std::string> views{};  ///< further groups that it is scored in, whatever was left out
 };
 
-/// Sets all, groups, classes and share of `out`.
+/// Sets all, groups, views, classes and share of `out`.
 void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out);
 
 /// By kind of evidence, from all of its rows. An unseen machine is never known better than a seen one, and

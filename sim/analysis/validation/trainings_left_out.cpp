@@ -33,12 +33,14 @@ std::vector<TrainingRow> rows_of(const Validation& v) {
   return out;
 }
 
-/// log of predicted over measured throughput: positive where the prediction is too fast.
-double residual_of(const ValidatedPoint& p) {
+/// -1 where the row has a time, 1 where it has a throughput.
+double sign_of(const ValidatedPoint& p) {
   using M = Measurement::Metric;
-  const bool is_time = p.row.metric == M::step_s || p.row.metric == M::epoch_s;
-  return (is_time ? -1 : 1) * std::log(p.predicted / p.measured);
+  return p.row.metric == M::step_s || p.row.metric == M::epoch_s ? -1 : 1;
 }
+
+/// log of predicted over measured throughput: positive where the prediction is too fast.
+double residual_of(const ValidatedPoint& p) { return sign_of(p) * std::log(p.predicted / p.measured); }
 
 class TrainingsLeftOut {
  public:
@@ -108,6 +110,9 @@ class TrainingsLeftOut {
       const auto [x, is_new] = without.try_emplace(key);
       if (is_new) x->second = fit.without(key);
       out.push_back({key, residual_of(*rows[i].point), fit.residual(i, all), fit.residual(i, x->second)});
+      const ValidatedPoint& p = *rows[i].point;
+      out.back().views = {p.row.strategy, fmt::format("{} on {}", p.row.strategy, p.row.cluster)};
+      if (p.linear > 0) out.back().linear = residual_of(p) + std::log(p.linear / p.predicted) * sign_of(p);
     }
     return out;
   }

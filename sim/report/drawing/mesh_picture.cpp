@@ -17,6 +17,8 @@ namespace foretrain {
 
 namespace {
 
+/// Links that can be told apart as arcs in a row.
+constexpr int kMostArcs = 6;
 constexpr double kMeshRadius = 100, kMeshGpu = 15, kMeshTop = 34;
 
 /// Links between two GPUs, in the order of the node's file.
@@ -41,7 +43,7 @@ DrawnPoint place_of_gpu(int gpu, int gpus, DrawnPoint middle) {
 double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
 
 bool has_mesh(const NodeSpec& node) {
-  return gpu_links(node).size() > static_cast<std::size_t>(std::max(node.gpus, 4));
+  return gpu_links(node).size() > static_cast<std::size_t>(std::max(node.gpus, kMostArcs));
 }
 
 std::string draw_mesh(const NodeSpec& node, DrawnPoint corner) {

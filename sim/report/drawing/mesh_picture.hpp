@@ -9,7 +9,8 @@
 
 namespace foretrain {
 
-/// Whether more pairs of GPUs are linked than there are GPUs: as arcs in a row they could not be told apart.
+/// Whether more pairs of GPUs are linked than there are GPUs, and more than six: as arcs in a row they could
+/// not be told apart.
 bool has_mesh(const NodeSpec& node);
 
 inline constexpr double kMeshWidth = 300, kMeshHeight = 270;

@@ -63,10 +63,41 @@ std::string spread_lines(const LeaveOneOut& v) {
   return out;
 }
 
+/// Fewer rows are no group to be judged by.
+constexpr int kFewestJudged = 10;
+
+bool is_pair(const LeftOutGroup& g) { return g.name.find(" on ") != std::string::npos; }
+
+/// Of trainings also what perfect scaling comes to: the least that a prediction has to beat.
+std::string view_line(const LeaveOneOut& v, const LeftOutGroup& g) {
+  std::string line = group_line(g);
+  if (v.kind != "scaling") return line;
+  line.pop_back();
+  return line + fmt::format("; perfect scaling {} %, p90 {} %\n", percent(g.scores.linear.median, 1),
+                            percent(g.scores.linear.p90, 1));
+}
+
+std::string view_lines(const LeaveOneOut& v) {
+  if (v.views.empty()) return "";
+  std::string out = heading_of_groups(v.kind == "collective" ? "operation" : "strategy"), lost;
+  for (const LeftOutGroup& g : v.views) {
+    const LeftOutScores& s = g.scores;
+    if (!is_pair(g))
+      out += view_line(v, g);
+    else if (v.kind == "scaling" && s.rows >= kFewestJudged && s.left_out.median > s.linear.median)
+      lost += view_line(v, g);
+  }
+  if (v.kind == "scaling")
+    out += lost.empty() ? fmt::format("\nBetter than perfect scaling in every group of {} rows and more.\n",
+                                      kFewestJudged)
+                        : heading_of_groups("where perfect scaling is nearer, 10 rows and more") + lost;
+  return out;
+}
+
 std::string write_table(const LeaveOneOut& v) {
   std::string out = gap_line(v) + heading_of_groups(word_of(v.by));
   for (const LeftOutGroup& g : v.groups) out += group_line(g);
-  return out + spread_lines(v);
+  return out + view_lines(v) + spread_lines(v);
 }
 
 Json scores_json(const LeftOutScores& s) {
@@ -97,6 +128,7 @@ std::string write_left_out_json(const LeaveOneOut& v) {
   Json out{{"schema", "foretrain.left_out/1"}, {"left_out", word_of(v.by)}, {"kind", v.kind},
            {"constants", v.constants},         {"unscored", v.unscored},    {"all", scores_json(v.all)}};
   out["groups"] = groups_json(v.groups);
+  out["views"] = groups_json(v.views);
   out["spreads"] = groups_json(v.classes);
   return json_text(out);
 }

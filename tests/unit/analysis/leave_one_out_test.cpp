@@ -159,4 +159,22 @@ TEST_CASE("the loss that an interval needs is the least that reaches the measure
   CHECK(needed_scatter(e, 0.8, draws) > 0.1);
 }
 
+TEST_CASE(
+    "rows are scored in every view they are in, with what perfect scaling comes to where there is one") {
+  std::vector<ScoredRow> rows{scored("a", 0.1), scored("b", 0.1), scored("c", 0.1)};
+  for (ScoredRow& row : rows) row.left_out = std::log(1.1);
+  rows[0].views = {"ddp", "ddp on a"}, rows[0].linear = std::log(1.3);
+  rows[1].views = {"ddp", "ddp on b"};
+  LeaveOneOut out;
+  add_scores(rows, out);
+  const auto view = [&out](const std::string& name) {
+    return std::ranges::find(out.views, name, &LeftOutGroup::name)->scores;
+  };
+  REQUIRE(out.views.size() == 3);
+  CHECK(view("ddp").rows == 2);
+  CHECK(view("ddp").left_out.median == Approx(0.1));
+  CHECK(view("ddp").linear.median == Approx(0.3));
+  CHECK(view("ddp on b").linear.median == 0);
+}
+
 }  // namespace leave_one_out_test
