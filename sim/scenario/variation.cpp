@@ -10,6 +10,7 @@
 #include "sim/scenario/job.hpp"
 #include "sim/workload/layers/widening.hpp"
 #include "sim/workload/lowering/lowering.hpp"
+#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -74,6 +75,7 @@ Scenario with_width(Scenario scenario, double factor) {
     throw InputError(fmt::format("{} {:g} times as wide: {}", scenario.model.name, factor,
                                  expansion.faults.front().message));
   Workload& work = scenario.workload;
+  if (work.recompute) expansion.model = with_recomputed_blocks(expansion.model);
   if (is_lowered(work.framework)) expansion.model = lower(expansion.model, work.framework);
   work.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
   return scenario;

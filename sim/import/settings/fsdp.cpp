@@ -61,7 +61,7 @@ void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
       {"limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers", ""},
       {"offload_params", KeyReads::unmodelled, "", "parameters in host memory are copied for every unit"},
       {"cpu_offload", KeyReads::unmodelled, "", "parameters in host memory are copied for every unit"},
-      {"activation_checkpointing", KeyReads::unmodelled, "", "forward passes run again in backward"},
+      {"activation_checkpointing", KeyReads::flag, "model.recompute", ""},
       {"activation_checkpointing_reentrant", KeyReads::nothing, "", ""},
       {"transformer_layer_cls_to_wrap", KeyReads::usual, "", "one unit for each block"},
       {"use_orig_params", KeyReads::usual, "", ""},

@@ -30,7 +30,7 @@ constexpr ArgumentRow kArgumentRows[] = {
     {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters", "", ""},
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap", "", ""},
     {"ddp_broadcast_buffers", KeyReads::flag, "strategy.broadcast_buffers", "", ""},
-    {"gradient_checkpointing", KeyReads::unmodelled, "", "forward passes run again in backward", ""},
+    {"gradient_checkpointing", KeyReads::flag, "model.recompute", "", ""},
     {"torch_empty_cache_steps", KeyReads::unmodelled, "", "the allocator starts anew", ""},
     {"use_liger_kernel", KeyReads::unmodelled, "", "fused kernels", ""},
     {"group_by_length", KeyReads::unmodelled, "", "batches of sequences alike", ""},

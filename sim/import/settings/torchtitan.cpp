@@ -141,9 +141,11 @@ void read_torchtitan_rest(SettingsReading& reading) {
     reading.effect({{"model.optimizer_form", *fused ? "\"fused\"" : "\"foreach\""}});
   if (const auto norm = reading.number({"training.max_norm"}))
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
-  if (const auto mode = reading.word({"activation_checkpoint.mode"}))
-    reading.fate(*mode == "none" ? KeyFate::usual : KeyFate::not_modelled,
-                 *mode == "none" ? "" : "forward passes run again in backward");
+  const auto mode = reading.word({"activation_checkpoint.mode"});
+  if (mode && *mode == "full") reading.effect({{"model.recompute", "true"}});
+  if (mode && *mode == "none") reading.fate(KeyFate::usual, "");
+  if (mode && *mode != "full" && *mode != "none")
+    reading.fate(KeyFate::not_modelled, "some operators run again in backward");
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "sim/scenario/sections/strategy_section.hpp"
 #include "sim/scenario/sections/study_section.hpp"
 #include "sim/workload/lowering/lowering.hpp"
+#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -124,6 +125,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
 void complete(Scenario& scenario, const std::string& file) {
   const std::string stem = name_of_file(file);
   Workload& work = scenario.workload;
+  if (work.recompute) work.model = std::make_shared<const ExpandedModel>(with_recomputed_blocks(*work.model));
   if (is_lowered(work.framework))
     work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;

@@ -102,6 +102,9 @@ Keys<Scenario> training_keys() {
       {"half_weights", takes::flag<&Scenario::workload, &Workload::half_weights>(), "true", "false",
        "16-bit precisions: weights and gradients are 16-bit too, with fp32 master weights (Apex O2, "
        "DeepSpeed), instead of autocast"},
+      {"recompute", takes::flag<&Scenario::workload, &Workload::recompute>(), "true", "false",
+       "activation checkpointing of every numbered block of the network: what goes into it is kept, and "
+       "backward runs its forward once more"},
       {"batch_per_gpu",
        {"integer, table or balance", read_batch_per_gpu},
        "32",

@@ -10,6 +10,7 @@
 #include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/workload/device/script_time.hpp"
 #include "sim/workload/framework_profile.hpp"
+#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -44,37 +45,41 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
       "data.decode",          "data.decode_spread", "data.storage",           "data.cached",
       "data.stored_bytes",    "data.sample_bytes",  "data.prefetch",          "data.pinned",
       "data.workers_per_gpu", "data.cores_per_gpu", "data.persistent_workers"};
-  return {{data.workers_per_gpu == 0,
-           {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"},
-           "with workers_per_gpu = 0"},
-          {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
-          {threads,
-           {"data.persistent_workers", "data.pinned", "data.decode_spread"},
-           "with threads instead of worker processes"},
-          {data.storage == StorageKind::none, {"data.cached"}, "with storage none"},
-          {data.storage == StorageKind::none && data.loader != LoaderKind::dali_gpu,
-           {"data.stored_bytes"},
-           "with storage none"},
-          {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
-          {data.samples == 0, {"data.drop_last"}, "without data.samples"},
-          {single, {"nccl", "launch"}, "with strategy single"},
-          {bare && !apart, options, "on one GPU without wrap_one_gpu"},
-          {apart, options, "with wrapped = false"},
-          {apart, {"strategy.wrap_one_gpu"}, "with wrapped = false"},
-          {one_process,
-           {"data.sampler"},
-           fmt::format("with strategy {}, which is one process", scenario.strategy)},
-          {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
-          {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
-          {!is_half(scenario.workload.precision),
-           {"model.half_weights"},
-           fmt::format("in {}", name_of(scenario.workload.precision))},
-          {!reads, {"loop.loss_item_before_backward", "loop.metrics"}, "with loss_item_every = 0"},
-          {!framework.has_optimizer_forms, {"model.optimizer_form"}, in_framework},
-          {!framework.keeps_gradients, {"loop.zero_grad"}, in_framework},
-          {scenario.workload.framework.execution == Execution::cuda_graphs,
-           {"loop.profiler"},
-           "with cuda_graphs"}};
+  return {
+      {data.workers_per_gpu == 0,
+       {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"},
+       "with workers_per_gpu = 0"},
+      {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
+      {threads,
+       {"data.persistent_workers", "data.pinned", "data.decode_spread"},
+       "with threads instead of worker processes"},
+      {data.storage == StorageKind::none, {"data.cached"}, "with storage none"},
+      {data.storage == StorageKind::none && data.loader != LoaderKind::dali_gpu,
+       {"data.stored_bytes"},
+       "with storage none"},
+      {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
+      {data.samples == 0, {"data.drop_last"}, "without data.samples"},
+      {single, {"nccl", "launch"}, "with strategy single"},
+      {bare && !apart, options, "on one GPU without wrap_one_gpu"},
+      {apart, options, "with wrapped = false"},
+      {apart, {"strategy.wrap_one_gpu"}, "with wrapped = false"},
+      {one_process,
+       {"data.sampler"},
+       fmt::format("with strategy {}, which is one process", scenario.strategy)},
+      {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
+      {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
+      {std::ranges::none_of(numbered_blocks(*scenario.workload.model), [](auto block) { return block > 0; }),
+       {"model.recompute"},
+       "on a network without numbered blocks"},
+      {!is_half(scenario.workload.precision),
+       {"model.half_weights"},
+       fmt::format("in {}", name_of(scenario.workload.precision))},
+      {!reads, {"loop.loss_item_before_backward", "loop.metrics"}, "with loss_item_every = 0"},
+      {!framework.has_optimizer_forms, {"model.optimizer_form"}, in_framework},
+      {!framework.keeps_gradients, {"loop.zero_grad"}, in_framework},
+      {scenario.workload.framework.execution == Execution::cuda_graphs,
+       {"loop.profiler"},
+       "with cuda_graphs"}};
 }
 
 bool is_ampere(const Gpu& gpu) { return gpu.architecture >= Architecture::ampere; }
