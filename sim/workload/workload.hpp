@@ -29,7 +29,7 @@ struct Workload {
   std::int64_t batch_per_gpu = 32;
   bool half_weights = false;  ///< in 16 bit: weights and gradients too, with fp32 master weights (Apex O2,
                               ///< DeepSpeed), not autocast
-  bool recompute = false;  ///< activation checkpointing of blocks (tape/recompute); `model` is after it
+  bool recompute = false;     ///< activation checkpointing of blocks (tape/recompute); `model` is after it
   Framework framework;
   Optimizer optimizer;
   DataSet data;
