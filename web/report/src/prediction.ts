@@ -168,6 +168,20 @@ function recommendation(r: Any, script: string | undefined): HTMLElement | null 
     r.warnings?.length ? h('ul', { class: 'plain' }, ...r.warnings.map((w: string) => h('li', {}, w))) : null);
 }
 
+/** What others published of the like; nothing was fitted to the question. */
+function nearest(rows: Any[] | undefined): HTMLElement | null {
+  if (!rows?.length) return null;
+  const value = (m: Any, v: number): string => m.metric === 'samples_per_s' ? digits(v, 4) : seconds(v);
+  const unit = (m: Any): string => m.metric === 'samples_per_s' ? 'samples/s' : m.metric === 'step_s' ? 'a step' : 'an epoch';
+  const measured = (m: Any): string => `${value(m, m.low)}${m.runs > 1 ? ` to ${value(m, m.high)}` : ''} ${unit(m)}${m.runs > 1 ? `, ${m.runs} runs` : ''}`;
+  return card('Measured by others, nearest first', 'Published runs that are most like this one: the same network or the same GPU, then strategy, precision, batch and number of GPUs.', { class: 'wide screen', id: 'nearest' },
+    table('Nearest measurements', [
+      { name: 'Network', cell: (m: Any) => m.model }, { name: 'GPU', cell: (m: Any) => m.gpu }, { name: 'Strategy', cell: (m: Any) => m.strategy }, { name: 'Precision', cell: (m: Any) => m.precision },
+      { name: 'Batch', number: true, cell: (m: Any) => ({ text: String(m.batch_per_gpu), value: m.batch_per_gpu }) }, { name: 'GPUs', number: true, cell: (m: Any) => ({ text: String(m.gpus), value: m.gpus }) },
+      { name: 'Measured', number: true, cell: (m: Any) => ({ text: measured(m), value: m.low }) }, { name: 'Source', cell: (m: Any) => short(m.source, 90) },
+    ], rows, 'nearest'));
+}
+
 export function predictionPart(r: Any, d: Any): HTMLElement {
   const t: Timeline | undefined = d?.timeline, points = chosen(r.points), measured = d?.measured ?? [];
   const s_unit = Math.max(...r.points.map((p: Any) => p.step_s)) < 1 ? { size: 1e-3, name: 'ms' } : { size: 1, name: 's' };
@@ -186,6 +200,7 @@ export function predictionPart(r: Any, d: Any): HTMLElement {
         legend([{ name: 'faster', color: kColor.sky }, { name: 'slower', color: kColor.orange }]), tornado(r.sensitivity)) : null,
       d?.topology_svg ? card('The node and its links', t?.links.length ? `Colours: use by rank 0's messages on ${count(t.gpus, 'GPU')}, the busiest link of each kind.` : '', { class: 'screen', id: 'topology' }, t?.links.length ? legend([{ name: 'under 30 % in use', color: kColor.sky }, { name: '30 to 70 %', color: kColor.blue }, { name: 'more', color: kColor.red }]) : null, t?.links.length ? linkChart(t) : null, topology(d.topology_svg, t)) : null,
       card('All numbers', '', { class: 'wide', id: 'numbers' }, pointTable(r)),
+      nearest(d?.nearest),
       recommendation(r.recommendation, d?.job_script),
       listCard('Warnings', r.warnings ?? [], 'warning'),
       listCard('Beyond what was measured', r.extrapolated ?? []),
