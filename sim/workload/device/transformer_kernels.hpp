@@ -1,0 +1,36 @@
+// How long the large kernels of a transformer layer run, from plain sizes: one matrix product, one fused
+// attention.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/workload/device/kernel_calibration.hpp"
+
+namespace foretrain {
+
+/// Type of the operands that the tensor cores multiply.
+enum class KernelPrecision : std::uint8_t { fp16, bf16, fp8 };
+
+/// `count` products of m x k by k x n in one launch, results in 16 bit: seconds from the launch to the next
+/// kernel's. On GPUs without such tensor cores at what they have instead. 0 for sizes that are not positive.
+double gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count,
+                    KernelPrecision precision, const Gpu& gpu, const KernelCalibration& calibration);
+
+/// One call of a fused (flash) attention kernel over `batch` sequences. Causal: a query sees the keys up to
+/// its own place, the last query all of them. Heads of queries share `kv_heads` of keys and values.
+struct FlashAttention {
+  std::int64_t batch = 1, query_length = 1, key_length = 1;
+  std::int64_t heads = 1, kv_heads = 1, head_dim = 64;
+  bool causal = true;
+  bool backward = false;  ///< all three gradients, with the scores computed again: 2.5 times the arithmetic
+};
+
+/// Multiply-adds count two; of the half of the scores that a causal mask leaves.
+double flash_attention_flops(const FlashAttention& attention);
+
+/// In 16 bit (fp8 here is that of the products around it). 0 for sizes that are not positive.
+double flash_attention_seconds(const FlashAttention& attention, KernelPrecision precision, const Gpu& gpu,
+                               const KernelCalibration& calibration);
+
+}  // namespace foretrain
