@@ -182,6 +182,7 @@ struct ValidateCommand {
   std::vector<std::string> by;  ///< keys of group_errors() with commas, one table each
   int worst = 0;                ///< only so many rows, the worst; 0: every series
   std::string leave_out;        ///< "cluster", "gpu", "source": scored with each left out; empty: not
+  std::vector<std::string> cluster_of;  ///< "GPU=CLUSTER", for rows of large models
   std::string with;             ///< a file of the same kind whose rows count, too; empty: none
   std::string format = "table";
   bool quiet = false;  ///< the statistics alone

@@ -5,6 +5,7 @@
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
 #include "sim/analysis/validation/kernel_validation.hpp"
+#include "sim/analysis/validation/large_model_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
 #include "sim/app/commands.hpp"
@@ -94,6 +95,39 @@ std::string validated_kernels(const ValidateCommand& command, const MeasurementF
   return find_row(kValidationReports, command.format)->write_kernels(validation, groups);
 }
 
+/// "GPU=CLUSTER" of --cluster-of.
+ClusterOfGpu clusters_of(const ValidateCommand& command) {
+  ClusterOfGpu clusters;
+  for (const std::string& text : command.cluster_of) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw InputError("--cluster-of " + text.substr(0, 60) + " is not GPU=CLUSTER",
+                       "as in --cluster-of H100-80GB-SXM=aws-p5");
+    clusters[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return clusters;
+}
+
+std::string validated_large_models(const ValidateCommand& command, const MeasurementFile& file,
+                                   const std::vector<GroupKeys>& groups) {
+  ProgressLine progress("validating " + command.file);
+  const LargeModelValidation validation = validate_large_models(
+      file.large_models, {clusters_of(command), provenance_of(command.provenance), command.anchor},
+      [&progress](double done) { progress.show(done); });
+  return find_row(kValidationReports, command.format)->write_large_models(validation, groups);
+}
+
+/// Large models have degrees of their own, and no page yet.
+void refuse_for_large_models(const ValidateCommand& command) {
+  if (command.gpus.empty() && command.settings.empty() && command.worst == 0 && command.leave_out.empty() &&
+      command.html.empty())
+    return;
+  throw InputError(
+      command.file +
+          " holds steps of large models, where --gpus, --set, --worst, --leave-out and --html have no effect",
+      "--provenance and --cluster-of say what rows do not");
+}
+
 std::string validated_training(const ValidateCommand& command, const MeasurementFile& file,
                                const ValidationOptions& options, const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
@@ -152,9 +186,12 @@ void run_validate(const ValidateCommand& command) {
   using Kind = MeasurementFile::Kind;
   if (command.leave_out.empty()) refuse_without_leave_out(command);
   const MeasurementFile file = measurements_of(command.file);
-  const bool has_kernels = file.kind == Kind::kernels;
-  const std::vector<GroupKeys> groups =
-      group_keys_of(command, has_kernels ? kernel_group_keys() : error_group_keys());
+  const bool has_kernels = file.kind == Kind::kernels, has_large = file.kind == Kind::large_models;
+  const std::vector<GroupKeys> groups = group_keys_of(
+      command, has_large ? large_model_keys() : has_kernels ? kernel_group_keys() : error_group_keys());
+  if (has_large) refuse_for_large_models(command);
+  if (!has_large && !command.cluster_of.empty())
+    throw InputError("--cluster-of is for rows of large models", command.file + " holds others");
   const ValidationOptions options = options_of(command);
   check_outputs({{"-o", command.output}, {"--html", command.html}});
   if (!command.html.empty() && !command.leave_out.empty())
@@ -164,6 +201,8 @@ void run_validate(const ValidateCommand& command) {
   std::string text;
   if (!command.leave_out.empty())
     text = left_out(command, file, options);
+  else if (has_large)
+    text = validated_large_models(command, file, groups);
   else if (has_kernels)
     text = validated_kernels(command, file, groups);
   else if (file.kind == Kind::collective)

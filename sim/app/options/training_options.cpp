@@ -304,6 +304,10 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command
+      ->add_option("--cluster-of", validate.cluster_of,
+                   "Rows of large models: the cluster that rows of a GPU are predicted on, as GPU=CLUSTER")
+      ->allow_extra_args(false);
+  command
       ->add_option("--leave-out", validate.leave_out,
                    "Score each cluster, gpu or source with constants that were fitted again without its rows "
                    "(minutes)")

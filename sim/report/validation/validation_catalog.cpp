@@ -15,8 +15,8 @@ std::string write_groups_json(const Validation& validation, const ValidationTabl
 }  // namespace
 
 const ValidationReportEntry kValidationReports[kValidationFormats] = {
-    {"table", write_validation_table, write_validation_table, write_kernel_table},
-    {"json", write_groups_json, write_validation_json, write_kernel_json},
+    {"table", write_validation_table, write_validation_table, write_kernel_table, write_large_model_table},
+    {"json", write_groups_json, write_validation_json, write_kernel_json, write_large_model_json},
 };
 
 }  // namespace foretrain

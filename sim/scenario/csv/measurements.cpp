@@ -29,7 +29,10 @@ constexpr std::string_view kKinds =
     "a file of training runs has "
     "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
     "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source, "
-    "one of kernels op,shape,precision,gpu,time_us,kernel,source";
+    "one of kernels op,shape,precision,gpu,time_us,kernel,source, "
+    "one of large models source,model,params,layers,hidden,heads,kv_heads,ffn,vocab,seq_len,micro_batch,"
+    "global_batch,tp,pp,vpp,cp,ep,dp,zero_stage_or_fsdp,recompute,precision,gpu,nodes,gpus,framework,"
+    "step_time_s,tokens_per_s_per_gpu,tflops_per_gpu,mfu,memory_gb,notes";
 
 constexpr std::int64_t kMostMeasuredGpus = 10'000'000;
 
@@ -118,6 +121,7 @@ std::optional<std::vector<CsvField>> read_header(const SourceText& source, CsvLi
 /// Nothing for a header of no kind.
 std::optional<MeasurementFile::Kind> kind_of(const CsvHeader& header) {
   using Kind = MeasurementFile::Kind;
+  if (header.has("tp") || header.has("step_time_s")) return Kind::large_models;
   if (header.has("model") || header.has("metric") || header.has("value")) return Kind::scaling;
   const bool has_series = header.has("series") || header.has("cluster");
   if (header.has("shape") || (header.has("gpu") && !has_series)) return Kind::kernels;
@@ -131,6 +135,8 @@ void check_columns(const CsvHeader& header, const std::vector<CsvField>& fields,
   if (kind == Kind::scaling) header.check(fields, kScalingColumns, {}, diagnostics);
   if (kind == Kind::collective) header.check(fields, kCollectiveColumns, {}, diagnostics);
   if (kind == Kind::kernels) header.check(fields, kernel_columns(), optional_kernel_columns(), diagnostics);
+  if (kind == Kind::large_models)
+    header.check(fields, large_model_columns(), optional_large_model_columns(), diagnostics);
 }
 
 void read_row(const CsvRecord& record, const std::vector<std::string>& gpus, MeasurementFile& file) {
@@ -139,6 +145,8 @@ void read_row(const CsvRecord& record, const std::vector<std::string>& gpus, Mea
     file.collective.push_back(read_collective(record));
   else if (file.kind == MeasurementFile::Kind::scaling)
     file.scaling.push_back(read_scaling(record));
+  else if (file.kind == MeasurementFile::Kind::large_models)
+    file.large_models.push_back(read_large_model(record));
   else if (auto kernel = read_kernel(record, gpus))
     file.kernels.push_back(std::move(*kernel));
 }

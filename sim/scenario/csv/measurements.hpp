@@ -1,4 +1,4 @@
-// Measured trainings, collectives and kernels as CSV: what `validate` compares predictions with.
+// Measured trainings, collectives, kernels and steps of large models as CSV: what `validate` compares predictions with.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/scenario/csv/kernel_rows.hpp"
+#include "sim/scenario/csv/large_model_rows.hpp"
 
 namespace foretrain {
 
@@ -46,11 +47,12 @@ struct CollectiveMeasurement {
 };
 
 struct MeasurementFile {
-  enum class Kind { scaling, collective, kernels };
+  enum class Kind { scaling, collective, kernels, large_models };
   Kind kind = Kind::scaling;
   std::vector<Measurement> scaling;
   std::vector<CollectiveMeasurement> collective;
   std::vector<KernelMeasurement> kernels;
+  std::vector<LargeModelMeasurement> large_models;
 };
 
 /// Reads any kind, told apart by the header line. Lines that start with '#' are comments; fields follow

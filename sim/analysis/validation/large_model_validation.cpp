@@ -1,0 +1,268 @@
+// Rows of one cluster share its graph and its collectives; the step comes from the same function as every
+// prediction's.
+#include "sim/analysis/validation/large_model_validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/step_simulator.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
+#include "sim/strategy/parallel/large_step.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Roofline: share of the peak that compute reaches, and bus bandwidths inside nodes and between them
+/// (facts of the rows' own sheet).
+constexpr double kRooflineShare = 0.5, kInsideRate = 300e9, kBetweenRate = 40e9;
+constexpr int kTensorExchanges = 10;
+
+/// A cluster of the catalog with what its rows have in common.
+struct RowSite {
+  ClusterSpec spec;
+  std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<ClusterCollectives> collectives;
+  DeviceModel device;
+  std::string why_not;
+};
+
+class RowSites {
+ public:
+  /// `gpus`: most that any row of it has.
+  RowSite& of(const std::string& name, int gpus) {
+    const auto [known, is_new] = known_.try_emplace(name);
+    RowSite& site = known->second;
+    if (!is_new) return site;
+    const auto text = open_named(CatalogKind::clusters, name);
+    if (!text) {
+      site.why_not = fmt::format("the catalog has no cluster {}", name);
+      return site;
+    }
+    site.spec = read_or_throw(*text, read_cluster);
+    const int nodes = (gpus + site.spec.node.gpus - 1) / site.spec.node.gpus;
+    site.spec.nodes = std::max(site.spec.nodes, nodes);
+    site.cluster = std::make_unique<Cluster>(Cluster::build(site.spec, nodes));
+    site.collectives = std::make_unique<ClusterCollectives>(*site.cluster);
+    site.device = default_device_model(site.spec);
+    return site;
+  }
+
+ private:
+  std::map<std::string, RowSite> known_;
+};
+
+FlopRate peak_of(const Gpu& gpu, KernelPrecision precision) {
+  if (precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0) return gpu.fp8;
+  return gpu.bf16.per_second > 0 ? gpu.bf16 : gpu.fp16;
+}
+
+double model_flops(const LargeModelJob& job) {
+  return 3 * forward_flops_per_token(job.shape, job.sequence, true) * static_cast<double>(job.tokens_per_step());
+}
+
+/// Compute at half the peak in slots with a bubble, exchanges of layers and gradients exposed.
+double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
+  const Degrees& d = job.degrees;
+  const auto m = static_cast<double>(job.micro_batches());
+  const double compute = model_flops(job) / (job.gpus() * kRooflineShare * peak_of(gpu, job.precision).per_second);
+  const double width = 2.0 * static_cast<double>(job.micro_batch * job.sequence / d.context * job.shape.hidden);
+  const double rate = d.tensor <= 8 ? kInsideRate : kBetweenRate;
+  const double layers = static_cast<double>(job.shape.layers) / d.pipeline;
+  const double tensor = d.tensor > 1 ? kTensorExchanges * layers * width * (d.tensor - 1) / d.tensor / rate : 0;
+  const double slots = (m + d.pipeline - 1) / m;
+  const double held = static_cast<double>(parameters_of(job.shape).total) / (d.tensor * d.pipeline);
+  const double gradients =
+      d.data > 1 ? 2 * 4 * held * (d.data - 1) / d.data / (job.gpus() <= 8 ? kInsideRate : kBetweenRate) : 0;
+  return (compute + m * tensor) * slots + gradients;
+}
+
+ValidatedLargeModel predicted(const LargeModelCase& of, RowSite& site) {
+  const Placement ranks = place_packed(of.job.gpus(), site.spec.node.gpus);
+  const LargeStep step = simulate_large_step(
+      {of.job, *site.cluster, ranks, site.device, {}, *site.collectives});
+  ValidatedLargeModel out;
+  out.row = of.row, out.cluster = of.cluster, out.degrees = of.job.degrees;
+  out.source = of.row->source.substr(0, of.row->source.find('@'));
+  const std::string tag = of.row->noted("q");
+  out.tag = tag.empty() ? out.source : tag;
+  out.predicted_s = step.step_s, out.roofline_s = roofline_s(of.job, site.spec.node.gpu);
+  out.mfu_s = model_flops(of.job) / (of.job.gpus() * peak_of(site.spec.node.gpu, of.job.precision).per_second);
+  out.predicted_gb = step.stages.front().memory.allocated() / (1024.0 * 1024 * 1024);
+  out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
+  out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
+  out.compute_s = step.compute_s, out.host_s = step.host_s, out.bubble_s = step.bubble_s;
+  out.exchange_s = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
+  return out;
+}
+
+/// All rows of a model and GPU at the best measured share of the peak among them.
+void settle_constant_mfu(std::vector<ValidatedLargeModel>& points) {
+  const auto key = [](const ValidatedLargeModel& p) { return p.row->model + p.row->gpu + p.row->precision; };
+  std::map<std::string, double> best;
+  for (const ValidatedLargeModel& p : points)
+    if (p.row->step_s > 0) best[key(p)] = std::max(best[key(p)], p.mfu_s / p.row->step_s);
+  for (ValidatedLargeModel& p : points)
+    if (const double share = best[key(p)]; share > 0) p.mfu_s /= share;
+}
+
+/// Rows that differ in GPUs, nodes and data-parallel ranks alone, and in the batch with them.
+std::string series_of(const ValidatedLargeModel& p) {
+  const Degrees& d = p.degrees;
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", p.source, p.row->model, p.row->precision, p.row->gpu,
+                     p.row->sharding, d.tensor, d.pipeline, d.context, d.expert, d.virtual_stages,
+                     p.row->micro_batch.value_or(0));
+}
+
+/// The row on fewest GPUs of each series scales the others.
+void anchor_series(std::vector<ValidatedLargeModel>& points) {
+  std::map<std::string, std::vector<ValidatedLargeModel*>> series;
+  for (ValidatedLargeModel& p : points)
+    if (p.row->step_s > 0) series[series_of(p)].push_back(&p);
+  for (auto& [name, rows] : series) {
+    const ValidatedLargeModel* anchor =
+        *std::ranges::min_element(rows, {}, [](const ValidatedLargeModel* p) { return p->row->gpus; });
+    const double scale = anchor->row->step_s / anchor->predicted_s;
+    for (ValidatedLargeModel* p : rows) {
+      p->is_anchor = p->row->gpus == anchor->row->gpus;
+      p->predicted_s *= scale;
+    }
+  }
+}
+
+struct KeyRow {
+  std::string_view name;
+  std::string (*value)(const ValidatedLargeModel& p);
+};
+
+constexpr KeyRow kKeys[] = {
+    {"class", [](const ValidatedLargeModel& p) { return p.tag; }},
+    {"source", [](const ValidatedLargeModel& p) { return p.source; }},
+    {"model", [](const ValidatedLargeModel& p) { return p.row->model; }},
+    {"gpu", [](const ValidatedLargeModel& p) { return p.row->gpu; }},
+    {"gpus", [](const ValidatedLargeModel& p) { return fmt::format("{:>5}", p.row->gpus); }},
+    {"tensor", [](const ValidatedLargeModel& p) { return fmt::format("TP {:>2}", p.degrees.tensor); }},
+    {"pipeline", [](const ValidatedLargeModel& p) { return fmt::format("PP {:>2}", p.degrees.pipeline); }},
+    {"data", [](const ValidatedLargeModel& p) { return fmt::format("DP {:>3}", p.degrees.data); }},
+    {"precision", [](const ValidatedLargeModel& p) { return p.row->precision; }},
+    {"framework", [](const ValidatedLargeModel& p) { return p.row->framework; }},
+    {"cluster", [](const ValidatedLargeModel& p) { return p.cluster; }},
+};
+
+/// Ranks of values, ties shared.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double below = 0, same = 0;
+    for (const double other : values) below += other < values[i] ? 1 : 0, same += other == values[i] ? 1 : 0;
+    ranks[i] = below + (same + 1) / 2;
+  }
+  return ranks;
+}
+
+double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
+  const double n = static_cast<double>(a.size());
+  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n, mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ab += (a[i] - mean_a) * (b[i] - mean_b), aa += (a[i] - mean_a) * (a[i] - mean_a),
+        bb += (b[i] - mean_b) * (b[i] - mean_b);
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+}  // namespace
+
+LargeModelValidation validate_large_models(const std::vector<LargeModelMeasurement>& rows,
+                                           const LargeModelOptions& options, const Progress& progress) {
+  LargeModelValidation validation;
+  validation.rows = static_cast<int>(rows.size());
+  validation.provenance = options.provenance.source.name, validation.anchored = options.anchor;
+  const std::vector<LargeModelCase> cases = large_model_cases(rows, options, validation);
+  std::map<std::string, int> most;
+  for (const LargeModelCase& of : cases) most[of.cluster] = std::max(most[of.cluster], of.row->gpus);
+  RowSites sites;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const LargeModelCase& of = cases[i];
+    std::string why = of.why_not;
+    RowSite* site = why.empty() ? &sites.of(of.cluster, most[of.cluster]) : nullptr;
+    if (site != nullptr) why = site->why_not;
+    if (why.empty())
+      validation.points.push_back(predicted(of, *site));
+    else
+      validation.skipped.push_back({of.row->line, why});
+    if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(cases.size()));
+  }
+  settle_constant_mfu(validation.points);
+  if (options.anchor) anchor_series(validation.points);
+  return validation;
+}
+
+const std::vector<std::string>& large_model_keys() {
+  static const std::vector<std::string> kNames = names_of_rows(kKeys);
+  return kNames;
+}
+
+std::vector<ErrorGroup> group_large_models(const LargeModelValidation& validation, const GroupKeys& keys,
+                                           const std::function<double(const ValidatedLargeModel&)>& predicted) {
+  std::map<std::vector<std::string>, std::vector<double>> errors;
+  for (const ValidatedLargeModel& p : validation.points) {
+    if (p.row->step_s <= 0 || p.is_anchor) continue;
+    std::vector<std::string> values;
+    for (const std::string& key : keys) values.push_back(find_row(kKeys, key)->value(p));
+    errors[values].push_back(predicted(p) / p.row->step_s - 1);
+  }
+  std::vector<ErrorGroup> groups;
+  for (auto& [values, all] : errors) {
+    ErrorGroup& group = groups.emplace_back();
+    group.values = values, group.rows = static_cast<int>(all.size()), group.error = statistics_of(all);
+  }
+  std::ranges::stable_sort(groups, [](const ErrorGroup& a, const ErrorGroup& b) { return a.error.median > b.error.median; });
+  return groups;
+}
+
+std::vector<LayoutOrder> layout_orders(const LargeModelValidation& validation) {
+  constexpr std::size_t kFewest = 3;
+  std::map<std::tuple<std::string, std::string, std::string, int>, std::vector<const ValidatedLargeModel*>> groups;
+  for (const ValidatedLargeModel& p : validation.points)
+    if (p.row->step_s > 0 && p.tag != "D") groups[{p.source, p.row->model, p.row->precision, p.row->gpus}].push_back(&p);
+  std::vector<LayoutOrder> orders;
+  for (const auto& [key, rows] : groups) {
+    std::set<std::string> layouts;
+    std::vector<double> measured, predicted;
+    const double tokens = static_cast<double>(rows.front()->row->global_batch.value_or(1));
+    for (const ValidatedLargeModel* p : rows) {
+      const double per_sample = tokens / static_cast<double>(p->row->global_batch.value_or(1));
+      measured.push_back(p->row->step_s * per_sample), predicted.push_back(p->predicted_s * per_sample);
+      layouts.insert(fmt::format("{} {} {}", to_string(p->degrees), p->row->micro_batch.value_or(0), p->row->sharding));
+    }
+    if (layouts.size() < kFewest) continue;
+    const auto first = static_cast<std::size_t>(std::ranges::min_element(predicted) - predicted.begin());
+    orders.push_back({std::get<1>(key), std::get<3>(key), static_cast<int>(layouts.size()),
+                      correlation_of(ranks_of(measured), ranks_of(predicted)),
+                      measured[first] / std::ranges::min(measured) - 1});
+  }
+  return orders;
+}
+
+MemoryScore memory_score(const LargeModelValidation& validation) {
+  MemoryScore score;
+  std::vector<double> errors;
+  for (const ValidatedLargeModel& p : validation.points) {
+    const bool fits = p.peak_bytes <= p.capacity_bytes;
+    if (p.row->memory_gb > 0) errors.push_back(p.predicted_gb / p.row->memory_gb - 1), ++score.rows;
+    if (p.row->memory_gb > 0 && p.row->fits.value_or(true)) ++score.fits, score.fits_right += fits ? 1 : 0;
+    if (p.row->fits == false && p.tag == "oom-likely") ++score.fails, score.fails_right += fits ? 0 : 1;
+  }
+  score.error = statistics_of(errors);
+  return score;
+}
+
+}  // namespace foretrain

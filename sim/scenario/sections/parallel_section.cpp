@@ -1,0 +1,153 @@
+// Each key is a member of the job; what has to divide what is checked once the number of GPUs is known.
+#include "sim/scenario/sections/parallel_section.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/named_rows.hpp"
+#include "sim/base/names.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using J = LargeModelJob;
+constexpr std::int64_t kMostDegree = 1 << 20, kMostSequences = std::int64_t{1} << 40;
+
+template <auto Member>
+Takes<J> degree() {
+  return takes::integer<&J::degrees, Member>(1, kMostDegree);
+}
+
+void read_llm_framework(TableReader& table, std::string_view key, J& job) {
+  const auto name = table.string(key);
+  if (!name) return;
+  if (const auto found = find_llm_framework(*name))
+    job.framework = *found;
+  else
+    table.report(table.span_of(key), fmt::format("unknown framework \"{}\"", name->substr(0, 60)),
+                 did_you_mean(*name, names_of_rows(layer_kernels())));
+}
+
+Takes<J> framework() {
+  return {fmt::format("{}", fmt::join(names_of_rows(layer_kernels()), ", ")), read_llm_framework};
+}
+
+/// "1M" would be tokens; sequences are counted.
+Keys<J> degree_keys() {
+  return {
+      {"tensor", degree<&Degrees::tensor>(), "8", "1", "ranks that share every layer's matrices"},
+      {"pipeline", degree<&Degrees::pipeline>(), "4", "1", "stages, each with some of the layers"},
+      {"virtual_stages", degree<&Degrees::virtual_stages>(), "5", "1",
+       "chunks of layers on each stage; above 1 with the schedule `interleaved`"},
+      {"context", degree<&Degrees::context>(), "2", "1", "ranks that share every sequence's tokens"},
+      {"expert", degree<&Degrees::expert>(), "8", "1", "ranks that share a layer's experts; they are among those of "
+       "data, context and tensor"},
+      {"expert_tensor", degree<&Degrees::expert_tensor>(), "2", "1", "ranks that share each expert's matrices"},
+      {"data", degree<&Degrees::data>(), "16", "what the GPUs leave", "replicas of the model"},
+      {"micro_batch", takes::integer<&J::micro_batch>(1, kMostSequences), "1", "1",
+       "sequences that pass the stages together"},
+      {"global_batch", takes::integer<&J::global_batch>(1, kMostSequences), "1024",
+       "one micro-batch for each replica and stage", "sequences of an optimizer step"},
+      {"sequence", takes::integer<&J::sequence>(1, kMostSequences), "8192", "the network's",
+       "tokens of a sequence"},
+  };
+}
+
+Keys<J> way_keys() {
+  return {
+      {"framework", framework(), "\"megatron\"", "megatron", "whose kernels, calls and rules a step is made of"},
+      {"precision",
+       takes::choice<&J::precision>(std::vector<Choice<KernelPrecision>>{
+           {"fp16", KernelPrecision::fp16}, {"bf16", KernelPrecision::bf16}, {"fp8", KernelPrecision::fp8}}),
+       "\"fp8\"", "model.precision", "of linear layers' products; gradients and the optimizer are fp32"},
+      {"schedule",
+       takes::choice<&J::schedule>(std::vector<Choice<PipelineSchedule>>{
+           {"afab", PipelineSchedule::afab}, {"1f1b", PipelineSchedule::one_f_one_b},
+           {"interleaved", PipelineSchedule::interleaved}, {"zb-h1", PipelineSchedule::zb_h1},
+           {"zbv", PipelineSchedule::zbv}, {"dualpipe", PipelineSchedule::dualpipe}}),
+       "\"interleaved\"", "1f1b, with virtual_stages interleaved", "in which order stages run their passes"},
+      {"shard",
+       takes::choice<&J::sharding>(std::vector<Choice<ModelSharding>>{
+           {"none", ModelSharding::none}, {"optimizer", ModelSharding::optimizer},
+           {"gradients", ModelSharding::gradients}, {"parameters", ModelSharding::parameters}}),
+       "\"parameters\"", "optimizer",
+       "what data-parallel ranks share out: zero1 and Megatron's distributed optimizer, zero2, zero3 and FSDP"},
+      {"shard_group", takes::integer<&J::shard_group>(1, kMostDegree), "8", "all of them",
+       "so many neighbouring ranks share out, and all such groups hold the same (HSDP)"},
+      {"sequence_parallel", takes::flag<&J::sequence_parallel>(), "false", "true",
+       "norms and residuals are cut over tensor ranks as well"},
+      {"recompute",
+       takes::choice<&J::recompute>(std::vector<Choice<Recompute>>{
+           {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}}),
+       "\"full\"", "none", "what of a layer backward computes anew: nothing, the attention core, all"},
+      {"recomputed_layers", takes::integer<&J::recomputed_layers>(1, kMostDegree), "4", "all of them",
+       "so many layers of each stage do"},
+      {"offload",
+       takes::choice<&J::offload>(std::vector<Choice<Offload>>{
+           {"none", Offload::none}, {"optimizer", Offload::optimizer}, {"activations", Offload::activations}}),
+       "\"optimizer\"", "none", "what is kept in host memory"},
+  };
+}
+
+Keys<J> exchange_keys() {
+  return {
+      {"context_exchange",
+       takes::choice<&J::context_exchange>(std::vector<Choice<ContextExchange>>{
+           {"ring", ContextExchange::ring}, {"all_gather", ContextExchange::all_gather},
+           {"ulysses", ContextExchange::ulysses}}),
+       "\"ulysses\"", "ring", "how context ranks see each other's keys and values"},
+      {"dispatch",
+       takes::choice<&J::dispatch>(std::vector<Choice<TokenDispatch>>{
+           {"all_gather", TokenDispatch::all_gather}, {"all_to_all", TokenDispatch::all_to_all},
+           {"deep_ep", TokenDispatch::deep_ep}}),
+       "\"deep_ep\"", "all_to_all", "how tokens get to their experts"},
+      {"capacity_factor", takes::number<&J::capacity_factor>(0, 1000), "1.25", "no token is dropped",
+       "an expert takes so many times its even share of tokens, and no more"},
+      {"imbalance", takes::number<&J::imbalance>(1, 1000), "1.0", "1.1",
+       "tokens of the busiest expert rank over the mean, where none is dropped"},
+      {"tensor_overlap",
+       takes::choice<&J::tensor_overlap>(std::vector<Choice<TensorOverlap>>{
+           {"none", TensorOverlap::none}, {"backward", TensorOverlap::backward}, {"pieces", TensorOverlap::pieces}}),
+       "\"pieces\"", "the framework's own",
+       "which of tensor ranks' exchanges run beside products: none, backward's, pieces of each product (user "
+       "buffers of Transformer Engine, async TP)"},
+      {"overlap_gradients", takes::flag<&J::overlaps_gradients>(), "false", "the framework's own",
+       "gradients are summed beside the last backward pass"},
+      {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
+       "of each value when data-parallel ranks sum gradients"},
+      {"cuda_graphs", takes::flag<&J::cuda_graphs>(), "true", "false", "passes are replayed; the host launches nothing"},
+  };
+}
+
+}  // namespace
+
+const Keys<LargeModelJob>& parallel_keys() {
+  static const Keys<LargeModelJob> kKeys = degree_keys() + way_keys() + exchange_keys();
+  return kKeys;
+}
+
+void set_parallel(const std::string& key, const std::string& value, LargeModelJob& job) {
+  constexpr std::string_view kTable = "parallel.";
+  if (!key.starts_with(kTable)) return;
+  const SourceText text{"parallel", key.substr(kTable.size()) + " = " + value + "\n"};
+  Diagnostics diagnostics(text);
+  const Table table = parse_toml(text, diagnostics);
+  TableReader reader(table, "parallel", diagnostics);
+  read_keys_over(reader, parallel_keys(), job);
+  reader.finish();
+  diagnostics.throw_if_any();
+}
+
+LargeModelJob job_on(const LargeModelJob& asked, int gpus) {
+  LargeModelJob job = asked;
+  Degrees& d = job.degrees;
+  if (d.data == 0) d.data = std::max(1, gpus / std::max(1, d.model()));
+  if (job.global_batch == 0)
+    job.global_batch = job.micro_batch * d.data * std::max(1, d.pipeline > 1 ? 4 * d.pipeline : 1);
+  return job;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,22 @@
+// The table [parallel]: degrees of a large model, its micro-batches, schedule, sharding and framework.
+#pragma once
+
+#include <string>
+
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
+#include "sim/strategy/parallel/job.hpp"
+
+namespace foretrain {
+
+/// `data` 0 means: what the GPUs leave; `global_batch` 0: a micro-batch for each data-parallel rank.
+const Keys<LargeModelJob>& parallel_keys();
+
+/// A setting "parallel.tensor" of a measured row; others are left alone. Throws InputError for a value that
+/// the key does not take.
+void set_parallel(const std::string& key, const std::string& value, LargeModelJob& job);
+
+/// The job on so many GPUs: degrees and batch that nobody said are filled in.
+LargeModelJob job_on(const LargeModelJob& asked, int gpus);
+
+}  // namespace foretrain

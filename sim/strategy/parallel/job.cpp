@@ -1,0 +1,54 @@
+// Names of a job's choices, and what follows from its degrees.
+#include "sim/strategy/parallel/job.hpp"
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+std::string_view name_of(PipelineSchedule schedule) {
+  constexpr std::string_view kNames[] = {"afab", "1f1b", "interleaved", "zb-h1", "zbv", "dualpipe"};
+  return kNames[static_cast<std::size_t>(schedule)];
+}
+
+std::string_view name_of(ModelSharding sharding) {
+  constexpr std::string_view kNames[] = {"none", "optimizer", "gradients", "parameters"};
+  return kNames[static_cast<std::size_t>(sharding)];
+}
+
+std::string_view name_of(Recompute recompute) {
+  constexpr std::string_view kNames[] = {"none", "selective", "full"};
+  return kNames[static_cast<std::size_t>(recompute)];
+}
+
+std::string to_string(const Degrees& d) {
+  std::string text;
+  const auto add = [&](std::string_view name, int degree, bool always = false) {
+    if (degree == 1 && !always) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, degree);
+  };
+  add("TP", d.tensor), add("CP", d.context), add("PP", d.pipeline), add("VP", d.virtual_stages);
+  add("EP", d.expert), add("ETP", d.expert_tensor), add("DP", d.data, text.empty());
+  return text;
+}
+
+TensorOverlap LargeModelJob::overlap() const {
+  if (tensor_overlap) return *tensor_overlap;
+  if (framework == LlmFramework::maxtext) return TensorOverlap::pieces;
+  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed) return TensorOverlap::none;
+  return TensorOverlap::backward;
+}
+
+LayerSlice LargeModelJob::slice() const {
+  LayerSlice slice;
+  slice.micro_batch = micro_batch, slice.sequence = sequence;
+  slice.tensor = degrees.tensor, slice.context = degrees.context;
+  slice.expert = degrees.expert, slice.expert_tensor = degrees.expert_tensor;
+  slice.sequence_parallel = sequence_parallel && degrees.tensor > 1;
+  slice.precision = precision, slice.recompute = recompute;
+  slice.context_exchange = context_exchange, slice.dispatch = dispatch, slice.overlap = overlap();
+  slice.capacity_factor = capacity_factor, slice.imbalance = imbalance;
+  slice.accumulates = sharding != ModelSharding::parameters;
+  return slice;
+}
+
+}  // namespace foretrain

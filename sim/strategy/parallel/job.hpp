@@ -1,0 +1,86 @@
+// The job of a large model: sizes, degrees of parallelism, schedule, sharding and framework.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/workload/transformer/layer_program.hpp"
+
+namespace foretrain {
+
+/// Into how many parts the model and its data are cut; `data` is what the GPUs leave.
+struct Degrees {
+  int tensor = 1, pipeline = 1, virtual_stages = 1, context = 1, expert = 1, expert_tensor = 1, data = 1;
+  int model() const { return tensor * pipeline * context; }  ///< GPUs of one replica
+  int gpus() const { return model() * data; }
+  friend bool operator==(const Degrees&, const Degrees&) = default;
+};
+
+enum class PipelineSchedule : std::uint8_t { afab, one_f_one_b, interleaved, zb_h1, zbv, dualpipe };
+/// What data-parallel ranks share out: nothing; the optimizer's state (zero1, Megatron's distributed
+/// optimizer); gradients too (zero2); parameters too (zero3, fsdp).
+enum class ModelSharding : std::uint8_t { none, optimizer, gradients, parameters };
+enum class Offload : std::uint8_t { none, optimizer, activations };
+
+struct LargeModelJob {
+  TransformerShape shape;
+  std::int64_t sequence = 0;                       ///< tokens
+  std::int64_t micro_batch = 1, global_batch = 1;  ///< sequences
+  Degrees degrees;
+  LlmFramework framework = LlmFramework::megatron_te;
+  KernelPrecision precision = KernelPrecision::bf16;
+  bool sequence_parallel = true;
+  Recompute recompute = Recompute::none;
+  int recomputed_layers = 0;  ///< of each stage; 0: all
+  ModelSharding sharding = ModelSharding::optimizer;
+  int shard_group = 0;  ///< data-parallel ranks that share out; 0: all (fewer: HSDP)
+  PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+  ContextExchange context_exchange = ContextExchange::ring;
+  TokenDispatch dispatch = TokenDispatch::all_to_all;
+  std::optional<TensorOverlap> tensor_overlap{};  ///< none: the framework's own
+  double capacity_factor = 0;                     ///< of experts; 0: no token is dropped
+  double imbalance = 1.1;  ///< tokens of the busiest expert rank over the mean, where none is dropped
+  bool cuda_graphs = false;
+  std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
+  double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own
+  Offload offload = Offload::none;
+
+  int gpus() const { return degrees.gpus(); }
+  std::int64_t micro_batches() const { return global_batch / (micro_batch * degrees.data); }
+  std::int64_t tokens_per_step() const { return global_batch * sequence; }
+  const LayerKernels& kernels() const { return layer_kernels_of(framework); }
+  TensorOverlap overlap() const;
+  double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
+  bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
+  LayerSlice slice() const;
+  /// Data-parallel ranks that a dense parameter's gradients are summed over: context ranks are among them.
+  int gradient_ranks() const { return degrees.data * degrees.context; }
+  /// The same of an expert's.
+  int expert_gradient_ranks() const {
+    return degrees.data * degrees.context * degrees.tensor / (degrees.expert * degrees.expert_tensor);
+  }
+  /// Ranks that a shard of optimizer state, gradients or parameters is one of.
+  int shards() const {
+    return shard_group > 0 && shard_group < gradient_ranks() ? shard_group : gradient_ranks();
+  }
+};
+
+std::string_view name_of(PipelineSchedule schedule);
+std::string_view name_of(ModelSharding sharding);
+std::string_view name_of(Recompute recompute);
+/// "TP 8 x PP 4 x DP 2", degrees of 1 left out; "DP 8" at least.
+std::string to_string(const Degrees& degrees);
+
+/// A degree or batch that does not fit: which key of [parallel] it is about, what is wrong, what would do.
+struct JobFault {
+  std::string key, message, hint;
+};
+/// Everything that keeps a job from running on `gpus` GPUs, all at once (job_checks.cpp).
+std::vector<JobFault> faults_of(const LargeModelJob& job, int gpus);
+/// What runs but costs, in sentences: tensor ranks over nodes, few micro-batches.
+std::vector<std::string> warnings_of(const LargeModelJob& job, int gpus_per_node);
+
+}  // namespace foretrain

@@ -1,0 +1,135 @@
+// What has to divide what: everything wrong with a job at once.
+#include <fmt/format.h>
+
+#include "sim/strategy/parallel/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Largest numbers that mean something; beyond them it was not meant.
+constexpr std::int64_t kMostDegree = 1 << 20, kMostMicroBatches = 1 << 20;
+
+class Checks {
+ public:
+  explicit Checks(const LargeModelJob& job) : job_(job) {}
+  void ranges();
+  void divisions();
+  void batches(int gpus);
+  void schedule();
+  std::vector<JobFault> faults;
+
+ private:
+  void fault(std::string key, std::string message, std::string hint) {
+    faults.push_back({std::move(key), std::move(message), std::move(hint)});
+  }
+  void divides(std::string_view key, std::int64_t degree, std::int64_t whole, std::string_view what);
+
+  const LargeModelJob& job_;
+};
+
+void Checks::ranges() {
+  const Degrees& d = job_.degrees;
+  const std::pair<std::string_view, std::int64_t> all[] = {
+      {"tensor", d.tensor}, {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
+      {"context", d.context}, {"expert", d.expert}, {"expert_tensor", d.expert_tensor}, {"data", d.data},
+      {"micro_batch", job_.micro_batch}, {"global_batch", job_.global_batch}, {"sequence", job_.sequence}};
+  for (const auto& [key, value] : all) {
+    const bool counts_samples = key == "global_batch" || key == "sequence" || key == "micro_batch";
+    const std::int64_t most = counts_samples ? kMostDegree * kMostMicroBatches : kMostDegree;
+    if (value < 1 || value > most)
+      fault(std::string(key), fmt::format("{} is {}", key, value), fmt::format("1 to {}", most));
+  }
+}
+
+void Checks::divides(std::string_view key, std::int64_t degree, std::int64_t whole, std::string_view what) {
+  if (degree > 0 && whole % degree == 0) return;
+  fault(std::string(key), fmt::format("{} {} do not divide by {} = {}", whole, what, key, degree),
+        fmt::format("a divisor of {}", whole));
+}
+
+void Checks::divisions() {
+  const Degrees& d = job_.degrees;
+  divides("tensor", d.tensor, job_.shape.heads, "heads");
+  // Fewer heads of keys than tensor ranks are copied to all.
+  if (d.tensor <= job_.shape.kv_heads) divides("tensor", d.tensor, job_.shape.kv_heads, "heads of keys");
+  if (job_.shape.inner > 0) divides("tensor", d.tensor, job_.shape.inner, "values inside the feed-forward part");
+  divides("context", d.context, job_.sequence, "tokens of a sequence");
+  if (job_.context_exchange == ContextExchange::ulysses && d.context > 1)
+    divides("context", static_cast<std::int64_t>(d.tensor) * d.context, job_.shape.heads, "heads");
+  if (d.pipeline > job_.shape.layers)
+    fault("pipeline", fmt::format("{} layers make no {} stages", job_.shape.layers, d.pipeline),
+          fmt::format("at most {}", job_.shape.layers));
+  if (!job_.shape.experts) {
+    if (d.expert > 1 || d.expert_tensor > 1)
+      fault("expert", "the network has no experts", "leave the key out");
+    return;
+  }
+  divides("expert", d.expert, job_.shape.experts->experts, "experts");
+  divides("expert", static_cast<std::int64_t>(d.expert) * d.expert_tensor,
+          static_cast<std::int64_t>(d.data) * d.context * d.tensor, "ranks that share a stage");
+}
+
+void Checks::batches(int gpus) {
+  const Degrees& d = job_.degrees;
+  if (d.gpus() != gpus)
+    fault("data", fmt::format("{} takes {} GPUs, not {}", to_string(d), d.gpus(), gpus),
+          gpus % d.model() == 0
+              ? fmt::format("data = {}, or none: it is what the GPUs leave", gpus / d.model())
+              : fmt::format("tensor x pipeline x context = {} has to divide {}", d.model(), gpus));
+  divides("global_batch", job_.micro_batch * d.data, job_.global_batch, "sequences of a step");
+  if (job_.shard_group > 0) divides("shard_group", job_.shard_group, job_.gradient_ranks(), "data-parallel ranks");
+}
+
+void Checks::schedule() {
+  const Degrees& d = job_.degrees;
+  const bool interleaved = job_.schedule == PipelineSchedule::interleaved;
+  if (d.virtual_stages > 1 && !interleaved && job_.schedule != PipelineSchedule::zbv &&
+      job_.schedule != PipelineSchedule::dualpipe)
+    fault("virtual_stages", fmt::format("schedule {} has one chunk a stage", name_of(job_.schedule)),
+          "schedule = \"interleaved\"");
+  if (interleaved && d.pipeline == 1)
+    fault("virtual_stages", "one stage has nothing to interleave", "pipeline of at least 2");
+  if (interleaved && d.pipeline > 1 && job_.micro_batches() % d.pipeline != 0)
+    fault("virtual_stages",
+          fmt::format("{} micro-batches do not come in groups of {} stages", job_.micro_batches(), d.pipeline),
+          "a number of micro-batches that divides by pipeline");
+  if (static_cast<std::int64_t>(d.pipeline) * d.virtual_stages > job_.shape.layers)
+    fault("virtual_stages",
+          fmt::format("{} layers make no {} x {} chunks", job_.shape.layers, d.pipeline, d.virtual_stages),
+          "fewer chunks");
+  if (job_.sharding == ModelSharding::gradients && d.pipeline > 1)
+    fault("shard", "gradients that are shared out leave no accumulation over a pipeline's micro-batches",
+          "shard = \"optimizer\"");
+}
+
+}  // namespace
+
+std::vector<JobFault> faults_of(const LargeModelJob& job, int gpus) {
+  Checks checks(job);
+  checks.ranges();
+  if (!checks.faults.empty()) return checks.faults;
+  checks.divisions();
+  checks.batches(gpus);
+  if (checks.faults.empty()) checks.schedule();
+  return checks.faults;
+}
+
+std::vector<std::string> warnings_of(const LargeModelJob& job, int gpus_per_node) {
+  std::vector<std::string> warnings;
+  const Degrees& d = job.degrees;
+  if (d.tensor > gpus_per_node)
+    warnings.push_back(fmt::format(
+        "tensor = {} spans {} nodes of {} GPUs: every layer's exchanges cross the network", d.tensor,
+        (d.tensor + gpus_per_node - 1) / gpus_per_node, gpus_per_node));
+  if (d.pipeline > 1 && job.micro_batches() < 2L * d.pipeline)
+    warnings.push_back(fmt::format("{} micro-batches fill a pipeline of {} stages badly: stages wait {:.0f} % of "
+                                   "the time at best",
+                                   job.micro_batches(), d.pipeline,
+                                   100.0 * (d.pipeline - 1) / static_cast<double>(d.virtual_stages) /
+                                       (static_cast<double>(job.micro_batches()) +
+                                        (d.pipeline - 1) / static_cast<double>(d.virtual_stages))));
+  return warnings;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,147 @@
+// The pipeline as a task graph: a queue for each stage and one for its data-parallel exchanges. Passes are as
+// long as their chunks take; what a stage waits for besides is the bubble.
+#include "sim/strategy/parallel/large_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/strategy/parallel/pipeline_graph.hpp"
+#include "sim/strategy/process/losses.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Turns of the pipeline that are simulated; from there on each takes as long as the last.
+constexpr int kSimulatedTurns = 4;
+
+double kernel_factor(const LargeStepRequest& request) {
+  const int gpus = request.cluster.node_spec(request.ranks.ranks.front().node).gpus;
+  return slowest_rank_factor(request.device.rank_spread, request.job.gpus()) *
+         busy_node_factor(request.device.busy_node, request.ranks, gpus);
+}
+
+double host_factor(const LargeStepRequest& request) {
+  constexpr int kThreads = 2;  // the script's and autograd's
+  const Host& host = request.cluster.node_spec(request.ranks.ranks.front().node).host;
+  return busy_host_factor(request.device.busy_host, request.ranks, host.cores, kThreads);
+}
+
+/// Step times are linear in the micro-batches once the pipeline is full.
+PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job) {
+  const auto all = job.micro_batches();
+  const int stages = job.degrees.pipeline;
+  if (all <= (kSimulatedTurns + 1) * stages) return run_pipeline(costs, job, static_cast<int>(all));
+  const int more = kSimulatedTurns * stages + static_cast<int>(all % stages);
+  const PipelineRun fewer = run_pipeline(costs, job, more - stages);
+  PipelineRun run = run_pipeline(costs, job, more);
+  const double turns = static_cast<double>(all - more) / stages;
+  const auto extend = [turns](double a, double b) { return b + turns * (b - a); };
+  run.end_s = extend(fewer.end_s, run.end_s);
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    StageRun& own = run.stages[i];
+    own.busy_s = extend(fewer.stages[i].busy_s, own.busy_s), own.data_s = extend(fewer.stages[i].data_s, own.data_s);
+  }
+  return run;
+}
+
+class LargeStepMaker {
+ public:
+  explicit LargeStepMaker(const LargeStepRequest& request)
+      : request_(request),
+        job_(request.job),
+        exchanges_(job_, request.cluster, request.ranks, request.collective, request.collectives,
+                   request.device.communication_time_scale),
+        timer_({job_, request.cluster, request.device, exchanges_, kernel_factor(request), host_factor(request)}) {}
+
+  LargeStep make();
+
+ private:
+  void account(const PipelineCosts& costs, const PipelineRun& run, LargeStep& step) const;
+  void report_stages(const PipelineCosts& costs, LargeStep& step) const;
+  void explain(const PipelineCosts& costs, LargeStep& step);
+
+  const LargeStepRequest& request_;
+  const LargeModelJob& job_;
+  GroupExchanges exchanges_;
+  ChunkTimer timer_;
+};
+
+/// The stage with most to do says where the step's time went.
+void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run, LargeStep& step) const {
+  const auto busiest = std::ranges::max_element(run.stages, {}, &StageRun::busy_s);
+  step.busiest_stage = static_cast<int>(busiest - run.stages.begin());
+  const auto micro_batches = static_cast<double>(job_.micro_batches());
+  for (const PricedChunk& chunk : costs.chunks) {
+    if (chunk.chunk.stage != step.busiest_stage) continue;
+    PassTime all = chunk.time.forward;
+    all += chunk.time.backward;
+    step.compute_s += micro_batches * all.compute, step.host_s += micro_batches * (all.host + chunk.host_s());
+    step.tensor_s += micro_batches * all.tensor, step.context_s += micro_batches * all.context;
+    step.expert_s += micro_batches * all.expert, step.data_s += micro_batches * all.data;
+    step.pipeline_s += micro_batches * chunk.messages_s();
+  }
+  step.optimizer_s = costs.stages[static_cast<std::size_t>(step.busiest_stage)].optimizer_s;
+  step.data_s += busiest->data_s;
+  step.step_s = run.end_s;
+  step.bubble_s = std::max(0.0, step.step_s - step.compute_s - step.host_s - step.tensor_s - step.context_s -
+                                    step.expert_s - step.data_s - step.pipeline_s - step.optimizer_s);
+}
+
+void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) const {
+  step.stages.resize(static_cast<std::size_t>(job_.degrees.pipeline));
+  for (const PricedChunk& priced : costs.chunks) {
+    StageReport& stage = step.stages[static_cast<std::size_t>(priced.chunk.stage)];
+    stage.layers += priced.chunk.layers;
+    stage.embedding = stage.embedding || priced.chunk.embedding, stage.head = stage.head || priced.chunk.head;
+    stage.forward_s += priced.time.forward.total, stage.backward_s += priced.time.backward.total;
+    step.model_flops += priced.time.flops * job_.degrees.tensor * job_.degrees.context *
+                        static_cast<double>(job_.micro_batches()) * job_.degrees.data;
+  }
+  const std::vector<StageMemory> memory = stage_memory(job_);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    step.stages[i].memory = memory[i];
+    if (memory[i].total() > memory[static_cast<std::size_t>(step.fullest_stage)].total())
+      step.fullest_stage = static_cast<int>(i);
+  }
+}
+
+void LargeStepMaker::explain(const PipelineCosts& costs, LargeStep& step) {
+  const Degrees& d = job_.degrees;
+  step.decisions.add("degrees", to_string(d),
+                     fmt::format("{} micro-batches of {} through {} a step", job_.micro_batches(),
+                                 job_.micro_batch, d.pipeline == 1 ? "one stage" : fmt::format("{} stages", d.pipeline)));
+  const auto width = 2.0 * static_cast<double>(job_.micro_batch * job_.sequence / d.context * job_.shape.hidden);
+  if (d.tensor > 1)
+    step.decisions.add("tensor exchange", exchanges_.at(RankGroup::tensor, Exchange::all_gather, width).how,
+                       fmt::format("{} of one layer's input among {} ranks on {} nodes",
+                                   to_string(Bytes{static_cast<std::int64_t>(width)}), d.tensor,
+                                   exchanges_.nodes(RankGroup::tensor)));
+  if (d.pipeline > 1)
+    step.decisions.add("message between stages", to_string(Bytes{static_cast<std::int64_t>(costs.message_bytes)}),
+                       fmt::format("{:.3g} ms; each micro-batch, each way", costs.message_s * 1e3));
+  for (std::size_t i = 0; i < costs.stages.size() && i < 1; ++i)
+    step.decisions.add("gradients", costs.stages[i].how,
+                       fmt::format("{:.3g} ms in {} messages on stage 0", costs.stages[i].gradients_s * 1e3,
+                                   costs.stages[i].messages));
+}
+
+LargeStep LargeStepMaker::make() {
+  const PipelineCosts costs = pipeline_costs(job_, request_, exchanges_, timer_);
+  const PipelineRun run = run_pipeline(costs, job_);
+  LargeStep step;
+  account(costs, run, step);
+  report_stages(costs, step);
+  step.spans = run.spans;
+  if (request_.explain) explain(costs, step);
+  return step;
+}
+
+}  // namespace
+
+LargeStep simulate_large_step(const LargeStepRequest& request) { return LargeStepMaker(request).make(); }
+
+}  // namespace foretrain

@@ -1,0 +1,182 @@
+// Messages between stages, buckets of gradients and the optimizer, with their times.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/strategy/parallel/pipeline_graph.hpp"
+#include "sim/workload/device/traffic_time.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Parameters of a bucket: nanotron's 25 MB of 16-bit gradients, Megatron-LM's least 40 million.
+constexpr double kDdpBucket = 12.5e6, kMegatronBucket = 40e6, kMegatronBucketOfRank = 1e6;
+/// nanotron tells size and strides of a tensor in two messages of seven integers each, before its data.
+constexpr double kSizeMessageBytes = 56;
+constexpr int kSizeMessages = 2, kForwardTensors = 2;
+/// Adam with fp32 masters: gradient, master and two moments read; these and the 16-bit weight written; then
+/// the gradients set to zero.
+constexpr double kAdamBytes = 4 + 12 + 12 + 2, kZeroBytes = 4, kNormBytes = 4;
+
+/// Cores of one rank whose copies together fill its share of the host's memory channels (assumed).
+constexpr double kCoresFillMemory = 4;
+
+class CostsMaker {
+ public:
+  CostsMaker(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges, ChunkTimer& timer)
+      : job_(job), request_(request), exchanges_(exchanges), timer_(timer), kernels_(job.kernels()) {}
+  PipelineCosts make();
+
+ private:
+  bool blocks() const {
+    return job_.degrees.pipeline > 1 && kernels_.pipeline_waits_on_host &&
+           job_.schedule != PipelineSchedule::interleaved && !is_v_shaped(job_.schedule);
+  }
+  PricedChunk priced(const StageChunk& chunk);
+  void price_messages(PricedChunk& chunk);
+  void price_gradients(PricedChunk& chunk, StageEnd& end);
+  void price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end);
+  double gathered_s(double dense, double expert);
+  double host_s(Time reference) const {
+    return to_seconds(on_host(reference, request_.cluster.node_spec(0).host, request_.device.host));
+  }
+  /// ZeRO-Offload: gradients go to the host, cores update there, 16-bit weights come back; the longer of both
+  /// links' and the memory's time.
+  double offloaded_s(double parameters) const;
+  double bytes_s(double bytes) const {
+    return memory_seconds(bytes, request_.cluster.node_spec(0).gpu, request_.device.kernel);
+  }
+
+  const LargeModelJob& job_;
+  const LargeStepRequest& request_;
+  GroupExchanges& exchanges_;
+  ChunkTimer& timer_;
+  const LayerKernels& kernels_;
+  PipelineCosts costs_;
+};
+
+/// Where the host waits for every exchange, a stage does nothing until its message is away, and the host wakes
+/// up once for each; where sizes go ahead, for each of them, too.
+void CostsMaker::price_messages(PricedChunk& chunk) {
+  if (!blocks()) return;
+  const int last = static_cast<int>(stage_chunks(job_).size()) - 1;
+  const int place = chunk.chunk.stage;
+  const bool sends_forward = place < last, sends_backward = place > 0;
+  const double wake = to_seconds(request_.device.host.sync_wake) + host_s(kernels_.exchange);
+  const double small = kernels_.pipeline_sends_sizes
+                           ? exchanges_.at(RankGroup::stages, Exchange::ring_pass, kSizeMessageBytes).seconds + wake
+                           : 0;
+  if (sends_forward) {
+    chunk.forward_wait_s = costs_.message_s;
+    chunk.forward_host_s = wake + (kernels_.pipeline_sends_sizes ? kForwardTensors * kSizeMessages : 0) * small;
+  }
+  if (sends_backward) {
+    chunk.backward_wait_s = costs_.message_s;
+    chunk.backward_host_s = wake + (kernels_.pipeline_sends_sizes ? kSizeMessages : 0) * small;
+  }
+}
+
+void CostsMaker::price_gradients(PricedChunk& chunk, StageEnd& end) {
+  if (job_.shards_parameters()) return;
+  const StageParameters held = stage_parameters(job_, chunk.chunk);
+  const bool scatters = job_.sharding != ModelSharding::none && job_.framework != LlmFramework::nanotron;
+  const bool by_ddp = job_.framework == LlmFramework::nanotron;
+  const double least = by_ddp ? kDdpBucket : std::max(kMegatronBucket, kMegatronBucketOfRank * job_.gradient_ranks());
+  // Megatron-LM: stages but the first, and chunks but the first, have one bucket.
+  const bool is_whole = !by_ddp && !(chunk.chunk.stage == 0 && chunk.chunk.first == 0);
+  const double parameters = std::max(1.0, held.all());
+  chunk.buckets = is_whole ? 1 : static_cast<int>(std::ceil(parameters / least));
+  const auto sum = [&](RankGroup group, double count) {
+    if (count <= 0 || exchanges_.size(group) < 2) return;
+    const double bytes = job_.summed_bytes() * count / chunk.buckets;
+    const ExchangeTime& time =
+        exchanges_.at(group, scatters ? Exchange::reduce_scatter : Exchange::all_reduce, bytes);
+    chunk.gradients_s += time.seconds * chunk.buckets;
+    end.gpu_share = std::max(end.gpu_share, time.gpu_share), end.how = time.how;
+  };
+  sum(RankGroup::gradients, held.dense), sum(RankGroup::expert_gradients, held.expert);
+  end.gradients_s += chunk.gradients_s, end.messages += chunk.buckets;
+}
+
+double CostsMaker::offloaded_s(double parameters) const {
+  const NodeSpec& node = request_.cluster.node_spec(0);
+  const double cores = std::max(1.0, static_cast<double>(node.host.cores) / std::max(1, node.gpus));
+  const double memory = node.host.memory_bandwidth.per_second * std::min(cores, kCoresFillMemory);
+  return kAdamBytes * parameters / std::max(1.0, memory);
+}
+
+/// Updated 16-bit parameters come back from who updated them. With Megatron-LM they are gathered behind the
+/// next forward pass, but for the first bucket.
+double CostsMaker::gathered_s(double dense, double expert) {
+  if (job_.sharding == ModelSharding::none || job_.shards_parameters()) return 0;
+  double all = 0;
+  if (exchanges_.size(RankGroup::gradients) > 1)
+    all += exchanges_.at(RankGroup::gradients, Exchange::all_gather, 2 * dense).seconds;
+  if (expert > 0 && exchanges_.size(RankGroup::expert_gradients) > 1)
+    all += exchanges_.at(RankGroup::expert_gradients, Exchange::all_gather, 2 * expert).seconds;
+  if (!kernels_.gathers_behind_forward) return all;
+  const double forward = costs_.chunks.front().time.forward.total;
+  const double first = all * std::min(1.0, kMegatronBucket / std::max(1.0, dense + expert));
+  return std::max(first, all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
+}
+
+void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end) {
+  double dense = 0, expert = 0;
+  int layers = 0;
+  bool has_end = false;
+  for (const StageChunk& chunk : chunks) {
+    if (chunk.stage != stage) continue;
+    const StageParameters held = stage_parameters(job_, chunk);
+    dense += held.dense, expert += held.expert, layers += chunk.layers;
+    has_end = has_end || chunk.embedding || chunk.head;
+  }
+  const double hidden = static_cast<double>(job_.shape.hidden);
+  if (job_.shape.tied && job_.degrees.pipeline > 1 && has_end)
+    end.behind_s += exchanges_.at(RankGroup::ends, Exchange::all_reduce,
+                                  4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor)
+                        .seconds;
+  if (job_.slice().sequence_parallel && job_.degrees.tensor > 1)
+    end.behind_s += exchanges_.at(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * layers + 1) * hidden).seconds;
+  const bool sharded = job_.sharding != ModelSharding::none;
+  const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
+  const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
+  const bool whole = job_.framework == LlmFramework::nanotron;  // norm and zeros over all gradients
+  const double touched = whole ? dense + expert : updated;
+  end.optimizer_s = bytes_s(kAdamBytes * updated) + bytes_s(kNormBytes * touched) +
+                    bytes_s(kZeroBytes * (job_.shards_parameters() ? updated : dense + expert));
+  if (job_.offload == Offload::optimizer) end.optimizer_s += offloaded_s(updated);
+  end.behind_s += gathered_s(dense, expert);
+}
+
+PricedChunk CostsMaker::priced(const StageChunk& chunk) {
+  PricedChunk out;
+  out.chunk = chunk, out.time = timer_.at(chunk, blocks());
+  price_messages(out);
+  return out;
+}
+
+PipelineCosts CostsMaker::make() {
+  const std::vector<StageChunk> chunks = stage_chunks(job_);
+  const LayerSlice slice = job_.slice();
+  costs_.message_bytes = 2.0 * static_cast<double>(slice.norm_tokens() * job_.shape.hidden);
+  if (job_.degrees.pipeline > 1)
+    costs_.message_s = exchanges_.at(RankGroup::stages, Exchange::ring_pass, costs_.message_bytes).seconds;
+  costs_.overlaps_gradients = job_.overlaps_gradients.value_or(kernels_.overlaps_gradients);
+  costs_.stages.resize(static_cast<std::size_t>(job_.degrees.pipeline));
+  for (const StageChunk& chunk : chunks) {
+    costs_.chunks.push_back(priced(chunk));
+    price_gradients(costs_.chunks.back(), costs_.stages[static_cast<std::size_t>(chunk.stage)]);
+  }
+  for (int stage = 0; stage < job_.degrees.pipeline; ++stage)
+    price_end(chunks, stage, costs_.stages[static_cast<std::size_t>(stage)]);
+  return std::move(costs_);
+}
+
+}  // namespace
+
+PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges,
+                             ChunkTimer& timer) {
+  return CostsMaker(job, request, exchanges, timer).make();
+}
+
+}  // namespace foretrain

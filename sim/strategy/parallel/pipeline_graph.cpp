@@ -1,0 +1,177 @@
+// Passes in the schedule's order; gradients leave in pieces behind the last backward pass of their chunk; all
+// stages agree on the norm, then each updates its own weights.
+#include "sim/strategy/parallel/pipeline_graph.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/engine/executor.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Into so many pieces a backward pass is cut at most where gradients leave during it.
+constexpr int kMostPieces = 8;
+
+class PipelineGraph {
+ public:
+  PipelineGraph(const PipelineCosts& costs, const LargeModelJob& job, int micro_batches)
+      : costs_(costs), job_(job), micro_batches_(micro_batches) {
+    for (int stage = 0; stage < job.degrees.pipeline; ++stage) {
+      passes_.push_back(graph_.add_queue("stage"));
+      exchanges_.push_back(graph_.add_queue("gradients"));
+      devices_.push_back(graph_.add_device("gpu"));
+    }
+    split_ = splits_backward(job.schedule) && job.degrees.pipeline > 1;
+  }
+
+  PipelineRun run();
+
+ private:
+  struct Kept {
+    TaskId task;
+    StageSpan span;
+  };
+  void add(const PlacedAction& placed);
+  void finish();
+  TaskId pass(int stage, double duration, const std::vector<Dependency>& after);
+  void add_backward(const PlacedAction& placed, const std::vector<Dependency>& after, double duration);
+  void keep(TaskId task, const PlacedAction& placed, char work);
+  TaskId& done(StageWork work, int chunk, int micro) {
+    return done_[{static_cast<int>(work), chunk, micro}];
+  }
+  /// A message takes its time, unless the next chunk is on the same stage.
+  Dependency message(TaskId from, int from_chunk, int to_chunk) const {
+    const bool moves = costs_.chunks[static_cast<std::size_t>(from_chunk)].chunk.stage !=
+                       costs_.chunks[static_cast<std::size_t>(to_chunk)].chunk.stage;
+    return {from, moves ? seconds(costs_.message_s) : Time{}};
+  }
+
+  const PipelineCosts& costs_;
+  const LargeModelJob& job_;
+  int micro_batches_;
+  bool split_ = false;
+  TaskGraph graph_;
+  std::vector<QueueId> passes_, exchanges_;
+  std::vector<DeviceId> devices_;
+  std::map<std::tuple<int, int, int>, TaskId> done_;
+  std::vector<Kept> kept_;
+  std::vector<TaskId> last_pass_, ends_;
+  std::vector<double> busy_;
+};
+
+TaskId PipelineGraph::pass(int stage, double duration, const std::vector<Dependency>& after) {
+  Task task;
+  task.kind = TaskKind::kernel, task.queue = passes_[static_cast<std::size_t>(stage)];
+  task.device = devices_[static_cast<std::size_t>(stage)], task.duration = seconds(duration);
+  busy_[static_cast<std::size_t>(stage)] += duration;
+  return last_pass_[static_cast<std::size_t>(stage)] = graph_.add(task, after);
+}
+
+void PipelineGraph::keep(TaskId task, const PlacedAction& placed, char work) {
+  if (kept_.size() < kMostSpans)
+    kept_.push_back({task, {placed.stage, placed.action.micro_batch, placed.action.chunk, work, 0, 0}});
+}
+
+/// The last one of a chunk makes gradients ready, bucket by bucket.
+void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<Dependency>& after,
+                                 double duration) {
+  const PricedChunk& chunk = costs_.chunks[static_cast<std::size_t>(placed.action.chunk)];
+  const bool is_last = placed.action.micro_batch + 1 == micro_batches_;
+  const int pieces = is_last && costs_.overlaps_gradients ? std::clamp(chunk.buckets, 1, kMostPieces) : 1;
+  const auto stage = static_cast<std::size_t>(placed.stage);
+  TaskId task = kNone;
+  for (int i = 0; i < pieces; ++i) {
+    task = pass(placed.stage, duration / pieces, i == 0 ? after : std::vector<Dependency>{});
+    if (!is_last || chunk.gradients_s <= 0) continue;
+    Task exchange;
+    exchange.kind = TaskKind::collective, exchange.queue = exchanges_[stage];
+    exchange.device = devices_[stage], exchange.device_share = costs_.stages[stage].gpu_share;
+    exchange.duration = seconds(chunk.gradients_s / pieces);
+    const TaskId sent = graph_.add(exchange, {{task, {}}});
+    keep(sent, placed, 'D');
+  }
+  const StageWork work = placed.action.work;
+  done(work, placed.action.chunk, placed.action.micro_batch) = task;
+  keep(task, placed, work == StageWork::weight_gradient ? 'W' : 'B');
+}
+
+void PipelineGraph::add(const PlacedAction& placed) {
+  const StageAction& action = placed.action;
+  const PricedChunk& chunk = costs_.chunks[static_cast<std::size_t>(action.chunk)];
+  std::vector<Dependency> after;
+  if (action.work == StageWork::forward) {
+    if (action.chunk > 0)
+      after.push_back(message(done(StageWork::forward, action.chunk - 1, action.micro_batch), action.chunk - 1,
+                              action.chunk));
+    const TaskId task = pass(placed.stage, chunk.forward_s(), after);
+    done(StageWork::forward, action.chunk, action.micro_batch) = task;
+    return keep(task, placed, 'F');
+  }
+  const double share = split_ ? chunk.time.weight_share : 0;
+  if (action.work == StageWork::weight_gradient) return add_backward(placed, after, share * chunk.backward_s());
+  if (action.chunk + 1 < static_cast<int>(costs_.chunks.size()))
+    after.push_back(message(done(StageWork::backward, action.chunk + 1, action.micro_batch), action.chunk + 1,
+                            action.chunk));
+  if (!split_) return add_backward(placed, after, chunk.backward_s());
+  const TaskId task = pass(placed.stage, (1 - share) * chunk.backward_s(), after);
+  done(StageWork::backward, action.chunk, action.micro_batch) = task;
+  keep(task, placed, 'B');
+}
+
+/// The norm of gradients needs all stages; then each stage updates and gathers.
+void PipelineGraph::finish() {
+  const auto stages = passes_.size();
+  std::vector<Dependency> all;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    const TaskId sent = graph_.last_on(exchanges_[stage]);
+    if (sent != kNone) all.push_back({sent, {}});
+    if (last_pass_[stage] != kNone) all.push_back({last_pass_[stage], {}});
+  }
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    Task task;
+    task.kind = TaskKind::kernel, task.queue = passes_[stage];
+    task.duration = seconds(costs_.stages[stage].optimizer_s + costs_.stages[stage].behind_s);
+    ends_.push_back(graph_.add(task, all));
+    keep(ends_.back(), {static_cast<int>(stage), {StageWork::weight_gradient, micro_batches_, 0}}, 'O');
+  }
+}
+
+PipelineRun PipelineGraph::run() {
+  const auto stages = static_cast<std::size_t>(job_.degrees.pipeline);
+  last_pass_.assign(stages, kNone), busy_.assign(stages, 0);
+  const auto orders = schedule_of({job_.schedule, job_.degrees.pipeline, chunks_per_stage(job_), micro_batches_});
+  const auto placed = executable_order(orders, static_cast<int>(costs_.chunks.size()));
+  if (!placed)
+    throw InputError("stages of this schedule wait for each other for ever",
+                     "a number of micro-batches that divides by pipeline, or another schedule");
+  for (const PlacedAction& action : *placed) add(action);
+  finish();
+  const Timeline timeline = foretrain::run(graph_, [](LinkId) { return ByteRate{1e18}; });
+  PipelineRun out;
+  Time end{};
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    end = std::max(end, timeline.end_of(ends_[stage]));
+    const TaskId sent = graph_.last_on(exchanges_[stage]);
+    const Time passed = last_pass_[stage] == kNone ? Time{} : timeline.end_of(last_pass_[stage]);
+    const double waits = sent == kNone ? 0 : std::max(0.0, to_seconds(timeline.end_of(sent) - passed));
+    out.stages.push_back({busy_[stage], waits + costs_.stages[stage].behind_s});
+  }
+  out.end_s = to_seconds(end);
+  for (Kept& kept : kept_) {
+    kept.span.begin_s = to_seconds(timeline.spans[kept.task].start);
+    kept.span.end_s = to_seconds(timeline.spans[kept.task].end);
+    out.spans.push_back(kept.span);
+  }
+  return out;
+}
+
+}  // namespace
+
+PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job, int micro_batches) {
+  return PipelineGraph(costs, job, micro_batches).run();
+}
+
+}  // namespace foretrain

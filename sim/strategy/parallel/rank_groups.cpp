@@ -1,0 +1,184 @@
+// Groups of a kind are alike, and all of them work at once: the group of rank 0 is timed, and as much longer
+// as the busiest link of its first node has to carry for the others there.
+#include "sim/strategy/parallel/rank_groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/strategy/process/losses.hpp"
+
+namespace foretrain {
+
+namespace {
+
+CollectiveOp op_of(Exchange exchange) {
+  constexpr CollectiveOp kOps[] = {CollectiveOp::all_reduce, CollectiveOp::all_gather,
+                                   CollectiveOp::reduce_scatter, CollectiveOp::alltoall,
+                                   CollectiveOp::sendrecv};
+  return kOps[static_cast<std::size_t>(exchange)];
+}
+
+std::vector<int> every(int first, int step, int count) {
+  std::vector<int> ranks;
+  for (int i = 0; i < count; ++i) ranks.push_back(first + i * step);
+  return ranks;
+}
+
+/// Ranks of one stage are consecutive.
+struct StageRanks {
+  int tensor, rest;  ///< rest: context x data
+  int first;         ///< of the stage
+  int at_tensor, at_rest;
+};
+
+StageRanks stage_of(const Degrees& d, int rank) {
+  const int in_stage = d.tensor * d.context * d.data;
+  const int within = rank % in_stage;
+  return {d.tensor, d.context * d.data, rank - within, within % d.tensor, within / d.tensor};
+}
+
+}  // namespace
+
+int rank_at(const Degrees& d, const RankPlace& p) {
+  return p.tensor + d.tensor * (p.context + d.context * (p.data + d.data * p.pipeline));
+}
+
+RankPlace place_of(const Degrees& d, int rank) {
+  return {rank % d.tensor, rank / d.tensor % d.context, rank / (d.tensor * d.context) % d.data,
+          rank / (d.tensor * d.context * d.data)};
+}
+
+std::string_view name_of(RankGroup group) {
+  constexpr std::string_view kNames[] = {"tensor",   "context",          "expert", "expert tensor",
+                                         "gradients", "shards",          "replicas", "expert gradients",
+                                         "stages",   "first and last stage"};
+  return kNames[static_cast<std::size_t>(group)];
+}
+
+std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank) {
+  const Degrees& d = job.degrees;
+  const StageRanks stage = stage_of(d, rank);
+  const RankPlace own = place_of(d, rank);
+  const int in_stage = stage.tensor * stage.rest, within = rank - stage.first;
+  const int shards = job.shards();
+  switch (group) {
+    case RankGroup::tensor:
+      return every(rank - own.tensor, 1, d.tensor);
+    case RankGroup::context:
+      return every(rank_at(d, {own.tensor, 0, own.data, own.pipeline}), d.tensor, d.context);
+    case RankGroup::gradients:
+      return every(stage.first + own.tensor, d.tensor, stage.rest);
+    case RankGroup::shards:
+      return every(stage.first + own.tensor + stage.at_rest / shards * shards * d.tensor, d.tensor, shards);
+    case RankGroup::replicas:
+      return every(stage.first + own.tensor + stage.at_rest % shards * d.tensor, d.tensor * shards,
+                   stage.rest / shards);
+    case RankGroup::expert_tensor:
+      return every(rank - within % d.expert_tensor, 1, d.expert_tensor);
+    case RankGroup::expert: {
+      const int block = d.expert * d.expert_tensor;
+      return every(stage.first + within / block * block + within % d.expert_tensor, d.expert_tensor, d.expert);
+    }
+    case RankGroup::expert_gradients: {
+      const int block = d.expert * d.expert_tensor;
+      return every(stage.first + within % block, block, in_stage / block);
+    }
+    case RankGroup::stages:
+      if (d.pipeline == 1) return {rank};
+      return {rank, (rank + in_stage) % d.gpus()};
+    case RankGroup::ends:
+      if (d.pipeline == 1) return {rank};
+      return {within, within + in_stage * (d.pipeline - 1)};
+  }
+  return {rank};
+}
+
+GroupExchanges::GroupExchanges(const LargeModelJob& job, const Cluster& cluster, const Placement& ranks,
+                               const CollectiveSettings& settings, ClusterCollectives& collectives,
+                               double time_scale)
+    : job_(job),
+      cluster_(cluster),
+      ranks_(ranks),
+      settings_(settings),
+      collectives_(collectives),
+      time_scale_(time_scale) {}
+
+int GroupExchanges::size(RankGroup group) const {
+  return static_cast<int>(group_ranks(job_, group, 0).size());
+}
+
+int GroupExchanges::nodes(RankGroup group) const {
+  std::set<int> nodes;
+  for (const int rank : group_ranks(job_, group, 0))
+    nodes.insert(ranks_.ranks[static_cast<std::size_t>(rank)].node);
+  return static_cast<int>(nodes.size());
+}
+
+/// The groups of all ranks on rank 0's node, its own first.
+const std::vector<GroupExchanges::Sibling>& GroupExchanges::siblings(RankGroup group) {
+  const auto [known, is_new] = siblings_.try_emplace(group);
+  if (!is_new) return known->second;
+  const int node = ranks_.ranks.front().node;
+  std::set<std::vector<int>> seen;
+  for (int rank = 0; rank < job_.gpus() && ranks_.ranks[static_cast<std::size_t>(rank)].node == node; ++rank) {
+    const std::vector<int> members = group_ranks(job_, group, rank);
+    if (members.size() < 2 || !seen.insert(members).second) continue;
+    Placement placement{{}, 0};
+    std::set<int> nodes;
+    for (const int member : members) {
+      placement.ranks.push_back(ranks_.ranks[static_cast<std::size_t>(member)]);
+      nodes.insert(placement.ranks.back().node);
+    }
+    placement.nodes = static_cast<int>(nodes.size());
+    known->second.push_back({collectives_.of(placement, Group::world, settings_, node)});
+    // Groups inside a node have links of their own, or share them with nobody they would wait for.
+    if (placement.nodes == 1) break;
+  }
+  return known->second;
+}
+
+/// By how much the busiest link of the node is busier with all groups than with one.
+double GroupExchanges::crowding(const std::vector<Sibling>& siblings, CollectiveOp op, Bytes size) const {
+  std::map<LinkId, double> loads;
+  double own = 0, all = 0;
+  for (const Sibling& sibling : siblings) {
+    GroupCollective& collective = sibling.collectives->at(op, size);
+    const std::vector<PatternFlow>& flows = *sibling.collectives->flows(collective);
+    for (const PatternFlow& flow : flows)
+      for (const LinkId link : flow.route)
+        loads[link] += flow.weight / cluster_.links()[link].bandwidth.per_second;
+    for (const auto& [link, load] : loads) all = std::max(all, load);
+    if (&sibling == &siblings.front()) own = all * collective.plan.stretch;
+  }
+  return own > 0 ? std::max(1.0, all / own) : 1;
+}
+
+ExchangeTime GroupExchanges::compute(RankGroup group, CollectiveOp op, Bytes size) {
+  const std::vector<Sibling>& all = siblings(group);
+  if (all.empty()) return {};
+  const Sibling& own = all.front();
+  const GroupCollective& collective = own.collectives->at(op, size);
+  const CollectivePlan& plan = collective.plan;
+  const double alone = to_seconds(plan.alone), latency = std::min(alone, to_seconds(plan.latency));
+  const double crowded = all.size() > 1 ? crowding(all, op, size) : 1;
+  ExchangeTime time;
+  time.alone = alone * time_scale_;
+  time.seconds = (latency + (alone - latency) * crowded) * time_scale_;
+  time.gpu_share = share_of_collective(plan, cluster_.node_spec(ranks_.ranks.front().node).gpu,
+                                       own.collectives->communicator().size());
+  time.how = collective.decision.choice;
+  return time;
+}
+
+const ExchangeTime& GroupExchanges::at(RankGroup group, Exchange exchange, double bytes) {
+  const Bytes size{static_cast<std::int64_t>(std::ceil(std::max(1.0, bytes)))};
+  const CollectiveOp op = op_of(exchange);
+  const auto [known, is_new] = known_.try_emplace({group, op, size.count});
+  if (is_new) known->second = compute(group, op, size);
+  return known->second;
+}
+
+}  // namespace foretrain

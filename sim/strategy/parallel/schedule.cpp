@@ -1,0 +1,206 @@
+// Orders of a pipeline's passes, stage by stage.
+#include "sim/strategy/parallel/schedule.hpp"
+
+#include <algorithm>
+
+#include "sim/strategy/parallel/stages.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Order = std::vector<StageAction>;
+
+Order all_forward_all_backward(const ScheduleSize& size, int stage) {
+  Order order;
+  for (int i = 0; i < size.micro_batches; ++i) order.push_back({StageWork::forward, i, stage});
+  for (int i = 0; i < size.micro_batches; ++i) order.push_back({StageWork::backward, i, stage});
+  return order;
+}
+
+Order one_forward_one_backward(const ScheduleSize& size, int stage) {
+  const int warm_up = std::min(size.micro_batches, size.stages - stage - 1);
+  Order order;
+  for (int i = 0; i < warm_up; ++i) order.push_back({StageWork::forward, i, stage});
+  for (int i = warm_up; i < size.micro_batches; ++i) {
+    order.push_back({StageWork::forward, i, stage});
+    order.push_back({StageWork::backward, i - warm_up, stage});
+  }
+  for (int i = size.micro_batches - warm_up; i < size.micro_batches; ++i)
+    order.push_back({StageWork::backward, i, stage});
+  return order;
+}
+
+/// Megatron-LM's interleaving: groups of `stages` micro-batches pass the first chunks, then the second ones,
+/// …; the `n`-th pass of a stage is thus of this micro-batch and chunk.
+StageAction nth_pass(const ScheduleSize& size, int stage, int n, bool forward) {
+  const int group = size.stages * size.chunks_per_stage;
+  const int in_group = n % group;
+  const int turn = in_group / size.stages;
+  const int chunk = forward ? turn : size.chunks_per_stage - 1 - turn;
+  return {forward ? StageWork::forward : StageWork::backward,
+          n / group * size.stages + in_group % size.stages, chunk * size.stages + stage};
+}
+
+Order interleaved(const ScheduleSize& size, int stage) {
+  const int all = size.micro_batches * size.chunks_per_stage;
+  const int ahead = 2 * (size.stages - stage - 1) + (size.chunks_per_stage - 1) * size.stages;
+  const int warm_up = std::min(all, ahead);
+  Order order;
+  for (int n = 0; n < warm_up; ++n) order.push_back(nth_pass(size, stage, n, true));
+  for (int n = warm_up; n < all; ++n) {
+    order.push_back(nth_pass(size, stage, n, true));
+    order.push_back(nth_pass(size, stage, n - warm_up, false));
+  }
+  for (int n = all - warm_up; n < all; ++n) order.push_back(nth_pass(size, stage, n, false));
+  return order;
+}
+
+/// Every pass takes one unit of time; at each a free stage takes the backward pass that is ready, else a
+/// forward pass while fewer than `limit` are in flight, else a weight gradient.
+class GreedySearch {
+ public:
+  GreedySearch(const ScheduleSize& size, bool v_shaped)
+      : size_(size), v_shaped_(v_shaped), chunks_(size.stages * size.chunks_per_stage) {
+    const auto passes = static_cast<std::size_t>(chunks_) * static_cast<std::size_t>(size.micro_batches);
+    forward_.assign(passes, kNever), backward_.assign(passes, kNever);
+    next_.assign(static_cast<std::size_t>(chunks_) * 3, 0);
+  }
+
+  std::vector<Order> orders() {
+    std::vector<Order> orders(static_cast<std::size_t>(size_.stages));
+    std::vector<int> in_flight(orders.size(), 0);
+    const std::size_t all = 3 * static_cast<std::size_t>(chunks_) * static_cast<std::size_t>(size_.micro_batches);
+    std::size_t done = 0;
+    for (int now = 0; done < all; ++now) {
+      for (int stage = 0; stage < size_.stages; ++stage) {
+        const std::optional<StageAction> action = choose(stage, now, in_flight[static_cast<std::size_t>(stage)]);
+        if (!action) continue;
+        orders[static_cast<std::size_t>(stage)].push_back(*action), ++done;
+      }
+    }
+    return orders;
+  }
+
+ private:
+  static constexpr int kNever = 1 << 30;
+
+  std::size_t place(int chunk, int micro_batch) const {
+    return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(size_.micro_batches) +
+           static_cast<std::size_t>(micro_batch);
+  }
+  int& next(StageWork work, int chunk) {
+    return next_[static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks_) + static_cast<std::size_t>(chunk)];
+  }
+  std::vector<int> chunks_of(int stage) const {
+    std::vector<int> chunks{stage};
+    if (v_shaped_) chunks.push_back(2 * size_.stages - 1 - stage);
+    return chunks;
+  }
+  bool ready(StageWork work, int chunk, int now) {
+    const int micro = next(work, chunk);
+    if (micro >= size_.micro_batches) return false;
+    if (work == StageWork::forward) return chunk == 0 || forward_[place(chunk - 1, micro)] < now;
+    if (work == StageWork::weight_gradient) return backward_[place(chunk, micro)] < now;
+    if (forward_[place(chunk, micro)] >= now) return false;
+    return chunk + 1 == chunks_ || backward_[place(chunk + 1, micro)] < now;
+  }
+
+  std::optional<StageAction> choose(int stage, int now, int& in_flight) {
+    std::vector<int> chunks = chunks_of(stage);
+    std::ranges::reverse(chunks);  // later chunks first: what comes back frees memory
+    const int limit = v_shaped_ ? 2 * size_.stages : size_.stages - stage;
+    for (const StageWork work : {StageWork::backward, StageWork::forward, StageWork::weight_gradient}) {
+      if (work == StageWork::forward && in_flight >= limit) continue;
+      for (const int chunk : chunks) {
+        if (!ready(work, chunk, now)) continue;
+        const int micro = next(work, chunk)++;
+        if (work == StageWork::forward) forward_[place(chunk, micro)] = now, ++in_flight;
+        if (work == StageWork::backward) backward_[place(chunk, micro)] = now;
+        if (work == StageWork::weight_gradient) --in_flight;
+        return StageAction{work, micro, chunk};
+      }
+    }
+    return std::nullopt;
+  }
+
+  ScheduleSize size_;
+  bool v_shaped_;
+  int chunks_;
+  std::vector<int> forward_, backward_, next_;
+};
+
+}  // namespace
+
+bool splits_backward(PipelineSchedule schedule) {
+  return schedule == PipelineSchedule::zb_h1 || is_v_shaped(schedule);
+}
+
+std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size) {
+  if (splits_backward(size.schedule)) return GreedySearch(size, is_v_shaped(size.schedule)).orders();
+  std::vector<Order> orders;
+  for (int stage = 0; stage < size.stages; ++stage) {
+    if (size.schedule == PipelineSchedule::afab)
+      orders.push_back(all_forward_all_backward(size, stage));
+    else if (size.schedule == PipelineSchedule::interleaved)
+      orders.push_back(interleaved(size, stage));
+    else
+      orders.push_back(one_forward_one_backward(size, stage));
+  }
+  return orders;
+}
+
+std::optional<std::vector<PlacedAction>> executable_order(const std::vector<Order>& orders, int chunks) {
+  std::size_t all = 0;
+  int micro_batches = 0;
+  for (const Order& order : orders) {
+    all += order.size();
+    for (const StageAction& action : order) micro_batches = std::max(micro_batches, action.micro_batch + 1);
+  }
+  std::vector<char> done(3 * static_cast<std::size_t>(chunks) * static_cast<std::size_t>(micro_batches), 0);
+  const auto flag = [&](StageWork work, int chunk, int micro) -> char& {
+    return done[(static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks) + static_cast<std::size_t>(chunk)) *
+                    static_cast<std::size_t>(micro_batches) +
+                static_cast<std::size_t>(micro)];
+  };
+  const auto is_ready = [&](const StageAction& a) {
+    if (a.work == StageWork::forward) return a.chunk == 0 || flag(StageWork::forward, a.chunk - 1, a.micro_batch) != 0;
+    if (a.work == StageWork::weight_gradient) return flag(StageWork::backward, a.chunk, a.micro_batch) != 0;
+    return flag(StageWork::forward, a.chunk, a.micro_batch) != 0 &&
+           (a.chunk + 1 == chunks || flag(StageWork::backward, a.chunk + 1, a.micro_batch) != 0);
+  };
+  std::vector<std::size_t> next(orders.size(), 0);
+  std::vector<PlacedAction> placed;
+  placed.reserve(all);
+  for (bool moved = true; moved && placed.size() < all;) {
+    moved = false;
+    for (std::size_t stage = 0; stage < orders.size(); ++stage) {
+      while (next[stage] < orders[stage].size() && is_ready(orders[stage][next[stage]])) {
+        const StageAction& action = orders[stage][next[stage]++];
+        flag(action.work, action.chunk, action.micro_batch) = 1;
+        placed.push_back({static_cast<int>(stage), action});
+        moved = true;
+      }
+    }
+  }
+  if (placed.size() < all) return std::nullopt;
+  return placed;
+}
+
+std::vector<int> most_in_flight(const std::vector<Order>& orders) {
+  std::vector<int> most;
+  for (const Order& order : orders) {
+    const bool apart = std::ranges::any_of(
+        order, [](const StageAction& action) { return action.work == StageWork::weight_gradient; });
+    const StageWork frees = apart ? StageWork::weight_gradient : StageWork::backward;
+    int now = 0, peak = 0;
+    for (const StageAction& action : order) {
+      if (action.work == StageWork::forward) peak = std::max(peak, ++now);
+      if (action.work == frees) --now;
+    }
+    most.push_back(peak);
+  }
+  return most;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,158 @@
+// Bytes of a stage: state by parameter, activations by micro-batch in flight, logits where the head is.
+#include "sim/strategy/parallel/stage_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sim/strategy/parallel/chunk_timing.hpp"
+#include "sim/strategy/parallel/schedule.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// fp32 master weights and Adam's two moments.
+constexpr double kMasterAndMoments = 12;
+/// cuBLAS' workspace of Hopper, and small buffers of the framework.
+constexpr double kWorkspace = 0.3 * 1024 * 1024 * 1024;
+/// CUDA context with its libraries, and NCCL's buffers for a group (recalled: 1 to 4 GB for ten groups).
+constexpr double kContext = 0.6e9, kBuffersOfGroup = 0.15e9;
+/// Micro-batches beyond which no schedule keeps more in flight (all forward passes first keeps all).
+constexpr int kLongestCounted = 4096;
+
+/// Bytes for each parameter that a rank holds.
+struct StateBytes {
+  double weights = 2, gradients = 4, optimizer = kMasterAndMoments;
+};
+
+StateBytes state_bytes(const LargeModelJob& job, int shards) {
+  StateBytes bytes;
+  const double share = 1.0 / std::max(1, shards);
+  if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
+  if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
+  if (job.sharding == ModelSharding::parameters) {
+    bytes.weights = 0;  // those of the optimizer are the weights; layers are gathered in 16 bit
+    bytes.gradients = 4 * share;
+  }
+  if (job.offload == Offload::optimizer) bytes.optimizer = 0;
+  return bytes;
+}
+
+class StageBytes {
+ public:
+  explicit StageBytes(const LargeModelJob& job) : job_(job), slice_(job.slice()), kernels_(job.kernels()) {}
+
+  void add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const;
+  void add_outside(StageMemory& memory) const;
+
+ private:
+  void add_state(const StageChunk& chunk, StageMemory& memory) const;
+
+  const LargeModelJob& job_;
+  LayerSlice slice_;
+  const LayerKernels& kernels_;
+};
+
+void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
+  const StageParameters held = stage_parameters(job_, chunk);
+  const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
+  for (const auto& [count, shards] : {std::pair{held.dense, job_.shards()}, std::pair{held.expert, expert_shards}}) {
+    const StateBytes bytes = state_bytes(job_, shards);
+    memory.weights += bytes.weights * count, memory.gradients += bytes.gradients * count;
+    memory.optimizer += bytes.optimizer * count;
+  }
+  if (job_.framework == LlmFramework::nanotron && job_.gradient_ranks() > 1)
+    memory.buckets += 2 * held.all();  // 16-bit gradients in DDP's buckets, beside the fp32 sums
+  if (job_.shards_parameters() && chunk.layers > 0) {
+    StageChunk layer = chunk;
+    layer.layers = 1, layer.expert_layers = std::min(1, chunk.expert_layers);
+    layer.embedding = layer.head = false;
+    // The layer that runs and the next one in 16 bit, and gradients of one.
+    memory.buckets += (2 * 2 + job_.summed_bytes()) * stage_parameters(job_, layer).all();
+  }
+}
+
+void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const {
+  add_state(chunk, memory);
+  const int again = job_.recomputed_layers > 0 ? std::min(job_.recomputed_layers, chunk.layers) : chunk.layers;
+  double transient = 0, saved = 0;
+  for (const bool experts : {false, true}) {
+    const int count = experts ? chunk.expert_layers : chunk.layers - chunk.expert_layers;
+    if (count == 0) continue;
+    const LayerProgram with = layer_program(job_.shape, slice_, experts, kernels_);
+    LayerSlice plain = slice_;
+    plain.recompute = Recompute::none;
+    const double without = layer_program(job_.shape, plain, experts, kernels_).saved_bytes;
+    const double share = static_cast<double>(again) / chunk.layers;
+    saved += count * (share * with.saved_bytes + (1 - share) * without);
+    transient = std::max(transient, with.transient_bytes);
+  }
+  if (job_.offload == Offload::activations) saved = chunk.layers > 0 ? 2 * saved / chunk.layers : 0;
+  memory.activations += in_flight * saved + transient;
+  if (!chunk.head) return;
+  const LayerProgram head = head_program(job_.shape, slice_, kernels_);
+  memory.activations += head.saved_bytes;
+  memory.logits = head.transient_bytes;
+}
+
+void StageBytes::add_outside(StageMemory& memory) const {
+  const Degrees& d = job_.degrees;
+  const int groups = (d.tensor > 1) + (d.pipeline > 1) * 2 + (d.context > 1) + (d.expert > 1) + (d.data > 1) + 1;
+  memory.workspace = kWorkspace;
+  memory.outside = kContext + groups * kBuffersOfGroup;
+}
+
+}  // namespace
+
+StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chunk) {
+  const ParameterCount counts = parameters_of(job.shape);
+  const double t = job.degrees.tensor;
+  StageParameters held;
+  const int dense = chunk.layers - chunk.expert_layers;
+  held.dense = (chunk.layers * static_cast<double>(counts.attention) + dense * static_cast<double>(counts.dense)) / t;
+  if (chunk.embedding) held.dense += static_cast<double>(counts.embedding) / t;
+  const bool has_own_matrix = !(job.shape.tied && chunk.embedding);
+  if (chunk.head && has_own_matrix) held.dense += static_cast<double>(counts.head) / t;
+  if (chunk.expert_layers == 0) return held;
+  const ExpertLayers& own = *job.shape.experts;
+  held.dense += chunk.expert_layers * static_cast<double>(counts.router + own.shared * counts.one_expert / t);
+  held.expert = chunk.expert_layers * static_cast<double>(own.experts) * static_cast<double>(counts.one_expert) /
+                (job.degrees.expert * job.degrees.expert_tensor);
+  return held;
+}
+
+std::vector<StageMemory> stage_memory(const LargeModelJob& job) {
+  const int stages = job.degrees.pipeline, chunks = chunks_per_stage(job);
+  const auto micro_batches = static_cast<int>(std::min<std::int64_t>(job.micro_batches(), kLongestCounted));
+  // A schedule's worst moment comes within its first turns.
+  const bool keeps_all = job.schedule == PipelineSchedule::afab;
+  int counted = keeps_all ? micro_batches : std::min(micro_batches, 4 * stages);
+  if (job.schedule == PipelineSchedule::interleaved) counted = std::max(stages, counted / stages * stages);
+  const std::vector<int> in_flight =
+      most_in_flight(schedule_of({job.schedule, stages, chunks, std::max(1, counted)}));
+  std::vector<StageMemory> all(static_cast<std::size_t>(stages));
+  const StageBytes bytes(job);
+  for (const StageChunk& chunk : stage_chunks(job)) {
+    const auto stage = static_cast<std::size_t>(chunk.stage);
+    bytes.add_chunk(chunk, static_cast<double>(in_flight[stage]) / chunks, all[stage]);
+  }
+  for (StageMemory& memory : all) bytes.add_outside(memory);
+  return all;
+}
+
+std::string StageMemory::largest_part(const LargeModelJob& job) const {
+  const std::array<std::pair<double, std::string>, 6> parts{{
+      {weights, "weights (more tensor or pipeline ranks)"},
+      {gradients, "gradients (more tensor or pipeline ranks, or sharded parameters)"},
+      {optimizer, job.sharding == ModelSharding::none ? "the optimizer's state (shard = \"optimizer\")"
+                                                      : "the optimizer's state (more ranks to share it out)"},
+      {buckets, "gradients on their way"},
+      {activations, job.recompute == Recompute::full ? "activations (smaller micro-batches, more tensor ranks)"
+                                                     : "activations (recompute = \"full\", smaller micro-batches)"},
+      {logits, "logits (more tensor ranks, smaller micro-batches)"},
+  }};
+  return std::ranges::max_element(parts)->second;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,37 @@
+// What one rank of each stage holds when it holds most.
+#pragma once
+
+#include <vector>
+
+#include "sim/strategy/parallel/stages.hpp"
+
+namespace foretrain {
+
+/// Bytes (docs/models/large_models.md).
+struct StageMemory {
+  double weights = 0, gradients = 0, optimizer = 0;
+  double buckets = 0;      ///< of gradients on their way; gathered layers of sharded parameters
+  double activations = 0;  ///< of all micro-batches in flight
+  double logits = 0;
+  double workspace = 0;  ///< scratch of libraries
+  double outside = 0;    ///< CUDA context and NCCL, which PyTorch does not count
+  double allocated() const {
+    return weights + gradients + optimizer + buckets + activations + logits + workspace;
+  }
+  double total() const { return allocated() + outside; }
+  /// The largest part, and what would make it smaller.
+  std::string largest_part(const LargeModelJob& job) const;
+};
+
+/// By stage, of its first rank.
+std::vector<StageMemory> stage_memory(const LargeModelJob& job);
+
+/// Parameters that a rank of a stage holds, were they not sharded over data-parallel ranks: dense ones and
+/// those of experts.
+struct StageParameters {
+  double dense = 0, expert = 0;
+  double all() const { return dense + expert; }
+};
+StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chunk);
+
+}  // namespace foretrain

@@ -1,0 +1,77 @@
+// Layers to stages, by the rules of Megatron-LM and nanotron.
+#include "sim/strategy/parallel/stages.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace foretrain {
+
+namespace {
+
+/// Megatron-LM: equal parts, with embedding and head counted as a layer each where only that divides
+/// (account_for_embedding_in_pipeline_split and its twin); else the first parts have one layer more.
+std::vector<int> equal_parts(int layers, int parts) {
+  std::vector<int> counts(static_cast<std::size_t>(parts), layers / parts);
+  const int over = layers % parts;
+  if (over == 0) return counts;
+  if ((layers + 2) % parts == 0 && parts > 1) {
+    std::ranges::fill(counts, (layers + 2) / parts);
+    --counts.front(), --counts.back();
+    return counts;
+  }
+  for (int i = 0; i < over; ++i) ++counts[static_cast<std::size_t>(i)];
+  return counts;
+}
+
+/// nanotron: a block stays on the stage until the costs so far exceed the stage's share of all. Returns the
+/// layers of each stage and the stage of the head.
+std::pair<std::vector<int>, int> parts_by_cost(const TransformerShape& shape, int parts) {
+  const double layer = 4.0 * static_cast<double>(shape.hidden * shape.heads * shape.head_dim) +
+                       3.0 * static_cast<double>(shape.hidden * shape.inner);
+  const double head = static_cast<double>(shape.vocabulary * shape.hidden);
+  const double total = layer * shape.layers + head;
+  std::vector<int> counts(static_cast<std::size_t>(parts), 0);
+  double sum = 0;
+  int stage = 0;
+  const auto step_on = [&](double cost) {
+    sum += cost;
+    if (sum > total * (stage + 1) / parts && stage + 1 < parts) ++stage;
+  };
+  for (int i = 0; i < shape.layers; ++i) {
+    ++counts[static_cast<std::size_t>(stage)];
+    step_on(layer);
+  }
+  return {counts, stage};
+}
+
+}  // namespace
+
+bool is_v_shaped(PipelineSchedule schedule) {
+  return schedule == PipelineSchedule::zbv || schedule == PipelineSchedule::dualpipe;
+}
+
+int chunks_per_stage(const LargeModelJob& job) {
+  return is_v_shaped(job.schedule) ? 2 : job.degrees.virtual_stages;
+}
+
+std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
+  const int stages = job.degrees.pipeline, parts = stages * chunks_per_stage(job);
+  std::vector<int> counts = equal_parts(job.shape.layers, parts);
+  int head = parts - 1;
+  if (job.kernels().split == StageSplit::by_cost && parts == stages)
+    std::tie(counts, head) = parts_by_cost(job.shape, parts);
+  std::vector<StageChunk> chunks;
+  int first = 0;
+  for (int k = 0; k < parts; ++k) {
+    StageChunk chunk;
+    chunk.stage = is_v_shaped(job.schedule) && k >= stages ? 2 * stages - 1 - k : k % stages;
+    chunk.first = first, chunk.layers = counts[static_cast<std::size_t>(k)];
+    for (int i = first; i < first + chunk.layers; ++i) chunk.expert_layers += has_experts(job.shape, i) ? 1 : 0;
+    chunk.embedding = k == 0, chunk.head = k == head;
+    first += chunk.layers;
+    chunks.push_back(chunk);
+  }
+  return chunks;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,107 @@
+// Attention between its projections: one fused kernel, or under context parallelism one for each part of the
+// sequence that passes by.
+//
+// Every context rank holds two pieces of a causal sequence, one from its front and one from its back, so that
+// all have the same half of the scores: a part of its own, causal, and of every other part half the keys.
+#include <algorithm>
+
+#include "sim/workload/transformer/layer_writer.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct Core {
+  const LayerWriter& writer;
+  const TransformerShape& shape;
+  bool backward;
+
+  const LayerSlice& slice() const { return writer.slice(); }
+  std::int64_t heads() const { return std::max(1, shape.heads / slice().tensor); }
+  std::int64_t kv_heads() const { return std::max(1, shape.kv_heads / slice().tensor); }
+  std::int64_t part() const { return slice().sequence / slice().context; }
+  /// Of keys and values of one rank's part.
+  double key_value_bytes() const {
+    const auto value = static_cast<double>(shape.latent ? shape.latent->value_dim : shape.head_dim);
+    return 2.0 * static_cast<double>(slice().tokens() * kv_heads()) *
+           (static_cast<double>(shape.head_dim) + value);
+  }
+  LayerStep kernel(std::int64_t queries, std::int64_t keys, bool causal, std::int64_t ranks_of_heads = 1) const {
+    LayerStep step;
+    step.kind = LayerStep::Kind::attention;
+    const std::int64_t width =
+        shape.latent ? (shape.head_dim + shape.latent->value_dim) / 2 : shape.head_dim;
+    step.attention = {.batch = slice().micro_batch,
+                      .query_length = queries,
+                      .key_length = keys,
+                      .heads = std::max<std::int64_t>(1, heads() / ranks_of_heads),
+                      .kv_heads = std::max<std::int64_t>(1, kv_heads() / ranks_of_heads),
+                      .head_dim = width,
+                      .causal = causal,
+                      .backward = backward};
+    step.launches = backward ? 3 : 1;  // the sum of gradient times result, the kernel, a conversion
+    return step;
+  }
+};
+
+/// Parts pass from rank to rank while the kernel of the part before runs; backward their gradients go along.
+void write_ring(const Core& core, std::vector<LayerStep>& steps) {
+  const int ranks = core.slice().context;
+  const bool causal = core.shape.causal;
+  for (int i = 0; i < ranks; ++i) {
+    LayerStep kernel = core.kernel(core.part(), i > 0 && causal ? core.part() / 2 : core.part(), i == 0 && causal);
+    if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 2;
+    const bool passes_on = i + 1 < ranks || core.backward;
+    if (passes_on) {
+      steps.push_back(LayerStep::exchange_of(Along::context, Exchange::ring_pass,
+                                             core.key_value_bytes() * (core.backward ? 2 : 1)));
+      steps.back().behind = true;
+      if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 3;
+    }
+    steps.push_back(kernel);
+  }
+  if (!core.backward) {  // results of the parts are joined by their sums of exponentials
+    const double elements = static_cast<double>(core.slice().tokens() * core.heads() * core.shape.head_dim);
+    steps.push_back(LayerWriter::pass(elements, 3.0 * (ranks - 1), ranks - 1));
+  }
+}
+
+void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
+  const double bytes = core.key_value_bytes() * core.slice().context;
+  core.writer.exchange(steps, Along::context, Exchange::all_gather, bytes);
+  const std::int64_t all = core.slice().sequence;
+  steps.push_back(core.kernel(core.part(), core.shape.causal ? all / 2 : all, false));
+  if (core.backward) core.writer.exchange(steps, Along::context, Exchange::reduce_scatter, bytes);
+}
+
+/// Ranks change from a part of the sequence with all heads to the whole with a part of the heads, and back.
+void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
+  const double width = static_cast<double>(core.heads() * core.shape.head_dim);
+  const double rows = 2.0 * static_cast<double>(core.slice().tokens()) * width;
+  const double in = rows + core.key_value_bytes();
+  core.writer.exchange(steps, Along::context, Exchange::all_to_all, core.backward ? rows : in);
+  steps.push_back(core.kernel(core.slice().sequence, core.slice().sequence, core.shape.causal,
+                              core.slice().context));
+  core.writer.exchange(steps, Along::context, Exchange::all_to_all, core.backward ? in : rows);
+}
+
+}  // namespace
+
+void write_attention_core(const LayerWriter& writer, const TransformerShape& shape, bool backward,
+                          std::vector<LayerStep>& steps) {
+  const Core core{writer, shape, backward};
+  if (writer.slice().context == 1) {
+    steps.push_back(core.kernel(writer.slice().sequence, writer.slice().sequence, shape.causal));
+    return;
+  }
+  switch (writer.slice().context_exchange) {
+    case ContextExchange::ring:
+      return write_ring(core, steps);
+    case ContextExchange::all_gather:
+      return write_gathered(core, steps);
+    case ContextExchange::ulysses:
+      return write_ulysses(core, steps);
+  }
+}
+
+}  // namespace foretrain

@@ -1,0 +1,61 @@
+// Both ends of a language model: the table of words, and norm, head and cross entropy, cut by vocabulary over
+// tensor ranks.
+#include "sim/workload/transformer/layer_writer.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::int64_t words_of_rank(const TransformerShape& shape, const LayerSlice& slice) {
+  return (shape.vocabulary + slice.tensor - 1) / slice.tensor;
+}
+
+/// A table's gradient is as large as the table, zeros filled in first.
+constexpr double kFillBytes = 2;
+/// Cross entropy cut by vocabulary: largest logit, the wanted one, the sum of exponentials; fp32 each.
+constexpr int kLossSums = 3;
+constexpr int kLossLaunches = 10;
+
+}  // namespace
+
+LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& slice,
+                               const LayerKernels& kernels) {
+  const LayerWriter writer(slice, kernels);
+  const auto elements = static_cast<double>(slice.tokens() * shape.hidden);
+  LayerProgram program;
+  program.forward.push_back(LayerWriter::pass(elements, slice.tensor > 1 ? 4 : 2, slice.tensor > 1 ? 5 : 1));
+  writer.exchange(program.forward, Along::tensor,
+                  slice.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce, 2 * elements);
+  if (slice.sequence_parallel) writer.exchange(program.backward, Along::tensor, Exchange::all_gather, 2 * elements);
+  const std::int64_t table = words_of_rank(shape, slice) * shape.hidden;
+  program.backward.push_back(LayerStep::moved(6 * elements + kFillBytes * static_cast<double>(table), 4));
+  LayerKernels apart = kernels;
+  apart.weight_gradients_add = false;  // no product makes it
+  LayerWriter(slice, apart).accumulate(program.backward, table);
+  return program;
+}
+
+LayerProgram head_program(const TransformerShape& shape, const LayerSlice& slice,
+                          const LayerKernels& kernels) {
+  const LayerWriter writer(slice, kernels);
+  const auto norm = static_cast<double>(slice.norm_tokens() * shape.hidden);
+  const LinearSize head{slice.tokens(), shape.hidden, words_of_rank(shape, slice)};
+  const auto logits = static_cast<double>(head.rows * head.out);
+  LayerProgram program;
+  program.forward.push_back(LayerWriter::pass(norm, kernels.norm_passes, kernels.norm_launches));
+  writer.column_forward(program.forward, head);
+  for (LayerStep& step : program.forward) step.is_half = true;  // heads stay in 16 bit
+  program.forward.push_back(LayerWriter::pass(logits, kernels.loss_passes, kLossLaunches));
+  for (int i = 0; i < kLossSums; ++i)
+    writer.exchange(program.forward, Along::tensor, Exchange::all_reduce, 4 * static_cast<double>(head.rows));
+  program.backward.push_back(LayerWriter::pass(logits, kernels.loss_backward_passes, 3));
+  writer.column_backward(program.backward, head);
+  for (LayerStep& step : program.backward) step.is_half = true;
+  program.backward.push_back(
+      LayerWriter::pass(norm, kernels.norm_backward_passes, kernels.norm_backward_launches));
+  program.saved_bytes = 4 * norm;
+  program.transient_bytes = kernels.saved_logit_bytes * logits;
+  return program;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,145 @@
+// Experts: a router in fp32, tokens to the ranks of their experts, one grouped product for all experts of a
+// rank, and back.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/workload/transformer/layer_writer.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Softmax, top-k, counts, probabilities: small kernels over tokens x experts.
+constexpr int kRouterLaunches = 8;
+constexpr double kRouterPasses = 12;
+/// Node-local copies that DeepEP sends over the network: one for each node instead of one for each expert.
+constexpr int kGpusOfNode = 8;
+
+struct Sizes {
+  double sent = 0;           ///< rows that a rank gives away: tokens x top_k, or as many as capacity has
+  std::int64_t local = 1;    ///< experts of a rank
+  LinearSize up, down;       ///< of all local experts
+  double row_bytes = 0;
+};
+
+Sizes sizes_of(const LayerWriter& writer, const TransformerShape& shape) {
+  const ExpertLayers& own = *shape.experts;
+  const LayerSlice& slice = writer.slice();
+  Sizes sizes;
+  sizes.sent = static_cast<double>(slice.norm_tokens() * own.top_k);
+  if (slice.capacity_factor > 0) sizes.sent *= slice.capacity_factor;
+  sizes.local = std::max(1, own.experts / slice.expert);
+  const double busiest = slice.capacity_factor > 0 ? 1 : slice.imbalance;
+  const double received = sizes.sent * busiest * slice.expert_tensor;
+  const auto rows =
+      static_cast<std::int64_t>(std::ceil(received / static_cast<double>(sizes.local)));
+  const std::int64_t inner = own.width / slice.expert_tensor;
+  sizes.up = {rows, shape.hidden, (shape.gated ? 2 : 1) * inner, sizes.local};
+  sizes.down = {rows, inner, shape.hidden, sizes.local};
+  sizes.row_bytes = 2 * static_cast<double>(shape.hidden);
+  return sizes;
+}
+
+/// DeepEP sends a row once to each node, from where NVLink spreads it.
+double dispatched_bytes(const LayerWriter& writer, const TransformerShape& shape, const Sizes& sizes) {
+  const double all = sizes.sent * sizes.row_bytes;
+  if (writer.slice().dispatch != TokenDispatch::deep_ep || writer.slice().expert <= kGpusOfNode) return all;
+  const double nodes = static_cast<double>(writer.slice().expert) / kGpusOfNode;
+  const double top = shape.experts->top_k;
+  return all * nodes * (1 - std::pow(1 - 1 / nodes, top)) / top;
+}
+
+void write_dispatch(const LayerWriter& writer, const TransformerShape& shape, const Sizes& sizes,
+                    bool is_first, std::vector<LayerStep>& steps) {
+  const LayerSlice& slice = writer.slice();
+  if (slice.dispatch == TokenDispatch::all_gather) {
+    const double tokens = static_cast<double>(slice.norm_tokens()) * sizes.row_bytes * slice.expert;
+    return writer.exchange(steps, Along::expert, is_first ? Exchange::all_gather : Exchange::reduce_scatter,
+                           tokens);
+  }
+  writer.exchange(steps, Along::expert, Exchange::all_to_all, dispatched_bytes(writer, shape, sizes));
+}
+
+void write_shared(const LayerWriter& writer, const TransformerShape& shape, bool backward,
+                  std::vector<LayerStep>& steps) {
+  if (shape.experts->shared == 0) return;
+  const std::int64_t rows = writer.slice().tokens();
+  const std::int64_t inner = shape.experts->shared * shape.experts->width / writer.slice().tensor;
+  const LinearSize up{rows, shape.hidden, (shape.gated ? 2 : 1) * inner}, down{rows, inner, shape.hidden};
+  const auto gate = static_cast<double>(rows * inner);
+  const LayerKernels& kernels = writer.kernels();
+  if (backward) {
+    writer.row_backward(steps, down);
+    steps.push_back(LayerWriter::pass(gate, kernels.gate_backward_passes, kernels.gate_backward_launches));
+    return writer.column_backward(steps, up);
+  }
+  writer.column_forward(steps, up);
+  steps.push_back(LayerWriter::pass(gate, kernels.gate_passes, kernels.gate_launches));
+  writer.row_forward(steps, down);
+}
+
+double gate_elements(const Sizes& sizes) {
+  return static_cast<double>(sizes.down.rows * sizes.down.in * sizes.local);
+}
+
+}  // namespace
+
+void write_experts_forward(const LayerWriter& writer, const TransformerShape& shape,
+                           std::vector<LayerStep>& steps) {
+  const Sizes sizes = sizes_of(writer, shape);
+  const std::int64_t tokens = writer.slice().norm_tokens();
+  const auto scores = static_cast<double>(tokens * shape.experts->experts);
+  steps.push_back(LayerStep::product_of(tokens, shape.experts->experts, shape.hidden));
+  steps.back().is_half = true;
+  steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
+  // Sizes of a dropless dispatch are known once all ranks have counted: the host reads them.
+  steps.back().host_waits = writer.slice().capacity_factor <= 0 && writer.slice().expert > 1;
+  steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
+  write_dispatch(writer, shape, sizes, true, steps);
+  writer.exchange(steps, Along::expert_tensor, Exchange::all_gather,
+                  sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
+  if (sizes.local > 1) steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
+  writer.plain_forward(steps, sizes.up);
+  steps.push_back(LayerWriter::pass(gate_elements(sizes), writer.kernels().gate_passes,
+                                    writer.kernels().gate_launches));
+  writer.plain_forward(steps, sizes.down);
+  writer.exchange(steps, Along::expert_tensor, Exchange::reduce_scatter,
+                  sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
+  write_dispatch(writer, shape, sizes, false, steps);
+  steps.push_back(LayerStep::moved((sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes));
+  write_shared(writer, shape, false, steps);
+}
+
+void write_experts_backward(const LayerWriter& writer, const TransformerShape& shape,
+                            std::vector<LayerStep>& steps) {
+  const Sizes sizes = sizes_of(writer, shape);
+  const std::int64_t tokens = writer.slice().norm_tokens();
+  write_shared(writer, shape, true, steps);
+  steps.push_back(LayerStep::moved((2 * sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes, 2));
+  write_dispatch(writer, shape, sizes, true, steps);
+  writer.exchange(steps, Along::expert_tensor, Exchange::all_gather,
+                  sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
+  writer.plain_backward(steps, sizes.down);
+  steps.push_back(LayerWriter::pass(gate_elements(sizes), writer.kernels().gate_backward_passes,
+                                    writer.kernels().gate_backward_launches));
+  writer.plain_backward(steps, sizes.up);
+  writer.exchange(steps, Along::expert_tensor, Exchange::reduce_scatter,
+                  sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
+  write_dispatch(writer, shape, sizes, false, steps);
+  steps.push_back(LayerStep::moved((sizes.sent + 2 * static_cast<double>(tokens)) * sizes.row_bytes));
+  const auto scores = static_cast<double>(tokens * shape.experts->experts);
+  steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
+  writer.plain_backward(steps, {tokens, shape.hidden, shape.experts->experts});
+}
+
+double saved_by_experts(const LayerWriter& writer, const TransformerShape& shape) {
+  const Sizes sizes = sizes_of(writer, shape);
+  const double inner = writer.kernels().saved_inner * gate_elements(sizes);
+  const double rows = 2 * sizes.sent * static_cast<double>(shape.hidden);
+  const double shared = writer.kernels().saved_inner *
+                        static_cast<double>(writer.slice().tokens() * shape.experts->shared *
+                                            shape.experts->width / writer.slice().tensor);
+  return 2 * (inner + rows + shared);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,144 @@
+// Kernels of the frameworks by their sources and counts (docs/models/large_models.md); what no source says
+// is as in its neighbour's row.
+#include "sim/workload/transformer/layer_kernels.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+/// Eager PyTorch operators around flash attention, norms by Triton; products of a gathered input in three.
+LayerKernels nanotron() {
+  return {.framework = LlmFramework::nanotron,
+          .name = "nanotron",
+          .norm_passes = 2,
+          .norm_backward_passes = 4,
+          .norm_launches = 1,
+          .norm_backward_launches = 2,
+          .rotary_passes = 2,
+          .rotary_launches = 2,
+          .attention_copies = 4,
+          .attention_copy_launches = 4,
+          .length_launches = 7,
+          .gate_passes = 5,
+          .gate_backward_passes = 8,
+          .gate_launches = 2,
+          .gate_backward_launches = 4,
+          .saved_inner = 4,
+          .saved_attention_copies = 1,
+          .loss_passes = 20,
+          .loss_backward_passes = 8,
+          .saved_logit_bytes = 14,
+          .pieces_of_gathered = 3,
+          .overlaps_row_backward = true,
+          .split = StageSplit::by_cost,
+          .pipeline_waits_on_host = true,
+          .pipeline_sends_sizes = true,
+          .launch = microseconds(13),
+          .exchange = microseconds(35),
+          .python_function = microseconds(40),
+          .layer = microseconds(150)};
+}
+
+/// Transformer Engine: norm and product in one module, fused rotary, gate and loss; weight gradients added
+/// to fp32 by the product.
+LayerKernels megatron_te() {
+  return {.framework = LlmFramework::megatron_te,
+          .name = "megatron",
+          .rotary_passes = 2,
+          .rotary_launches = 2,
+          .loss_passes = 6,
+          .loss_backward_passes = 4,
+          .weight_gradients_add = true,
+          .gathers_behind_forward = true,
+          .pipeline_waits_on_host = true,
+          .launch = microseconds(8),
+          .exchange = microseconds(25),
+          .python_function = microseconds(40),
+          .layer = microseconds(80)};
+}
+
+/// Megatron's own modules before Transformer Engine: softmax and bias fused, one kernel more here and there.
+LayerKernels megatron() {
+  LayerKernels row = megatron_te();
+  row.framework = LlmFramework::megatron, row.name = "megatron-core-local";
+  row.attention_copies = 2, row.attention_copy_launches = 2;
+  row.gate_passes = 4, row.gate_backward_passes = 6;
+  return row;
+}
+
+/// torch.compile fuses what is between products.
+LayerKernels torchtitan() {
+  return {.framework = LlmFramework::torchtitan,
+          .name = "torchtitan",
+          .attention_copies = 2,
+          .attention_copy_launches = 2,
+          .loss_passes = 8,
+          .loss_backward_passes = 6,
+          .launch = microseconds(6),
+          .layer = microseconds(60)};
+}
+
+LayerKernels deepspeed() {
+  LayerKernels row = megatron();
+  row.framework = LlmFramework::deepspeed, row.name = "deepspeed";
+  row.weight_gradients_add = row.gathers_behind_forward = row.overlaps_gradients = false;
+  return row;
+}
+
+/// Eager modules under FSDP1: layer norms in fp32 or 16 bit, flash attention by Triton or CUDA.
+LayerKernels llm_foundry() {
+  return {.framework = LlmFramework::llm_foundry,
+          .name = "llm-foundry",
+          .norm_passes = 4,
+          .norm_backward_passes = 6,
+          .norm_launches = 2,
+          .norm_backward_launches = 3,
+          .rotary_passes = 0,
+          .rotary_launches = 0,
+          .attention_copies = 2,
+          .attention_copy_launches = 2,
+          .gate_passes = 2,
+          .gate_backward_passes = 3,
+          .loss_passes = 10,
+          .loss_backward_passes = 6,
+          .launch = microseconds(9),
+          .layer = microseconds(150)};
+}
+
+LayerKernels internevo() {
+  LayerKernels row = megatron();
+  row.framework = LlmFramework::internevo, row.name = "internevo";
+  row.weight_gradients_add = row.gathers_behind_forward = false;
+  row.launch = microseconds(10);
+  return row;
+}
+
+/// XLA: one program, whose host does nothing between kernels.
+LayerKernels maxtext() {
+  LayerKernels row = torchtitan();
+  row.framework = LlmFramework::maxtext, row.name = "maxtext";
+  row.launch = row.layer = row.python_function = Time{};
+  row.exchange = microseconds(2);
+  return row;
+}
+
+}  // namespace
+
+const std::vector<LayerKernels>& layer_kernels() {
+  static const std::vector<LayerKernels> kRows{nanotron(),  megatron(),    megatron_te(), torchtitan(),
+                                               deepspeed(), llm_foundry(), internevo(),   maxtext()};
+  return kRows;
+}
+
+const LayerKernels& layer_kernels_of(LlmFramework framework) {
+  return *std::ranges::find(layer_kernels(), framework, &LayerKernels::framework);
+}
+
+std::optional<LlmFramework> find_llm_framework(std::string_view name) {
+  const auto row = std::ranges::find(layer_kernels(), name, &LayerKernels::name);
+  return row == layer_kernels().end() ? std::nullopt : std::optional(row->framework);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,68 @@
+// Which kernels the frameworks for large models cut a layer into, and what their host pays for it: one row
+// each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+enum class LlmFramework : std::uint8_t {
+  nanotron,
+  megatron,
+  megatron_te,
+  torchtitan,
+  deepspeed,
+  llm_foundry,
+  internevo,
+  maxtext
+};
+
+/// How a framework assigns layers to the stages of a pipeline.
+enum class StageSplit : std::uint8_t { equal, by_cost };
+
+/// Passes count how often a kernel reads or writes the tensor it is about, in elements of 16 bits; those of
+/// fp32 count twice.
+struct LayerKernels {
+  LlmFramework framework{};
+  std::string_view name;
+  double norm_passes = 2, norm_backward_passes = 3;  ///< over its input
+  int norm_launches = 1, norm_backward_launches = 2;
+  double rotary_passes = 2;  ///< over queries and keys, each way
+  int rotary_launches = 1;
+  double attention_copies = 0;  ///< passes over queries, keys and values besides, each way
+  int attention_copy_launches = 0;
+  int length_launches = 0;  ///< small kernels that make cumulated lengths anew in every layer
+  double gate_passes = 3;  ///< over the inner width: two read, one written
+  double gate_backward_passes = 5;
+  int gate_launches = 1, gate_backward_launches = 1;
+  double saved_inner = 3;             ///< tensors of the inner width kept for backward
+  double saved_attention_copies = 0;  ///< of queries, keys and values, beside one of each
+  double loss_passes = 6;             ///< over the logits, forward; fp32 twice
+  double loss_backward_passes = 4;
+  double saved_logit_bytes = 6;  ///< of each logit, most at once
+  bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
+  int pieces_of_gathered = 1;  ///< products behind a gathered input: own share, those before, those behind
+  bool overlaps_row_backward = false;  ///< of a row layer the gathered gradient beside the own share's product
+  double gradient_bytes = 4;  ///< of each value when data-parallel ranks sum gradients
+  StageSplit split = StageSplit::equal;
+  bool overlaps_gradients = true;       ///< summed beside the last backward pass
+  bool gathers_behind_forward = false;  ///< updated parameters come back while the next step begins
+  bool pipeline_waits_on_host = false;  ///< the host waits for every exchange between stages
+  bool pipeline_sends_sizes = false;    ///< messages of their own tell shapes; the host reads them
+  // Of the host, on the reference CPU.
+  Time launch = microseconds(9);       ///< a kernel and the call that leads to it
+  Time exchange = microseconds(25);    ///< a collective through the process group
+  Time python_function = microseconds(30);  ///< forward or backward of a function of autograd in Python
+  Time layer = microseconds(60);            ///< modules and hooks of a layer, each way
+};
+
+const std::vector<LayerKernels>& layer_kernels();
+const LayerKernels& layer_kernels_of(LlmFramework framework);
+std::optional<LlmFramework> find_llm_framework(std::string_view name);
+
+}  // namespace foretrain

@@ -1,0 +1,149 @@
+// Linear layers under tensor parallelism. What overlaps with what is the frameworks' order of calls: an
+// exchange `behind` is waited for by the step that names it.
+#include "sim/workload/transformer/layer_writer.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Pieces of a product that user buffers and async TP cut a scattered sum into (Transformer Engine's default
+/// for a pipelined reduce-scatter).
+constexpr double kPipelinedPieces = 4;
+/// A 16-bit gradient read, the fp32 sum read and written.
+constexpr double kAddBytes = 10;
+/// What a product that adds to fp32 moves beyond one that writes 16 bit.
+constexpr double kFusedAddBytes = 6;
+
+int last_of(const std::vector<LayerStep>& steps) { return static_cast<int>(steps.size()) - 1; }
+
+}  // namespace
+
+LayerStep LayerStep::product_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
+  LayerStep step;
+  step.kind = Kind::product, step.m = m, step.n = n, step.k = k, step.count = count;
+  return step;
+}
+
+LayerStep LayerStep::moved(double bytes, int launches) {
+  LayerStep step;
+  step.bytes = bytes, step.launches = launches;
+  return step;
+}
+
+LayerStep LayerStep::exchange_of(Along along, Exchange exchange, double bytes) {
+  LayerStep step;
+  step.kind = Kind::exchange, step.along = along, step.exchange = exchange, step.bytes = bytes;
+  return step;
+}
+
+LayerStep LayerWriter::pass(double elements, double passes, int launches) {
+  return LayerStep::moved(2 * elements * passes, launches);
+}
+
+int LayerWriter::ranks(Along along) const {
+  switch (along) {
+    case Along::tensor:
+      return slice_.tensor;
+    case Along::context:
+      return slice_.context;
+    case Along::expert:
+      return slice_.expert;
+    case Along::expert_tensor:
+      return slice_.expert_tensor;
+    case Along::none:
+      break;
+  }
+  return 1;
+}
+
+void LayerWriter::exchange(std::vector<LayerStep>& steps, Along along, Exchange exchange,
+                           double bytes) const {
+  if (ranks(along) > 1) steps.push_back(LayerStep::exchange_of(along, exchange, bytes));
+}
+
+/// The own rows' product runs while the others' come; then those before and those behind them.
+void LayerWriter::gathered_products(std::vector<LayerStep>& steps, const LinearSize& size, int gather) const {
+  const std::int64_t own = (size.rows + slice_.tensor - 1) / slice_.tensor, rest = size.rows - own;
+  steps.push_back(LayerStep::product_of(own, size.out, size.in, size.count));
+  steps.back().python = 1;
+  const std::int64_t first = slice_.tensor > 2 ? rest / 2 : rest;
+  steps.push_back(LayerStep::product_of(first, size.out, size.in, size.count));
+  steps.back().waits_for = gather;
+  if (rest > first) steps.push_back(LayerStep::product_of(rest - first, size.out, size.in, size.count));
+}
+
+void LayerWriter::column_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  if (!cuts_tensor() || !slice_.sequence_parallel) return plain_forward(steps, size);
+  exchange(steps, Along::tensor, Exchange::all_gather, message(size, true));
+  if (slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1.0 / slice_.tensor;
+  if (slice_.overlap != TensorOverlap::backward || kernels_.pieces_of_gathered < 2)
+    return plain_forward(steps, size);
+  steps.back().behind = true;
+  gathered_products(steps, size, last_of(steps));
+}
+
+void LayerWriter::row_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  plain_forward(steps, size);
+  exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
+           message(size, false));
+  if (cuts_tensor() && slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1 / kPipelinedPieces;
+}
+
+void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  if (!cuts_tensor()) return plain_backward(steps, size);
+  const bool overlaps = slice_.overlap != TensorOverlap::none;
+  int gather = -1;
+  if (slice_.sequence_parallel) {
+    exchange(steps, Along::tensor, Exchange::all_gather, message(size, true));
+    steps.back().behind = overlaps, gather = overlaps ? last_of(steps) : -1;
+  }
+  steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
+  steps.back().python = 1;
+  exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
+           message(size, true));
+  steps.back().behind = overlaps;
+  const int scatter = last_of(steps);
+  weight_gradient(steps, size, gather);
+  if (!overlaps) return;
+  steps.push_back(LayerStep::moved(0, 0));  // what follows needs the input's gradient
+  steps.back().waits_for = scatter;
+}
+
+void LayerWriter::row_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  if (!cuts_tensor() || !slice_.sequence_parallel) return plain_backward(steps, size);
+  exchange(steps, Along::tensor, Exchange::all_gather, message(size, false));
+  if (slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1.0 / slice_.tensor;
+  if (slice_.overlap != TensorOverlap::backward || !kernels_.overlaps_row_backward)
+    return plain_backward(steps, size);
+  steps.back().behind = true;
+  gathered_products(steps, {size.rows, size.out, size.in, size.count}, last_of(steps));
+  weight_gradient(steps, size, -1);
+}
+
+void LayerWriter::plain_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  steps.push_back(LayerStep::product_of(size.rows, size.out, size.in, size.count));
+  steps.back().python = cuts_tensor() ? 1 : 0;
+}
+
+void LayerWriter::plain_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
+  steps.back().python = cuts_tensor() ? 1 : 0;
+  weight_gradient(steps, size, -1);
+}
+
+void LayerWriter::weight_gradient(std::vector<LayerStep>& steps, const LinearSize& size,
+                                  int waits_for) const {
+  steps.push_back(LayerStep::product_of(size.in, size.out, size.rows, size.count));
+  steps.back().waits_for = waits_for, steps.back().is_weight_gradient = true;
+  accumulate(steps, size.parameters());
+}
+
+void LayerWriter::accumulate(std::vector<LayerStep>& steps, std::int64_t parameters) const {
+  if (!slice_.accumulates) return;
+  const bool fused = kernels_.weight_gradients_add;
+  steps.push_back(LayerStep::moved((fused ? kFusedAddBytes : kAddBytes) * static_cast<double>(parameters),
+                                   fused ? 0 : 1));
+  steps.back().is_weight_gradient = true;
+}
+
+}  // namespace foretrain
