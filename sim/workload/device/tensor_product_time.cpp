@@ -12,25 +12,25 @@ namespace foretrain {
 namespace {
 
 constexpr double kSharedBytesPerClock = 128;  ///< NVIDIA's programming guide: 32 banks of 4 bytes
-constexpr double kSplits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
-constexpr double kShortestDepth = 128;       ///< of one part of a split product
-constexpr double kPartialSumBytes = 8;       ///< written and read, fp32
-constexpr double kSmallestPair = 128 * 128;  ///< of results of a multiprocessor, from which two share a tile
+constexpr double kTensorSplits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
+constexpr double kShortestTensorDepth = 128;  ///< of one part of a split product
+constexpr double kPartialSumBytes = 8;        ///< written and read, fp32
+constexpr double kSmallestPair = 128 * 128;   ///< of results of a multiprocessor, from which two share a tile
 
 /// Streams that are almost all reading, as products of few rows are; identified by those of A100 and H100.
 constexpr double kReadShare = 0.82;
 constexpr double kMemoryLatency = 2e-6;
 
-double intensity(double rows, double columns) { return rows * columns / (rows + columns); }
+double tile_intensity(double rows, double columns) { return rows * columns / (rows + columns); }
 
 /// Of the instruction: it has so many rows either way round, and as many columns as the tile.
 double instruction_intensity(const Tile& tile, double rows) {
-  const double upright = tile.m >= rows ? intensity(rows, tile.n) : 0,
-               turned = tile.n >= rows ? intensity(rows, tile.m) : 0;
+  const double upright = tile.m >= rows ? tile_intensity(rows, tile.n) : 0,
+               turned = tile.n >= rows ? tile_intensity(rows, tile.m) : 0;
   return std::max(upright, turned);
 }
 
-struct Machine {
+struct ProductMachine {
   const Gpu& gpu;
   const TensorCores& cores;
   const KernelCalibration& calibration;
@@ -38,7 +38,7 @@ struct Machine {
   double bytes_per_clock;
   double least_loss;  ///< of the best tile, which the sustained share has already
 
-  Machine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, double element_bytes)
+  ProductMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, double element_bytes)
       : gpu(g),
         cores(c),
         calibration(k),
@@ -62,33 +62,33 @@ double tiles_in(const TensorProduct& p, const Tile& tile, const TensorCores& cor
   return std::ceil(p.m / rows) * std::ceil(p.n / columns) * (is_pair ? 2 : 1) * p.count;
 }
 
-double split_seconds(const TensorProduct& p, double split, const Machine& machine) {
+double partial_sum_seconds(const TensorProduct& p, double split, const ProductMachine& machine) {
   if (split <= 1) return 0;
   const double bytes = kPartialSumBytes * p.m * p.n * p.count * split;
   return product_memory_seconds(bytes, machine.gpu) / machine.calibration.cache_speed +
          to_seconds(machine.calibration.launch_gap);
 }
 
-double arithmetic_seconds(const TensorProduct& p, const Tile& tile, double split, const Machine& machine) {
+double tiled_seconds(const TensorProduct& p, const Tile& tile, double split, const ProductMachine& machine) {
   const double waves =
       std::ceil(tiles_in(p, tile, machine.cores) * split / std::max(1, machine.gpu.sm_count));
   const double prologues = (machine.cores.is_persistent ? 1 : waves) * machine.cores.prologue_clocks;
   const double clocks = waves * p.k / split * machine.clocks(tile) + prologues;
-  return clocks / machine.rate.clock + split_seconds(p, split, machine);
+  return clocks / machine.rate.clock + partial_sum_seconds(p, split, machine);
 }
 
-double least_arithmetic(const TensorProduct& p, const Machine& machine) {
+double least_tiled_seconds(const TensorProduct& p, const ProductMachine& machine) {
   double best = INFINITY;
   for (const Tile& tile : machine.cores.tiles) {
-    for (const double split : kSplits) {
-      if (split > 1 && p.k / split < kShortestDepth) break;
-      best = std::min(best, arithmetic_seconds(p, tile, split, machine));
+    for (const double split : kTensorSplits) {
+      if (split > 1 && p.k / split < kShortestTensorDepth) break;
+      best = std::min(best, tiled_seconds(p, tile, split, machine));
     }
   }
   return best;
 }
 
-double ratio(double value, double usual) { return usual > 0 ? value / usual : 1; }
+double calibrated_ratio(double value, double usual) { return usual > 0 ? value / usual : 1; }
 
 }  // namespace
 
@@ -97,7 +97,8 @@ TensorRate tensor_rate(const Gpu& gpu, const TensorCores& cores, double element_
   const bool is_fp8 = element_bytes < 2 && gpu.fp8.per_second > 0;
   const ComputeEfficiency &own = calibration.gemm, usual = default_kernel_calibration(gpu).gemm;
   const double peak = is_fp8 ? gpu.fp8.per_second : std::max(gpu.fp16.per_second, gpu.bf16.per_second);
-  const double calibrated = is_fp8 ? ratio(own.fp8, usual.fp8) : ratio(own.half, usual.half);
+  const double calibrated =
+      is_fp8 ? calibrated_ratio(own.fp8, usual.fp8) : calibrated_ratio(own.half, usual.half);
   TensorRate rate;
   rate.flops_per_clock = peak / std::max(1, gpu.sm_count) / clock_rate(gpu);
   rate.clock = clock_rate(gpu) * gpu.sustained_clock;
@@ -109,7 +110,7 @@ double operand_loss(const Tile& tile, const TensorCores& cores, double bytes_per
                     const KernelCalibration& calibration) {
   const double reading = bytes_per_clock / kSharedBytesPerClock;
   if (cores.instruction_rows <= 0)
-    return 1 + calibration.product.operand_loading * reading / intensity(tile.m, tile.n);
+    return 1 + calibration.product.operand_loading * reading / tile_intensity(tile.m, tile.n);
   const double p = calibration.roofline_power;
   const double share = reading / instruction_intensity(tile, cores.instruction_rows);
   return std::pow(1 + std::pow(share, p), 1 / p);
@@ -123,11 +124,11 @@ double tensor_product_seconds(const TensorProduct& p, const Gpu& gpu, const Tens
                               const KernelCalibration& calibration) {
   if (!(p.m * p.n * p.k * p.count > 0)) return 0;
   constexpr double kResultBytes = 2;
-  const Machine machine(gpu, cores, calibration, p.element_bytes);
+  const ProductMachine machine(gpu, cores, calibration, p.element_bytes);
   const double bytes = p.count * (p.element_bytes * (p.m * p.k + p.k * p.n) + kResultBytes * p.m * p.n);
   const double memory = product_memory_seconds(bytes, gpu) + kMemoryLatency;
   return to_seconds(calibration.launch_gap) +
-         overlapped(least_arithmetic(p, machine), memory, calibration.roofline_power);
+         overlapped(least_tiled_seconds(p, machine), memory, calibration.roofline_power);
 }
 
 }  // namespace foretrain

@@ -11,20 +11,20 @@
 namespace foretrain {
 namespace {
 
-double number(std::int64_t value) { return static_cast<double>(value); }
+double size_of(std::int64_t value) { return static_cast<double>(value); }
 
-Precision precision_of(KernelPrecision precision) {
+Precision run_precision(KernelPrecision precision) {
   if (precision == KernelPrecision::fp8) return Precision::fp8;
   return precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16;
 }
 
-double element_bytes(KernelPrecision precision, const Gpu& gpu) {
+double operand_bytes(KernelPrecision precision, const Gpu& gpu) {
   return precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0 ? 1 : 2;
 }
 
 /// As a layer's operator; those count bytes of fp32 elements.
-double operator_seconds(const TensorProduct& p, KernelPrecision precision, const Gpu& gpu,
-                        const KernelCalibration& calibration) {
+double product_operator_seconds(const TensorProduct& p, KernelPrecision precision, const Gpu& gpu,
+                                const KernelCalibration& calibration) {
   Product product;
   product.m = p.m, product.n = p.n, product.k = p.k, product.count = p.count;
   product.grows = Product::Grows::nothing;
@@ -32,7 +32,7 @@ double operator_seconds(const TensorProduct& p, KernelPrecision precision, const
   Operator op;
   op.cls = OperatorClass::gemm, op.call = HostCall::linear;
   op.flops = {product.flops_per_sample(), 0}, op.bytes = product.bytes;
-  KernelContext context{gpu, calibration, precision_of(precision)};
+  KernelContext context{gpu, calibration, run_precision(precision)};
   context.half_weights = true;  // operands lie there in that precision: nothing is cast
   return kernel_seconds(op.with(product), context, 1);
 }
@@ -48,10 +48,11 @@ double cached_seconds(double bytes, const Gpu& gpu, const KernelCalibration& cal
 double gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count,
                     KernelPrecision precision, const Gpu& gpu, const KernelCalibration& calibration) {
   if (std::min({m, n, k, count}) < 1) return 0;
-  const TensorProduct product{number(m), number(n), number(k), number(count), element_bytes(precision, gpu)};
+  const TensorProduct product{size_of(m), size_of(n), size_of(k), size_of(count),
+                              operand_bytes(precision, gpu)};
   const TensorCores* cores = tensor_cores_of(gpu);
   const double time = cores ? tensor_product_seconds(product, gpu, *cores, calibration)
-                            : operator_seconds(product, precision, gpu, calibration);
+                            : product_operator_seconds(product, precision, gpu, calibration);
   return time * calibration.time_scale;
 }
 
@@ -60,7 +61,7 @@ double fp8_scaling_seconds(std::int64_t elements, const Gpu& gpu, const KernelCa
   // Identified by the fp8 products of H100: the loops over elements, whatever memory gives.
   constexpr double kElementsPerClock = 5.3;
   constexpr int kKernels = 3;  // a zero for the largest value, its search, the conversion
-  const double count = number(elements);
+  const double count = size_of(elements);
   const double loops =
       count / (kElementsPerClock * std::max(1, gpu.sm_count) * clock_rate(gpu) * gpu.sustained_clock);
   const double memory = cached_seconds(2 * count, gpu, calibration) +  // read
