@@ -36,7 +36,7 @@ constexpr double kBackwardRate = 63.0 / 73;
 constexpr double kHalfBytes = 2;              ///< bytes
 constexpr double kExponentialsPerClock = 16;  ///< NVIDIA's programming guide, table of throughputs
 /// fp32 operations of a score on CUDA cores: scale, mask, maximum, difference, sum, conversion. Identified as
-/// 5.6 by A100; later kernels do them while the tensor cores work on the other half of the block.
+/// 5.6 by A100; later kernels do them while the tensor cores work on another block, if there is room for it.
 constexpr double kScoreOperations = 6;
 constexpr double kAmpereLanes = 64, kLaterLanes = 128;  ///< fp32 of a multiprocessor
 
@@ -85,8 +85,9 @@ struct AttentionMachine {
   /// Clocks of one score: two products of head_dim, one exponential, and the operations around it.
   double score_clocks(const ScoreBlock& block, double head_dim) const {
     const double products = 4 * head_dim / (rate.flops_per_clock * rate.share) * loss(block);
-    const double fp32 = cores.instruction_rows > 0 ? kLaterLanes : kAmpereLanes;
-    return products + 1 / kExponentialsPerClock + (runs_older ? kScoreOperations / fp32 : 0);
+    const double lanes = cores.instruction_rows > 0 ? kLaterLanes : kAmpereLanes;
+    const bool is_beside = !runs_older && head_dim <= cores.widest_overlapped_head;
+    return products + 1 / kExponentialsPerClock + (is_beside ? 0 : kScoreOperations / lanes);
   }
 };
 

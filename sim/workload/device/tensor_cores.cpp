@@ -2,6 +2,7 @@
 #include "sim/workload/device/tensor_cores.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace foretrain {
 namespace {
@@ -64,6 +65,7 @@ constexpr TensorCores kHopperCores{.sustained_half = 0.803,
                                    .sustained_fp8 = 0.709,
                                    .instruction_rows = 64,
                                    .older_share = 0.62,
+                                   .widest_overlapped_head = 128,
                                    .is_persistent = true,
                                    .prologue_clocks = 1800,
                                    .tiles = std::span<const Tile>(kTilesOf64Rows)};
@@ -71,6 +73,7 @@ constexpr TensorCores kBlackwellCores{.sustained_half = 0.776,
                                       .sustained_fp8 = 0.763,
                                       .instruction_rows = 128,
                                       .older_share = 0.31,
+                                      .widest_overlapped_head = INFINITY,  // results lie in tensor memory
                                       .is_persistent = true,
                                       .is_paired = true,
                                       .prologue_clocks = 1800,

@@ -178,6 +178,17 @@ TEST_CASE("a narrow head costs more for its arithmetic: exponentials do not shri
   CHECK(attention(narrow, blackwell()) > 1.35 * attention(wide, blackwell()));
 }
 
+TEST_CASE("a head wider than 128 leaves Hopper no room to overlap, and Blackwell's results lie elsewhere") {
+  FlashAttention usual = layer(1, 16384, 32), wide = layer(1, 16384, 16);
+  wide.head_dim = 256;
+  const auto per_flop = [](const FlashAttention& a, const Gpu& gpu) {
+    return attention(a, gpu) / flash_attention_flops(a);
+  };
+  // Without the operations a head twice as wide halves the exponentials' part and leaves the products'.
+  CHECK(per_flop(wide, hopper()) > 0.95 * per_flop(usual, hopper()));
+  CHECK(per_flop(wide, blackwell()) < 0.85 * per_flop(usual, blackwell()));
+}
+
 TEST_CASE("few heads leave multiprocessors idle, shared keys save memory alone") {
   CHECK(attention(layer(1, 1024, 1), hopper()) ==
         Approx(attention(layer(1, 1024, 8), hopper())).epsilon(0.03));
