@@ -350,7 +350,7 @@ TEST_CASE("every mistake of a kernel's row is reported with the caret under it")
         "m.csv:2:11: error: unknown precision \"fp31\"\n"
         "  2 | bnm,B1xH8,fp31,t5,0,,\n"
         "    |           ^^^^\n"
-        "  hint: did you mean \"fp32\" or \"fp16\"?\n"
+        "  hint: did you mean \"fp32\", \"fp16\" or \"fp8\"?\n"
         "m.csv:2:16: error: unknown gpu \"t5\"\n"
         "  2 | bnm,B1xH8,fp31,t5,0,,\n"
         "    |                ^^\n"
