@@ -57,19 +57,22 @@ struct AttentionMachine {
   const TensorCores& cores;
   const KernelCalibration& calibration;
   TensorRate rate;
-  bool runs_older;  ///< Ampere's instructions
+  bool
+      is_version_2;  ///< two of its blocks share a multiprocessor, scores of one beside products of the other
+  bool runs_older;   ///< Ampere's instructions
 
   /// Its own constant of a calibration counts as that of products does.
-  AttentionMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, bool is_older)
+  AttentionMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, bool version_2)
       : gpu(g),
         cores(c),
         calibration(k),
         rate(tensor_rate(g, c, kHalfBytes, k)),
-        runs_older(is_older || c.instruction_rows <= 0) {
+        is_version_2(version_2),
+        runs_older(version_2 || c.instruction_rows <= 0) {
     const double usual = default_kernel_calibration(g).attention.half;
     const double of_products = rate.share / c.sustained_half;
     if (usual > 0) rate.share *= k.attention.half / usual / of_products;
-    if (is_older) rate.share *= c.older_share;
+    if (version_2) rate.share *= c.older_share;
   }
 
   /// Of Ampere's instructions, whose operands pass registers: more than the best product's tile loses.
@@ -86,7 +89,7 @@ struct AttentionMachine {
   double score_clocks(const ScoreBlock& block, double head_dim) const {
     const double products = 4 * head_dim / (rate.flops_per_clock * rate.share) * loss(block);
     const double lanes = cores.instruction_rows > 0 ? kLaterLanes : kAmpereLanes;
-    const bool is_beside = !runs_older && head_dim <= cores.widest_overlapped_head;
+    const bool is_beside = is_version_2 || head_dim <= cores.widest_overlapped_head;
     return products + 1 / kExponentialsPerClock + (is_beside ? 0 : kScoreOperations / lanes);
   }
 };
@@ -139,7 +142,7 @@ AttentionTraffic traffic_of(const FlashAttention& a) {
 double fused_seconds(const FlashAttention& a, const Gpu& gpu, const TensorCores& cores,
                      const KernelCalibration& calibration) {
   const AttentionTraffic traffic = traffic_of(a);
-  const AttentionMachine machine(gpu, cores, calibration, a.older_kernel);
+  const AttentionMachine machine(gpu, cores, calibration, a.is_version_2);
   const double launches = (a.backward ? 3 : 1) * to_seconds(calibration.launch_gap);
   return launches +
          overlapped(score_seconds(a, machine), product_memory_seconds(traffic.beside, gpu),

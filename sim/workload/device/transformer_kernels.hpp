@@ -24,7 +24,7 @@ struct FlashAttention {
   std::int64_t heads = 1, kv_heads = 1, head_dim = 64;
   bool causal = true;
   bool backward = false;  ///< all three gradients, with the scores computed again: 2.5 times the arithmetic
-  bool older_kernel = false;  ///< FlashAttention-2, which runs Ampere's instructions on later GPUs as well
+  bool is_version_2 = false;  ///< FlashAttention-2's kernel, which runs Ampere's instructions on every GPU
 };
 
 /// Multiply-adds count two; of the half of the scores that a causal mask leaves.
