@@ -11,6 +11,9 @@
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/workload/device/kernel_time.hpp"
 #include "sim/workload/device/row_passes.hpp"
+#include "sim/workload/device/tensor_product_time.hpp"
+#include "sim/workload/device/traffic_time.hpp"
+#include "sim/workload/device/transformer_kernels.hpp"
 
 namespace foretrain {
 
@@ -35,9 +38,12 @@ MeasuredCall call_of(KernelClass cls) {
     case KernelClass::softmax:
       return {18, 38};
     case KernelClass::layer_norm:
-      break;
+      return {33, 50};
+    case KernelClass::tensor_product:
+    case KernelClass::attention:
+      break;  // a graph's kernels follow each other
   }
-  return {33, 50};
+  return {0, 0};
 }
 
 double number(std::int64_t value) { return static_cast<double>(value); }
@@ -98,7 +104,8 @@ Precision precision_of(const KernelMeasurement& row) {
 std::string why_not_on(const Gpu& gpu, const KernelMeasurement& row) {
   const bool has = row.precision == "fp32" || (row.precision == "tf32" && gpu.tf32.per_second > 0) ||
                    (row.precision == "fp16" && gpu.fp16.per_second > 0) ||
-                   (row.precision == "bf16" && gpu.bf16.per_second > 0);
+                   (row.precision == "bf16" && gpu.bf16.per_second > 0) ||
+                   (row.precision == "fp8" && gpu.fp8.per_second > 0);
   return has ? "" : gpu.name + " has no " + row.precision;
 }
 
@@ -119,9 +126,40 @@ class Gpus {
   std::map<std::string, Gpu> known_;
 };
 
+KernelPrecision tensor_precision_of(const KernelMeasurement& row) {
+  if (row.precision == "fp8") return KernelPrecision::fp8;
+  return row.precision == "fp16" ? KernelPrecision::fp16 : KernelPrecision::bf16;
+}
+
+/// TensorRT-LLM's linear layer: in fp8 the input is in 16 bit, and is scaled and converted first.
+double linear_seconds(const KernelMeasurement& row, const Gpu& gpu, const KernelCalibration& calibration) {
+  const KernelShape& s = row.shape;
+  const KernelPrecision precision = tensor_precision_of(row);
+  const double scaling =
+      precision == KernelPrecision::fp8 ? fp8_scaling_seconds(s.rows * s.depth, gpu, calibration) : 0;
+  return scaling + gemm_seconds(s.rows, s.columns, s.depth, 1, precision, gpu, calibration);
+}
+
+/// TensorRT-LLM's attention: three small kernels build the lengths, one turns queries and keys by their
+/// places and writes keys and values to the cache, in pages; then the fused one.
+double cached_attention_seconds(const KernelMeasurement& row, const Gpu& gpu,
+                                const KernelCalibration& calibration) {
+  constexpr int kKernelsBefore = 4;
+  const KernelShape& s = row.shape;
+  const double packed =
+      number(s.batch) * number(s.rows) * number(s.columns) * number(s.heads + 2 * s.kv_heads);
+  FlashAttention attention;
+  attention.batch = s.batch, attention.query_length = attention.key_length = s.rows;
+  attention.heads = s.heads, attention.kv_heads = s.kv_heads, attention.head_dim = s.columns;
+  return fixed_seconds(kKernelsBefore, calibration) + product_memory_seconds(2 * 2 * packed, gpu) +
+         flash_attention_seconds(attention, tensor_precision_of(row), gpu, calibration);
+}
+
 double predicted_us(const KernelMeasurement& row, Gpu gpu) {
   if (row.precision == "fp32") gpu.tf32 = {};
   const KernelCalibration calibration = default_kernel_calibration(gpu);
+  if (row.op->cls == KernelClass::tensor_product) return linear_seconds(row, gpu, calibration) * 1e6;
+  if (row.op->cls == KernelClass::attention) return cached_attention_seconds(row, gpu, calibration) * 1e6;
   KernelContext context{gpu, calibration, precision_of(row)};
   context.half_weights = true;  // operands lie there in that precision: nothing is cast
   const std::int64_t batch = row.op->cls == KernelClass::convolution ? row.shape.batch : 1;
@@ -149,6 +187,7 @@ std::string size_of(const ValidatedKernel& kernel) {
 constexpr KernelKeyRow kKernelKeys[] = {
     {"class", [](const ValidatedKernel& kernel) { return std::string(name_of(kernel.op->cls)); }},
     {"gpu", [](const ValidatedKernel& kernel) { return kernel.gpu; }},
+    {"precision", [](const ValidatedKernel& kernel) { return kernel.precision; }},
     {"op", [](const ValidatedKernel& kernel) { return std::string(kernel.op->name); }},
     {"size", size_of},
 };
@@ -171,9 +210,10 @@ double least_scored_us(KernelClass cls) {
   return cls == KernelClass::product ? 200 : 50;
 }
 
-const std::vector<std::string>& gpus_of_kernel_constants() {
+const std::vector<std::string>& gpus_of_kernel_constants(KernelClass cls) {
   static const std::vector<std::string> names{"a100-pcie-40gb", "t4", "v100-pcie-32gb"};
-  return names;
+  static const std::vector<std::string> of_tensor_cores{"a100-sxm4-80gb", "h100-sxm5-80gb"};
+  return cls == KernelClass::tensor_product || cls == KernelClass::attention ? of_tensor_cores : names;
 }
 
 KernelValidation validate_kernels(const std::vector<KernelMeasurement>& rows, const Progress& progress) {
@@ -190,9 +230,10 @@ KernelValidation validate_kernels(const std::vector<KernelMeasurement>& rows, co
       validation.skipped.push_back({row.line, why});
       continue;
     }
-    const bool is_seen = std::ranges::count(gpus_of_kernel_constants(), row.gpu) > 0;
-    validation.kernels.push_back({row.op, row.gpu, row.shape_text, row.time_us, predicted_us(row, gpu),
-                                  is_seen, row.time_us >= least_scored_us(row.op->cls)});
+    const bool is_seen = std::ranges::count(gpus_of_kernel_constants(row.op->cls), row.gpu) > 0;
+    validation.kernels.push_back({row.op, row.gpu, row.precision, row.shape_text, row.time_us,
+                                  predicted_us(row, gpu), is_seen,
+                                  row.time_us >= least_scored_us(row.op->cls)});
   }
   summarize(validation);
   return validation;

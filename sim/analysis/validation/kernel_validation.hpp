@@ -13,7 +13,7 @@ namespace foretrain {
 /// Times in microseconds.
 struct ValidatedKernel {
   const KernelOperator* op = nullptr;
-  std::string gpu, shape;
+  std::string gpu, precision, shape;
   double measured = 0, predicted = 0;
   bool is_seen = false;    ///< on a GPU whose kernels identified the constants
   bool is_scored = false;  ///< long enough to say something of the kernel (least_scored_us)
@@ -30,20 +30,20 @@ struct KernelValidation {
 };
 
 /// Shorter measured times say more of the measurement than of the kernel: 200 us for products, 50 us for what
-/// moves bytes, 0 for convolutions.
+/// moves bytes and for kernels of large models, 0 for convolutions.
 double least_scored_us(KernelClass cls);
 
-/// GPUs whose kernels identified the constants of product_time, convolution_time and of the measurement; all
-/// others are the test.
-const std::vector<std::string>& gpus_of_kernel_constants();
+/// GPUs whose kernels identified the constants of product_time, convolution_time and of the measurement, and
+/// those of tensor_product_time and flash_attention_time; all others are the test.
+const std::vector<std::string>& gpus_of_kernel_constants(KernelClass cls);
 
 /// The kernel as PyTorch runs it alone, one call after the other with a wait between, in the row's precision
-/// (fp32: without TF32), cuDNN taking the fastest algorithm. Rows in a precision that the GPU does not have
-/// are skipped.
+/// (fp32: without TF32), cuDNN taking the fastest algorithm; of large models as TensorRT-LLM runs it in a
+/// CUDA graph. Rows in a precision that the GPU does not have are skipped.
 KernelValidation validate_kernels(const std::vector<KernelMeasurement>& rows,
                                   const Progress& progress = nullptr);
 
-/// "class", "gpu", "op", "size": of measured times.
+/// "class", "gpu", "precision", "op", "size": of measured times.
 const std::vector<std::string>& kernel_group_keys();
 
 /// As group_errors(), by such keys, without intervals; of the rows of one half, scored ones alone unless

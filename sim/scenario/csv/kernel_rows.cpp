@@ -1,5 +1,6 @@
 // Shapes are written as NeuSight publishes them: "B4xM8xN16xK32", where N is what the product sums over,
-// "B4xH8", "B=4 Input_Channel=8 …".
+// "B4xH8", "B=4 Input_Channel=8 …"; those of large models as aiconfigurator does: "M4xN8xK16", where K is
+// what the product sums over, "B1xS2xHq3xHkv4xD5".
 #include "sim/scenario/csv/kernel_rows.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-const std::vector<std::string> kPrecisions{"fp32", "tf32", "fp16", "bf16"};
+const std::vector<std::string> kPrecisions{"fp32", "tf32", "fp16", "bf16", "fp8"};
 
 /// A letter or word of a shape, and the number it sets.
 struct ShapePart {
@@ -28,6 +29,13 @@ constexpr ShapePart kProductParts[] = {{"B", &KernelShape::batch},
                                        {"M", &KernelShape::rows},
                                        {"N", &KernelShape::depth},
                                        {"K", &KernelShape::columns}};
+constexpr ShapePart kTensorProductParts[] = {
+    {"M", &KernelShape::rows}, {"N", &KernelShape::columns}, {"K", &KernelShape::depth}};
+constexpr ShapePart kAttentionParts[] = {{"B", &KernelShape::batch},
+                                         {"S", &KernelShape::rows},
+                                         {"Hq", &KernelShape::heads},
+                                         {"Hkv", &KernelShape::kv_heads},
+                                         {"D", &KernelShape::columns}};
 constexpr ShapePart kRowParts[] = {{"B", &KernelShape::rows}, {"H", &KernelShape::columns}};
 constexpr ShapePart kConvolutionParts[] = {{"B=", &KernelShape::batch},
                                            {"Input_Channel=", &KernelShape::channels},
@@ -45,6 +53,8 @@ struct ShapeForm {
 
 ShapeForm form_of(KernelClass cls) {
   if (cls == KernelClass::product) return {kProductParts, 'x', "B4xM128xN64xK256"};
+  if (cls == KernelClass::tensor_product) return {kTensorProductParts, 'x', "M128xN256xK64"};
+  if (cls == KernelClass::attention) return {kAttentionParts, 'x', "B1xS4096xHq32xHkv8xD128"};
   if (cls == KernelClass::convolution)
     return {kConvolutionParts, ' ',
             "B=8 Input_Channel=64 Output_Channel=128 Kernel_Szie=3 Input_Size=56 Stride=1 Padding=1"};
@@ -80,7 +90,8 @@ double elements_of(const KernelShape& s) {
                         std::max(d(s.side) * d(s.side), d(s.result_side()) * d(s.result_side()));
   const double matrices =
       d(s.batch) * std::max({d(s.rows) * d(s.depth), d(s.depth) * d(s.columns), d(s.rows) * d(s.columns)});
-  return std::max({images, matrices, d(s.channels) * d(s.columns) * d(s.window) * d(s.window)});
+  const double rows = d(s.batch) * d(s.rows) * d(s.columns) * std::max(d(s.heads), d(s.kv_heads));
+  return std::max({images, matrices, rows, d(s.channels) * d(s.columns) * d(s.window) * d(s.window)});
 }
 
 /// What no tensor can be; empty when nothing is wrong.
@@ -89,25 +100,51 @@ std::string nonsense_in(const KernelShape& s) {
     return fmt::format("a window of {} does not fit into {} with padding {}", s.window, s.side, s.padding);
   if (s.padding >= s.window && s.padding > 0)
     return fmt::format("padding {} is not less than the window of {}", s.padding, s.window);
+  if (s.heads % s.kv_heads != 0)
+    return fmt::format("{} heads of queries do not share {} of keys evenly", s.heads, s.kv_heads);
   if (elements_of(s) > kMostKernelElements)
     return fmt::format("a tensor of more than {:g} elements", kMostKernelElements);
   return "";
 }
 
+/// The catalog's name of the one GPU whose name begins with `text`; `text` itself where none or several do.
+std::string full_gpu_name(std::string_view text, const std::vector<std::string>& gpus) {
+  const std::string* found = nullptr;
+  for (const std::string& name : gpus) {
+    if (name == text) return name;
+    if (!name.starts_with(text) || name[text.size()] != '-') continue;
+    if (found) return std::string(text);
+    found = &name;
+  }
+  return found ? *found : std::string(text);
+}
+
+/// Which arithmetic an operator is measured in: tensor-core kernels in 16 and 8 bit, all others not in 8.
+std::string fault_of_precision(const KernelMeasurement& m) {
+  const bool is_tensor = m.op->cls == KernelClass::tensor_product || m.op->cls == KernelClass::attention;
+  if (is_tensor && (m.precision == "fp32" || m.precision == "tf32"))
+    return fmt::format("{} is measured in fp16, bf16 or fp8", m.op->name);
+  const bool has_fp8 = m.op->cls == KernelClass::tensor_product;
+  return m.precision == "fp8" && !has_fp8 ? fmt::format("no kernel of {} in fp8 is known", m.op->name) : "";
+}
+
 }  // namespace
 
 std::string_view name_of(KernelClass cls) {
-  constexpr std::string_view kNames[] = {"product", "convolution", "pointwise", "softmax", "layer norm"};
+  constexpr std::string_view kNames[] = {"product",    "convolution",         "pointwise", "softmax",
+                                         "layer norm", "tensor-core product", "attention"};
   return kNames[static_cast<std::size_t>(cls)];
 }
 
 const std::vector<KernelOperator>& kernel_operators() {
   using enum KernelClass;
   static const std::vector<KernelOperator> rows{
-      {"bmm", product},       {"linear", product},    {"conv", convolution},   {"add", pointwise, 3},
-      {"mul", pointwise, 3},  {"div", pointwise, 3},  {"pow", pointwise, 3},   {"addu", pointwise, 2},
-      {"mulu", pointwise, 2}, {"divu", pointwise, 2}, {"powu", pointwise, 2},  {"relu", pointwise, 2},
-      {"tanh", pointwise, 2}, {"gelu", pointwise, 2}, {"softmax", softmax, 2}, {"ln", layer_norm, 2},
+      {"bmm", product},       {"linear", product},      {"conv", convolution},
+      {"add", pointwise, 3},  {"mul", pointwise, 3},    {"div", pointwise, 3},
+      {"pow", pointwise, 3},  {"addu", pointwise, 2},   {"mulu", pointwise, 2},
+      {"divu", pointwise, 2}, {"powu", pointwise, 2},   {"relu", pointwise, 2},
+      {"tanh", pointwise, 2}, {"gelu", pointwise, 2},   {"softmax", softmax, 2},
+      {"ln", layer_norm, 2},  {"gemm", tensor_product}, {"attention_fwd_causal", attention},
   };
   return rows;
 }
@@ -127,11 +164,13 @@ std::optional<KernelMeasurement> read_kernel(const CsvRecord& record, const std:
   KernelMeasurement m;
   m.op = find_row(kernel_operators(), record.one_of("op", names));
   m.precision = record.one_of("precision", kPrecisions);
-  m.gpu = record.one_of("gpu", gpus);
+  m.gpu = full_gpu_name(record.text("gpu"), gpus);
+  if (std::ranges::count(gpus, m.gpu) == 0) record.one_of("gpu", gpus);  // says what is wrong
   m.time_us = record.positive("time_us", kShortestTime * 1e6, to_seconds(kLongestTime) * 1e6);
   m.kernel = record.text("kernel"), m.source = record.text("source");
   m.shape_text = record.text("shape"), m.line = record.line();
   if (!m.op) return std::nullopt;
+  if (const std::string fault = fault_of_precision(m); !fault.empty()) record.wrong("precision", fault);
   const ShapeForm form = form_of(m.op->cls);
   const auto shape = shape_of(m.shape_text, form);
   const std::string nonsense = shape ? nonsense_in(*shape) : "";

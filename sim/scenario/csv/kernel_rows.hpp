@@ -13,7 +13,7 @@
 namespace foretrain {
 
 /// What limits a kernel's operator, and how its shape is written.
-enum class KernelClass { product, convolution, pointwise, softmax, layer_norm };
+enum class KernelClass { product, convolution, pointwise, softmax, layer_norm, tensor_product, attention };
 
 /// "product", …
 std::string_view name_of(KernelClass cls);
@@ -25,14 +25,16 @@ struct KernelOperator {
   int tensors = 2;
 };
 
-/// bmm, linear, conv, add, …
+/// bmm, linear, conv, add, gemm, attention_fwd_causal, …
 const std::vector<KernelOperator>& kernel_operators();
 
 /// Numbers of a shape. Products: batch of rows x depth by depth x columns; convolutions: batch of channels x
-/// side x side, `columns` filters of window x window; all others: rows of `columns` numbers.
+/// side x side, `columns` filters of window x window; attention: batch of `rows` tokens, `columns` numbers
+/// wide a head; all others: rows of `columns` numbers.
 struct KernelShape {
   std::int64_t batch = 1, rows = 1, depth = 1, columns = 1;
   std::int64_t channels = 1, side = 1, window = 1, stride = 1, padding = 0;
+  std::int64_t heads = 1, kv_heads = 1;
   std::int64_t result_side() const { return (side + 2 * padding - window) / stride + 1; }
 };
 
@@ -53,7 +55,8 @@ const std::vector<std::string>& optional_kernel_columns();
 inline constexpr std::int64_t kMostInShape = std::int64_t{1} << 31;
 inline constexpr double kMostKernelElements = 1e15;
 
-/// Nothing for a row without a shape. `gpus`: those that there are.
+/// Nothing for a row without a shape. `gpus`: those that there are; the start of a name will do where only
+/// one begins so ("b200").
 std::optional<KernelMeasurement> read_kernel(const CsvRecord& record, const std::vector<std::string>& gpus);
 
 }  // namespace foretrain

@@ -24,6 +24,7 @@ struct FlashAttention {
   std::int64_t heads = 1, kv_heads = 1, head_dim = 64;
   bool causal = true;
   bool backward = false;  ///< all three gradients, with the scores computed again: 2.5 times the arithmetic
+  bool is_version_2 = false;  ///< FlashAttention-2's kernel, which runs Ampere's instructions on every GPU
 };
 
 /// Multiply-adds count two; of the half of the scores that a causal mask leaves.
@@ -32,5 +33,9 @@ double flash_attention_flops(const FlashAttention& attention);
 /// In 16 bit (fp8 here is that of the products around it). 0 for sizes that are not positive.
 double flash_attention_seconds(const FlashAttention& attention, KernelPrecision precision, const Gpu& gpu,
                                const KernelCalibration& calibration);
+
+/// 16-bit activations to fp8 with a scale of their own (largest value first, then the conversion), before a
+/// product: what it costs where the scale is not known from an earlier step.
+double fp8_scaling_seconds(std::int64_t elements, const Gpu& gpu, const KernelCalibration& calibration);
 
 }  // namespace foretrain

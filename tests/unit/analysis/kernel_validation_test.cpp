@@ -67,6 +67,33 @@ TEST_CASE("fp32 kernels run on CUDA cores even where trainings convolve in TF32"
   CHECK(predicted(conv) > 1.2 * predicted(tf32));
 }
 
+TEST_CASE("kernels of large models have their own GPUs that are known, and no time of a call") {
+  KernelMeasurement gemm = row("gemm", "b200-sxm-180gb", 50), known = gemm, eight = gemm;
+  gemm.precision = known.precision = "bf16", eight.precision = "fp8";
+  known.gpu = "h100-sxm5-80gb";
+  const KernelValidation v = validate_kernels({gemm, known, eight});
+  REQUIRE(v.kernels.size() == 3);
+  CHECK(!v.kernels[0].is_seen);
+  CHECK(v.kernels[1].is_seen);
+  CHECK(v.scored == 3);
+  CHECK(v.kernels[2].predicted < v.kernels[0].predicted);
+  gemm.shape.rows = gemm.shape.columns = gemm.shape.depth = 16;
+  CHECK(predicted(gemm) < 10);
+  KernelMeasurement none = row("gemm", "a100-sxm4-80gb", 50);
+  none.precision = "fp8";
+  CHECK(validate_kernels({none}).skipped.at(0).why == "a100-sxm4-80gb has no fp8");
+}
+
+TEST_CASE("attention of large models: rotation and cache, then four products over half of the scores") {
+  KernelMeasurement a = row("attention_fwd_causal", "h100-sxm5-80gb", 50);
+  a.precision = "bf16";
+  a.shape = {}, a.shape.batch = 1, a.shape.rows = 8192, a.shape.columns = 128;
+  a.shape.heads = 32, a.shape.kv_heads = 8;
+  const double flops = 2.0 * 32 * 8192 * 8192 * 128;
+  CHECK(predicted(a) > flops / 989e12 * 1e6);
+  CHECK(predicted(a) < flops / 989e12 * 1e6 / 0.4);
+}
+
 TEST_CASE("rows in a precision that the GPU has not are skipped, and those too short are not scored") {
   KernelMeasurement bf16 = row("relu", "p100-pcie-16gb", 100);
   bf16.precision = "bf16", bf16.line = 7;

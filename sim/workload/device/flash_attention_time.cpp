@@ -1,0 +1,197 @@
+// Fused attention: a block of queries passes over its keys, scores stay in the multiprocessor.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/workload/device/kernel_time.hpp"
+#include "sim/workload/device/tensor_product_time.hpp"
+#include "sim/workload/device/traffic_time.hpp"
+#include "sim/workload/device/transformer_kernels.hpp"
+
+namespace foretrain {
+namespace {
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+bool has_nothing(const FlashAttention& a) {
+  return std::min({a.batch, a.query_length, a.key_length, a.heads, a.kv_heads, a.head_dim}) < 1;
+}
+
+/// Queries that see any key at all under the mask.
+double seeing_queries(const FlashAttention& a) {
+  return real(a.causal ? std::min(a.query_length, a.key_length) : a.query_length);
+}
+
+/// Of all pairs of a query and a key, those that the mask leaves.
+double unmasked_share(const FlashAttention& a) {
+  if (!a.causal) return 1;
+  const double queries = seeing_queries(a), keys = real(a.key_length);
+  return queries * (keys - (queries - 1) / 2) / (real(a.query_length) * keys);
+}
+
+constexpr double kBackwardFlops = 2.5;  ///< scores again, then four products where forward has two
+/// FLOP rate of backward / of forward: FlashAttention-2 reaches up to 63 % of an A100's peak, forward 73 %
+/// (Dao 2023).
+constexpr double kBackwardRate = 63.0 / 73;
+
+constexpr double kHalfBytes = 2;              ///< bytes
+constexpr double kExponentialsPerClock = 16;  ///< NVIDIA's programming guide, table of throughputs
+/// fp32 operations of a score on CUDA cores: scale, mask, maximum, difference, sum, conversion. Identified as
+/// 5.6 by A100; later kernels do them while the tensor cores work on another block, if there is room for it.
+constexpr double kScoreOperations = 6;
+constexpr double kAmpereLanes = 64, kLaterLanes = 128;  ///< fp32 of a multiprocessor
+
+/// From a block's start to its first product, and from its last to its end, with 128 queries; goes with the
+/// root of them. Identified by A100 and H100, as is the next.
+constexpr double kPrologueClocks = 7000, kPrologueQueries = 128;
+/// Blocks of different lengths end at different times: of the longest block, what the last one adds.
+constexpr double kTail = 0.5;
+
+struct ScoreBlock {
+  double queries, keys;
+};
+constexpr ScoreBlock kScoreBlocks[] = {{128, 64}, {64, 64}};
+
+/// What runs for one kind of block.
+struct AttentionMachine {
+  const Gpu& gpu;
+  const TensorCores& cores;
+  const KernelCalibration& calibration;
+  TensorRate rate;
+  bool
+      is_version_2;  ///< two of its blocks share a multiprocessor, scores of one beside products of the other
+  bool runs_older;   ///< Ampere's instructions
+
+  /// Its own constant of a calibration counts as that of products does.
+  AttentionMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, bool version_2)
+      : gpu(g),
+        cores(c),
+        calibration(k),
+        rate(tensor_rate(g, c, kHalfBytes, k)),
+        is_version_2(version_2),
+        runs_older(version_2 || c.instruction_rows <= 0) {
+    const double usual = default_kernel_calibration(g).attention.half;
+    const double of_products = rate.share / c.sustained_half;
+    if (usual > 0) rate.share *= k.attention.half / usual / of_products;
+    if (version_2) rate.share *= c.older_share;
+  }
+
+  /// Of Ampere's instructions, whose operands pass registers: more than the best product's tile loses.
+  double loss(const ScoreBlock& block) const {
+    if (!runs_older) return 1;
+    constexpr Tile kBest{256, 128};
+    TensorCores older;
+    const double bytes = rate.flops_per_clock * (cores.instruction_rows > 0 ? cores.older_share : 1);
+    return operand_loss({block.queries, block.keys}, older, bytes, calibration) /
+           operand_loss(kBest, older, bytes, calibration);
+  }
+
+  /// Clocks of one score: two products of head_dim, one exponential, and the operations around it.
+  double score_clocks(const ScoreBlock& block, double head_dim) const {
+    const double products = 4 * head_dim / (rate.flops_per_clock * rate.share) * loss(block);
+    const double lanes = cores.instruction_rows > 0 ? kLaterLanes : kAmpereLanes;
+    const bool is_beside = is_version_2 || head_dim <= cores.widest_overlapped_head;
+    return products + 1 / kExponentialsPerClock + (is_beside ? 0 : kScoreOperations / lanes);
+  }
+};
+
+/// Blocks of keys that all blocks of queries of one head pass over.
+double key_blocks(const FlashAttention& a, const ScoreBlock& block, double query_blocks) {
+  const double longest = std::ceil(real(a.key_length) / block.keys);
+  if (!a.causal) return query_blocks * longest;
+  const double before = real(a.key_length) - seeing_queries(a);  // keys that all queries see
+  const double whole = query_blocks - 1;
+  return whole * before / block.keys + whole * query_blocks / 2 * block.queries / block.keys + longest;
+}
+
+double block_seconds(const FlashAttention& a, const ScoreBlock& block, const AttentionMachine& machine) {
+  const double query_blocks = std::ceil(seeing_queries(a) / block.queries);
+  const double units = real(a.batch) * real(a.heads) * query_blocks;
+  const double prologue = kPrologueClocks * std::sqrt(block.queries / kPrologueQueries);
+  const double pass = block.queries * block.keys * machine.score_clocks(block, real(a.head_dim));
+  const double longest = std::ceil(real(a.key_length) / block.keys) * pass + prologue;
+  const double all =
+      real(a.batch) * real(a.heads) * key_blocks(a, block, query_blocks) * pass + units * prologue;
+  const double multiprocessors = std::max(1, machine.gpu.sm_count);
+  if (units <= multiprocessors) return longest / machine.rate.clock;
+  return (std::max(all / multiprocessors, longest) + kTail * longest) / machine.rate.clock;
+}
+
+double score_seconds(const FlashAttention& a, const AttentionMachine& machine) {
+  double best = INFINITY;
+  for (const ScoreBlock& block : kScoreBlocks) best = std::min(best, block_seconds(a, block, machine));
+  return best * (a.backward ? kBackwardFlops / kBackwardRate : 1);
+}
+
+struct AttentionTraffic {
+  double beside = 0;  ///< bytes that move while the scores are worked on
+  double apart = 0;   ///< those of kernels before and after
+};
+
+/// Forward reads q, k, v and writes the result. Backward reads these, the result and its gradient, and
+/// writes three gradients; the sums of result times gradient and the fp32 sums of q's are kernels of their
+/// own.
+AttentionTraffic traffic_of(const FlashAttention& a) {
+  const double queries = real(a.batch) * real(a.heads) * real(a.query_length) * real(a.head_dim);
+  const double keys = real(a.batch) * real(a.kv_heads) * real(a.key_length) * real(a.head_dim);
+  if (!a.backward) return {kHalfBytes * (2 * queries + 2 * keys), 0};
+  constexpr double kSums = 4;
+  return {kHalfBytes * (3 * queries + 4 * keys) + kSums * queries,
+          kHalfBytes * 2 * queries + (kSums + kHalfBytes) * queries};
+}
+
+double fused_seconds(const FlashAttention& a, const Gpu& gpu, const TensorCores& cores,
+                     const KernelCalibration& calibration) {
+  const AttentionTraffic traffic = traffic_of(a);
+  const AttentionMachine machine(gpu, cores, calibration, a.is_version_2);
+  const double launches = (a.backward ? 3 : 1) * to_seconds(calibration.launch_gap);
+  return launches +
+         overlapped(score_seconds(a, machine), product_memory_seconds(traffic.beside, gpu),
+                    calibration.roofline_power) +
+         product_memory_seconds(traffic.apart, gpu);
+}
+
+Product plain_product(double m, double n, double k, double count) {
+  Product product;
+  product.m = m, product.n = n, product.k = k, product.count = count;
+  product.grows = Product::Grows::nothing;
+  return product;
+}
+
+/// The operator that a layer records (sim/workload/layers/scaled_dot_product.cpp), on other GPUs.
+double attention_operator_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
+                                  const KernelCalibration& calibration) {
+  const double count = real(a.batch) * real(a.heads) * unmasked_share(a) * (a.backward ? kBackwardFlops : 1);
+  const double queries = real(a.query_length), keys = real(a.key_length), width = real(a.head_dim);
+  const AttentionTraffic traffic = traffic_of(a);
+  const double bytes = 4 / kHalfBytes * (traffic.beside + traffic.apart);  // operators count fp32
+  Product scores = plain_product(queries, keys, width, count),
+          result = plain_product(queries, width, keys, count);
+  scores.bytes = result.bytes = {bytes / 2, 0};
+  Operator op;
+  op.cls = OperatorClass::attention, op.call = HostCall::fused_attention, op.backward = a.backward;
+  op.kernels = a.backward ? 2 : 1;
+  op.flops = {flash_attention_flops(a), 0}, op.bytes = {bytes, 0};
+  KernelContext context{gpu, calibration,
+                        precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16};
+  context.half_weights = true;  // operands lie there in that precision: nothing is cast
+  return kernel_seconds(op.with(scores).with(result), context, 1);
+}
+
+}  // namespace
+
+double flash_attention_flops(const FlashAttention& a) {
+  if (has_nothing(a)) return 0;
+  const double pairs = real(a.batch) * real(a.heads) * real(a.query_length) * real(a.key_length);
+  return (a.backward ? kBackwardFlops : 1) * 4 * pairs * real(a.head_dim) * unmasked_share(a);
+}
+
+double flash_attention_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
+                               const KernelCalibration& calibration) {
+  if (has_nothing(a)) return 0;
+  const TensorCores* cores = tensor_cores_of(gpu);
+  const double time = cores ? fused_seconds(a, gpu, *cores, calibration)
+                            : attention_operator_seconds(a, precision, gpu, calibration);
+  return time * calibration.time_scale;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,29 @@
+// What a multiprocessor's tensor cores do with large products of 16 and 8 bit beside the data sheet's rate:
+// facts of an architecture and of its libraries.
+#pragma once
+
+#include <span>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/workload/device/library_tiles.hpp"
+
+namespace foretrain {
+
+struct TensorCores {
+  double sustained_half = 1;  ///< best product that anybody measured / data sheet: power and clock
+  double sustained_fp8 = 1;
+  double instruction_rows = 0;  ///< of results that one instruction makes of operands in shared memory; 0:
+                                ///< operands pass registers
+  double older_share = 1;  ///< rate of the instructions of Ampere / data sheet, where kernels still use them
+  double widest_overlapped_head = 0;  ///< of attention whose scores are worked on beside the products: wider
+                                      ///< results leave no registers for a second block of them
+  bool is_persistent = false;         ///< blocks stay and take tile after tile: their pipeline is filled once
+  bool is_paired = false;             ///< two multiprocessors share a large tile
+  double prologue_clocks = 0;  ///< from a block's start to its first multiplication, and from its last on
+  std::span<const Tile> tiles;
+};
+
+/// Null where nobody has measured single kernels of 16 bit: kernel_time's constants hold there.
+const TensorCores* tensor_cores_of(const Gpu& gpu);
+
+}  // namespace foretrain

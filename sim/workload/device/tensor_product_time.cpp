@@ -1,0 +1,134 @@
+// The library takes the fastest of its tiles and splits. What is new since Hopper: operands come to the
+// tensor cores from shared memory, and blocks that stay fill their pipeline once.
+#include "sim/workload/device/tensor_product_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/workload/device/arithmetic.hpp"
+#include "sim/workload/device/traffic_time.hpp"
+
+namespace foretrain {
+namespace {
+
+constexpr double kSharedBytesPerClock = 128;  ///< NVIDIA's programming guide: 32 banks of 4 bytes
+constexpr double kTensorSplits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
+constexpr double kShortestTensorDepth = 128;  ///< of one part of a split product
+constexpr double kPartialSumBytes = 8;        ///< written and read, fp32
+constexpr double kSmallestPair = 128 * 128;   ///< of results of a multiprocessor, from which two share a tile
+
+/// Streams that are almost all reading, as products of few rows are; identified by those of A100 and H100.
+constexpr double kReadShare = 0.82;
+constexpr double kMemoryLatency = 2e-6;
+
+double tile_intensity(double rows, double columns) { return rows * columns / (rows + columns); }
+
+/// Of the instruction: it has so many rows either way round, and as many columns as the tile.
+double instruction_intensity(const Tile& tile, double rows) {
+  const double upright = tile.m >= rows ? tile_intensity(rows, tile.n) : 0,
+               turned = tile.n >= rows ? tile_intensity(rows, tile.m) : 0;
+  return std::max(upright, turned);
+}
+
+struct ProductMachine {
+  const Gpu& gpu;
+  const TensorCores& cores;
+  const KernelCalibration& calibration;
+  TensorRate rate;
+  double bytes_per_clock;
+  double least_loss;  ///< of the best tile, which the sustained share has already
+
+  ProductMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, double element_bytes)
+      : gpu(g),
+        cores(c),
+        calibration(k),
+        rate(tensor_rate(g, c, element_bytes, k)),
+        bytes_per_clock(rate.flops_per_clock * element_bytes / 2),
+        least_loss(INFINITY) {
+    for (const Tile& tile : c.tiles) least_loss = std::min(least_loss, loss(tile));
+  }
+  double loss(const Tile& tile) const { return operand_loss(tile, cores, bytes_per_clock, calibration); }
+  /// Of one tile, per unit of depth.
+  double clocks(const Tile& tile) const {
+    return 2 * tile.m * tile.n / (rate.flops_per_clock * rate.share) * loss(tile) / least_loss;
+  }
+};
+
+double tiles_in(const TensorProduct& p, const Tile& tile, const TensorCores& cores) {
+  const bool is_pair = cores.is_paired && tile.m * tile.n >= kSmallestPair;
+  const bool is_upright = tile.m >= tile.n || tile.m >= cores.instruction_rows;
+  const double rows = tile.m * (is_pair && is_upright ? 2 : 1),
+               columns = tile.n * (is_pair && !is_upright ? 2 : 1);
+  return std::ceil(p.m / rows) * std::ceil(p.n / columns) * (is_pair ? 2 : 1) * p.count;
+}
+
+double partial_sum_seconds(const TensorProduct& p, double split, const ProductMachine& machine) {
+  if (split <= 1) return 0;
+  const double bytes = kPartialSumBytes * p.m * p.n * p.count * split;
+  return product_memory_seconds(bytes, machine.gpu) / machine.calibration.cache_speed +
+         to_seconds(machine.calibration.launch_gap);
+}
+
+double tiled_seconds(const TensorProduct& p, const Tile& tile, double split, const ProductMachine& machine) {
+  const double waves =
+      std::ceil(tiles_in(p, tile, machine.cores) * split / std::max(1, machine.gpu.sm_count));
+  const double prologues = (machine.cores.is_persistent ? 1 : waves) * machine.cores.prologue_clocks;
+  const double clocks = waves * p.k / split * machine.clocks(tile) + prologues;
+  return clocks / machine.rate.clock + partial_sum_seconds(p, split, machine);
+}
+
+double least_tiled_seconds(const TensorProduct& p, const ProductMachine& machine) {
+  double best = INFINITY;
+  for (const Tile& tile : machine.cores.tiles) {
+    for (const double split : kTensorSplits) {
+      if (split > 1 && p.k / split < kShortestTensorDepth) break;
+      best = std::min(best, tiled_seconds(p, tile, split, machine));
+    }
+  }
+  return best;
+}
+
+double calibrated_ratio(double value, double usual) { return usual > 0 ? value / usual : 1; }
+
+}  // namespace
+
+TensorRate tensor_rate(const Gpu& gpu, const TensorCores& cores, double element_bytes,
+                       const KernelCalibration& calibration) {
+  const bool is_fp8 = element_bytes < 2 && gpu.fp8.per_second > 0;
+  const ComputeEfficiency &own = calibration.gemm, usual = default_kernel_calibration(gpu).gemm;
+  const double peak = is_fp8 ? gpu.fp8.per_second : std::max(gpu.fp16.per_second, gpu.bf16.per_second);
+  const double calibrated =
+      is_fp8 ? calibrated_ratio(own.fp8, usual.fp8) : calibrated_ratio(own.half, usual.half);
+  TensorRate rate;
+  rate.flops_per_clock = peak / std::max(1, gpu.sm_count) / clock_rate(gpu);
+  rate.clock = clock_rate(gpu) * gpu.sustained_clock;
+  rate.share = (is_fp8 ? cores.sustained_fp8 : cores.sustained_half) * calibrated;
+  return rate;
+}
+
+double operand_loss(const Tile& tile, const TensorCores& cores, double bytes_per_clock,
+                    const KernelCalibration& calibration) {
+  const double reading = bytes_per_clock / kSharedBytesPerClock;
+  if (cores.instruction_rows <= 0)
+    return 1 + calibration.product.operand_loading * reading / tile_intensity(tile.m, tile.n);
+  const double p = calibration.roofline_power;
+  const double share = reading / instruction_intensity(tile, cores.instruction_rows);
+  return std::pow(1 + std::pow(share, p), 1 / p);
+}
+
+double product_memory_seconds(double bytes, const Gpu& gpu) {
+  return bytes / (gpu.memory_bandwidth.per_second * kReadShare);
+}
+
+double tensor_product_seconds(const TensorProduct& p, const Gpu& gpu, const TensorCores& cores,
+                              const KernelCalibration& calibration) {
+  if (!(p.m * p.n * p.k * p.count > 0)) return 0;
+  constexpr double kResultBytes = 2;
+  const ProductMachine machine(gpu, cores, calibration, p.element_bytes);
+  const double bytes = p.count * (p.element_bytes * (p.m * p.k + p.k * p.n) + kResultBytes * p.m * p.n);
+  const double memory = product_memory_seconds(bytes, gpu) + kMemoryLatency;
+  return to_seconds(calibration.launch_gap) +
+         overlapped(least_tiled_seconds(p, machine), memory, calibration.roofline_power);
+}
+
+}  // namespace foretrain
