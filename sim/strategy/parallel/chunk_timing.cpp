@@ -89,7 +89,9 @@ double StepPrices::kernel_s(const LayerStep& step) const {
 Priced StepPrices::price(const LayerStep& step) const {
   if (step.kind == LayerStep::Kind::exchange) {
     const ExchangeTime& time = site_.exchanges.at(group_of(step.along), step.exchange, step.bytes);
-    return {seconds(time.seconds * step.exposed), on_this_host(kernels_.exchange), time.gpu_share, &step};
+    const bool is_skewed = step.along == Along::tensor && site_.job.degrees.pipeline > 1;
+    const Time skew = is_skewed ? kernels_.pipeline_skew * site_.job.degrees.tensor : Time{};
+    return {seconds(time.seconds * step.exposed) + skew, on_this_host(kernels_.exchange), time.gpu_share, &step};
   }
   const Time host = kernels_.launch * step.launches + kernels_.python_function * step.python;
   return {seconds(kernel_s(step) * site_.device.kernel.time_scale * site_.kernel_factor), on_this_host(host), 0,

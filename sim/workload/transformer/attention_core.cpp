@@ -38,7 +38,8 @@ struct Core {
                       .kv_heads = std::max<std::int64_t>(1, kv_heads() / ranks_of_heads),
                       .head_dim = width,
                       .causal = causal,
-                      .backward = backward};
+                      .backward = backward,
+                      .is_version_2 = writer.kernels().attention_is_version_2};
     step.launches = backward ? 3 : 1;  // the sum of gradient times result, the kernel, a conversion
     return step;
   }

@@ -20,9 +20,10 @@ LayerKernels nanotron() {
           .rotary_launches = 2,
           .attention_copies = 4,
           .attention_copy_launches = 4,
+          .attention_is_version_2 = true,
           .length_launches = 7,
           .gate_passes = 5,
-          .gate_backward_passes = 8,
+          .gate_backward_passes = 13,
           .gate_launches = 2,
           .gate_backward_launches = 4,
           .saved_inner = 4,
@@ -35,10 +36,11 @@ LayerKernels nanotron() {
           .split = StageSplit::by_cost,
           .pipeline_waits_on_host = true,
           .pipeline_sends_sizes = true,
-          .launch = microseconds(13),
-          .exchange = microseconds(35),
-          .python_function = microseconds(40),
-          .layer = microseconds(150)};
+          .launch = microseconds(18),
+          .exchange = microseconds(60),
+          .python_function = microseconds(60),
+          .layer = microseconds(150),
+          .pipeline_skew = microseconds(205)};
 }
 
 /// Transformer Engine: norm and product in one module, fused rotary, gate and loss; weight gradients added
@@ -74,6 +76,7 @@ LayerKernels torchtitan() {
           .name = "torchtitan",
           .attention_copies = 2,
           .attention_copy_launches = 2,
+          .attention_is_version_2 = true,
           .loss_passes = 8,
           .loss_backward_passes = 6,
           .launch = microseconds(6),
@@ -99,6 +102,7 @@ LayerKernels llm_foundry() {
           .rotary_launches = 0,
           .attention_copies = 2,
           .attention_copy_launches = 2,
+          .attention_is_version_2 = true,
           .gate_passes = 2,
           .gate_backward_passes = 3,
           .loss_passes = 10,
@@ -110,6 +114,7 @@ LayerKernels llm_foundry() {
 LayerKernels internevo() {
   LayerKernels row = megatron();
   row.framework = LlmFramework::internevo, row.name = "internevo";
+  row.attention_is_version_2 = true;
   row.weight_gradients_add = row.gathers_behind_forward = false;
   row.launch = microseconds(10);
   return row;

@@ -36,6 +36,7 @@ struct LayerKernels {
   int rotary_launches = 1;
   double attention_copies = 0;  ///< passes over queries, keys and values besides, each way
   int attention_copy_launches = 0;
+  bool attention_is_version_2 = false;  ///< FlashAttention-2, also on Hopper
   int length_launches = 0;  ///< small kernels that make cumulated lengths anew in every layer
   double gate_passes = 3;  ///< over the inner width: two read, one written
   double gate_backward_passes = 5;
@@ -59,6 +60,8 @@ struct LayerKernels {
   Time exchange = microseconds(25);    ///< a collective through the process group
   Time python_function = microseconds(30);  ///< forward or backward of a function of autograd in Python
   Time layer = microseconds(60);            ///< modules and hooks of a layer, each way
+  /// In a pipeline, more of each exchange of tensor ranks for every one of them (docs/models/large_models.md).
+  Time pipeline_skew{};
 };
 
 const std::vector<LayerKernels>& layer_kernels();
