@@ -20,7 +20,7 @@ constexpr std::string_view kOneNorm = R"(  { type = "add", branches = [
           <attention>,
         ],
         [
-<mlp>        ],
+<deep_mlp>        ],
       ] },
     ],
   ] },
@@ -56,9 +56,21 @@ std::string attention_text(const PackedAttention& own) {
       own.bias ? ", query_bias = true, output_bias = true" : "", own.fused ? ", fused = true" : "");
 }
 
+/// The same lines, four columns deeper.
+std::string deeper(std::string_view lines) {
+  std::string out;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = lines.find('\n', at);
+    out += fmt::format("    {}\n", lines.substr(at, end - at));
+    at = end == std::string_view::npos ? lines.size() : end + 1;
+  }
+  return out;
+}
+
 std::string packed_text(Filling& fill, std::int64_t layers, const PackedAttention& own, bool bias,
                         std::string_view body) {
   fill.put("attention", attention_text(own)).put("mlp", std::string(kPlainMlp));
+  fill.put("deep_mlp", deeper(kPlainMlp));
   fill.put("plain_keys", bias ? "" : ", bias = false");
   fill.put("layer_lines",
            fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
