@@ -52,7 +52,7 @@ std::string attention_text(const PackedAttention& own) {
       "{{ type = \"grouped_attention\", heads = {}{}, packed = true{}{}{}, causal = true{}, name = "
       "\"self_attention\" }}",
       own.heads, own.groups != own.heads ? fmt::format(", groups = {}", own.groups) : "",
-      own.rotary > 0 ? fmt::format(", rotary = {}", own.rotary) : "", own.alibi ? ", alibi = true" : "",
+      own.rotary > 0 ? fmt::format(", head_width = {0}, rotary = {0}", own.rotary) : "", own.alibi ? ", alibi = true" : "",
       own.bias ? ", query_bias = true, output_bias = true" : "", own.fused ? ", fused = true" : "");
 }
 
