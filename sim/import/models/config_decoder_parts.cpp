@@ -65,16 +65,14 @@ void put_tied(const ConfigSource& source, Filling& fill, bool otherwise) {
   fill.put("tied", tied ? ", weights = \"words\"" : "");
 }
 
-void put_decoder(const ConfigSource& source, Filling& fill, std::string_view norm, bool usually_tied) {
+void put_decoder(const ConfigSource& source, Filling& fill, const DecoderForm& form) {
   ConfigValues& values = source.values;
-  fill.put("title", title_of(source))
-      .put("norm", std::string(norm))
-      .put("width", values.size({"hidden_size", "d_model", "n_embed"}));
+  fill.put("title", title_of(source)).put("norm", std::string(form.norm)).put("width", form.width);
   const std::int64_t most = values.size_or(
       {"max_position_embeddings", "max_sequence_length", "max_seq_len", "seq_length"}, kUsualTokens);
   fill.put("tokens", source.tokens(most, kUsualTokens)).put("words", values.size({"vocab_size"}));
   fill.put("before", "").put("norm_keys", "").put("plain_keys", "").put("soft_cap", "");
-  put_tied(source, fill, usually_tied);
+  put_tied(source, fill, form.usually_tied);
   fill.put("head", head_of(source, fill));
 }
 

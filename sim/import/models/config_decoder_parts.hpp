@@ -62,8 +62,15 @@ bool is_fused(const ConfigSource& source);
 /// Which head the config's architecture has, with its loss: the next word where it says nothing.
 std::string head_of(const ConfigSource& source, Filling& fill);
 void put_tied(const ConfigSource& source, Filling& fill, bool otherwise);
+/// What all decoders have: their width, the type of their norms, whether embedding and head share a weight
+/// where the config does not say.
+struct DecoderForm {
+  std::int64_t width = 1;
+  std::string_view norm = "rms_norm";
+  bool usually_tied = false;
+};
 /// Title, tokens of a sample, words, width, norm, head; all other gaps of kDecoder empty.
-void put_decoder(const ConfigSource& source, Filling& fill, std::string_view norm, bool usually_tied);
+void put_decoder(const ConfigSource& source, Filling& fill, const DecoderForm& form);
 /// grouped_attention as Llama's kin has it, `more` keys behind its sizes.
 std::string llama_attention(const ConfigSource& source, std::int64_t width, std::string_view more = "");
 

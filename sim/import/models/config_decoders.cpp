@@ -94,7 +94,7 @@ std::string write_gpt_neox(const ConfigSource& source) {
       values.share_or("rotary_pct", 0.25) * static_cast<double>(width / std::max<std::int64_t>(1, heads)));
   const bool bias = values.flag_or("attention_bias", true);
   Filling fill;
-  put_decoder(source, fill, "layer_norm", false);
+  put_decoder(source, fill, {width, "layer_norm"});
   fill.put("inner", values.size({"intermediate_size"}));
   fill.put("activation", activation_layer(source, values.word_or("hidden_act", "gelu")));
   fill.put(
@@ -114,7 +114,7 @@ std::string write_llama(const ConfigSource& source) {
   const bool is_gemma = source.model_type == "gemma", has_experts = source.model_type == "mixtral";
   const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  put_decoder(source, fill, "rms_norm", is_gemma);
+  put_decoder(source, fill, {width, "rms_norm", is_gemma});
   if (is_gemma) fill.put("before", "  { type = \"scale\" },\n");
   fill.put("inner", values.size({"intermediate_size"}));
   fill.put("activation",

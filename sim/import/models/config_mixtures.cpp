@@ -39,7 +39,6 @@ std::string experts_line(const Mixture& own) {
 
 std::string mixture_text(const ConfigSource& source, Filling& fill, const Mixture& own,
                          const std::vector<DecoderLayer>& layers) {
-  put_decoder(source, fill, "rms_norm", false);
   fill.put("activation", activation_layer(source, source.values.word_or("hidden_act", "silu")));
   fill.put("mlp_bias", word_of(source.values.flag_or("mlp_bias", false))).put("inner", own.dense_width);
   fill.put("dense", std::string(kGatedMlp)).put("experts", experts_line(own));
@@ -85,8 +84,10 @@ std::string write_qwen_moe(const ConfigSource& source) {
   }
   if (values.count("mlp_only_layers") > 0)
     source.remarks.push_back("mlp_only_layers are not read: layers follow decoder_sparse_step");
+  const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  fill.put("attention", llama_attention(source, values.size({"hidden_size"})));
+  put_decoder(source, fill, {width});
+  fill.put("attention", llama_attention(source, width));
   return mixture_text(source, fill, own,
                       every(values.size_or({"decoder_sparse_step"}, 1), listed_layers(source)));
 }
@@ -106,6 +107,7 @@ std::string write_deepseek(const ConfigSource& source) {
   if (values.size_or({"num_nextn_predict_layers"}, 1) > 0 && source.model_type == "deepseek_v3")
     source.remarks.push_back("without the layer that predicts a further token (MTP)");
   Filling fill;
+  put_decoder(source, fill, {values.size({"hidden_size"})});
   fill.put("attention", latent_attention(source));
   return mixture_text(source, fill, own, layers);
 }
@@ -121,8 +123,10 @@ std::string write_llama4(const ConfigSource& source) {
   const std::int64_t head = values.size_or({"head_dim"}, 128);
   for (std::size_t i = 0; i < layers.size(); ++i)
     layers[i].with = fmt::format("rotary = {}", (i + 1) % without_position == 0 ? 0 : head);
+  const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  fill.put("attention", llama_attention(source, values.size({"hidden_size"}), ", rotary = \"$rotary\""));
+  put_decoder(source, fill, {width});
+  fill.put("attention", llama_attention(source, width, ", rotary = \"$rotary\""));
   return mixture_text(source, fill, own, layers);
 }
 

@@ -93,7 +93,7 @@ std::string write_gemma_windows(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  put_decoder(source, fill, "rms_norm", true);
+  put_decoder(source, fill, {width, "rms_norm", true});
   fill.put("before", "  { type = \"scale\" },\n");
   if (source.model_type == "gemma2") fill.put("soft_cap", std::string(kSoftCap));
   fill.put("activation", activation_layer(source, values.word_or("hidden_activation", "gelu_pytorch_tanh")));
@@ -108,22 +108,23 @@ std::string write_gemma_windows(const ConfigSource& source) {
 std::string write_olmo(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_first = source.model_type == "olmo";
+  const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  put_decoder(source, fill, is_first ? "layer_norm" : "rms_norm", false);
+  put_decoder(source, fill, {width, is_first ? "layer_norm" : "rms_norm"});
   if (is_first) fill.put("norm_keys", ", trained = false");
   fill.put("activation", activation_layer(source, values.word_or("hidden_act", "silu")));
-  fill.put("attention",
-           llama_attention(source, values.size({"hidden_size"}), is_first ? "" : ", norm_rows = true"));
+  fill.put("attention", llama_attention(source, width, is_first ? "" : ", norm_rows = true"));
   fill.put("mlp", std::string(kGatedMlp));
   return text_of(source, fill, is_first ? kInSeries : kAfter, equal_layers(source));
 }
 
 std::string write_nemotron(const ConfigSource& source) {
   ConfigValues& values = source.values;
+  const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  put_decoder(source, fill, "layer_norm", false);
+  put_decoder(source, fill, {width, "layer_norm"});
   fill.put("activation", activation_layer(source, values.word_or("hidden_act", "relu2")));
-  fill.put("attention", llama_attention(source, values.size({"hidden_size"})));
+  fill.put("attention", llama_attention(source, width));
   fill.put("mlp", std::string(kSquaredMlp));
   return text_of(source, fill, kInSeries, equal_layers(source));
 }

@@ -52,8 +52,9 @@ std::string attention_text(const PackedAttention& own) {
       "{{ type = \"grouped_attention\", heads = {}{}, packed = true{}{}{}, causal = true{}, name = "
       "\"self_attention\" }}",
       own.heads, own.groups != own.heads ? fmt::format(", groups = {}", own.groups) : "",
-      own.rotary > 0 ? fmt::format(", head_width = {0}, rotary = {0}", own.rotary) : "", own.alibi ? ", alibi = true" : "",
-      own.bias ? ", query_bias = true, output_bias = true" : "", own.fused ? ", fused = true" : "");
+      own.rotary > 0 ? fmt::format(", head_width = {0}, rotary = {0}", own.rotary) : "",
+      own.alibi ? ", alibi = true" : "", own.bias ? ", query_bias = true, output_bias = true" : "",
+      own.fused ? ", fused = true" : "");
 }
 
 /// The same lines, four columns deeper.
@@ -97,7 +98,7 @@ std::string write_falcon(const ConfigSource& source) {
   own.alibi = values.flag_or("alibi", false), own.bias = bias, own.fused = is_fused(source);
   if (!own.alibi) own.rotary = std::max<std::int64_t>(1, width / own.heads);
   Filling fill;
-  put_decoder(source, fill, "layer_norm", true);
+  put_decoder(source, fill, {width, "layer_norm", true});
   fill.put("inner", values.size_or({"ffn_hidden_size"}, 4 * width));
   fill.put("activation", activation_layer(source, values.word_or("activation", "gelu")));
   return packed_text(fill, values.size({"num_hidden_layers", "n_layer"}), own, bias,
@@ -110,7 +111,7 @@ std::string write_bloom(const ConfigSource& source) {
   PackedAttention own{values.size({"num_attention_heads", "n_head"})};
   own.groups = own.heads, own.alibi = own.bias = true;
   Filling fill;
-  put_decoder(source, fill, "layer_norm", true);
+  put_decoder(source, fill, {width, "layer_norm", true});
   fill.put("before", std::string(kEmbeddingNorm)).put("inner", 4 * width);
   fill.put("activation", "{ type = \"gelu\" }");
   return packed_text(fill, values.size({"num_hidden_layers", "n_layer"}), own, true, kInSeries);
@@ -126,7 +127,7 @@ std::string write_mpt(const ConfigSource& source) {
   own.alibi = attention.flag_or("alibi", true);
   own.fused = attention.word_or("attn_impl", "flash") != "torch";
   Filling fill;
-  put_decoder(source, fill, "layer_norm", true);
+  put_decoder(source, fill, {width, "layer_norm", true});
   fill.put("norm_keys", bias ? "" : ", bias = false");
   if (!own.alibi && values.flag_or("learned_pos_emb", true))
     fill.put("before", fmt::format("  {{ type = \"position\", entries = {}, name = \"wpe\" }},\n",

@@ -129,6 +129,14 @@ TEST_CASE("MPT has slopes and no biases, or positions and biases") {
         kWords + 64 * 16 + 2 * kNorm + 3 * (12 * 16 * 16 + 13 * 16));
 }
 
+TEST_CASE("what a decoder's config lacks is named once") {
+  CHECK_THAT(mistakes_of(R"({"model_type": "olmo2"})"),
+             ContainsSubstring("a config of olmo2 needs hidden_size, vocab_size, num_attention_heads, "
+                               "num_hidden_layers, intermediate_size"));
+  CHECK_THAT(mistakes_of(R"({"model_type": "mpt"})"),
+             ContainsSubstring("a config of mpt needs d_model, n_heads, vocab_size, n_layers"));
+}
+
 TEST_CASE("a list of layers has an end") {
   std::string text = config("olmo", R"("intermediate_size": 40)");
   text.replace(text.find(R"("num_hidden_layers": 3)"), 22, R"("num_hidden_layers": 1000000)");
