@@ -58,7 +58,10 @@ TensorId record_grouped(Tape& tape, TensorId input, std::int64_t out, std::int64
   };
   tape.forward(products(1).with(work.forward()));
   tape.save(input);
-  tape.node({{products(2).with(work.for_input()).with(work.for_weights()), {weight}}}, {input}, result);
+  const bool further = tape.at(input).needs_gradient;
+  Operator backward = products(further ? 2 : 1);
+  if (further) backward.with(work.for_input());
+  tape.node({{backward.with(work.for_weights()), {weight}}}, {input}, result);
   return result;
 }
 

@@ -24,13 +24,17 @@ double products(const ExpandedModel& model) { return model.forward_gemm_flops().
 
 TEST_CASE("grouped experts have the work of single ones in a kernel a product") {
   Layer layer = four_experts();
-  const ExpandedModel loop = expanded({6, 16}, {layer});
+  const ExpandedModel loop = expanded({6, 16}, {layer}), behind = expanded({6, 16}, {linear(16), layer});
   set(layer, "grouped", true);
-  const ExpandedModel grouped = expanded({6, 16}, {layer});
+  const ExpandedModel grouped = expanded({6, 16}, {layer}),
+                      grouped_behind = expanded({6, 16}, {linear(16), layer});
   CHECK(grouped.parameter_elements() == kRouter + 4 * kExpert);
   CHECK(loop.parameter_elements() == grouped.parameter_elements());
   CHECK(products(grouped) == products(loop));
-  CHECK(grouped.backward_flops().per_sample < loop.backward_flops().per_sample);  // fewer zeros to add
+  CHECK(grouped.backward_flops().per_sample == loop.backward_flops().per_sample);
+  // Zeros of the whole are written once instead of for each expert, and the gradients of the loop's four
+  // gatherings are summed.
+  CHECK(behind.backward_flops().per_sample - grouped_behind.backward_flops().per_sample == 2 * 3. * 6 * 16);
   CHECK(loop.parameters.size() == 1 + 4 * 3);
   CHECK(grouped.parameters.size() == 1 + 3);
   CHECK(grouped.gradient_ready_order().size() == grouped.parameters.size());
