@@ -7,6 +7,7 @@
 // copied behind the plain ones of every head's key. Scores are over d + r elements, the context is v wide.
 // Backward adds the copies' gradients, and writes both parts of what was cut into one.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -31,10 +31,12 @@ TEST_CASE("grouped experts have the work of single ones in a kernel a product") 
   CHECK(grouped.parameter_elements() == kRouter + 4 * kExpert);
   CHECK(loop.parameter_elements() == grouped.parameter_elements());
   CHECK(products(grouped) == products(loop));
-  CHECK(grouped.backward_flops().per_sample == loop.backward_flops().per_sample);
-  // Zeros of the whole are written once instead of for each expert, and the gradients of the loop's four
-  // gatherings are summed.
-  CHECK(behind.backward_flops().per_sample - grouped_behind.backward_flops().per_sample == 2 * 3. * 6 * 16);
+  // The loop adds the gradients of the router's 6 x 4 weights, and behind another layer those of its four
+  // gatherings, each of which is written into zeros of the whole.
+  const double weights = 3. * 6 * 4;
+  CHECK(loop.backward_flops().per_sample - grouped.backward_flops().per_sample == weights);
+  CHECK(behind.backward_flops().per_sample - grouped_behind.backward_flops().per_sample ==
+        weights + 2 * 3. * 6 * 16);
   CHECK(loop.parameters.size() == 1 + 4 * 3);
   CHECK(grouped.parameters.size() == 1 + 3);
   CHECK(grouped.gradient_ready_order().size() == grouped.parameters.size());
