@@ -83,7 +83,7 @@ TEST_CASE("Gemma 2 and 3 have four norms a layer, and layers that see a window")
              ContainsSubstring(R"(repeat = 3, with = { window = 0 }, name = "layers")"));
 }
 
-TEST_CASE("OLMo's norms have no weights; OLMo 2 has them after its parts and over rows of queries") {
+TEST_CASE("OLMo's norms have no weights, and OLMo 2 has them after its parts and over rows of queries") {
   const std::string sizes = R"("num_key_value_heads": 4, "intermediate_size": 40)";
   CHECK(parameters(config("olmo", sizes)) == 2 * kWords + 3 * (kAttention + gated(40)));
   CHECK(parameters(config("olmo2", sizes)) ==
