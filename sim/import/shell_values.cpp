@@ -60,9 +60,9 @@ HostCount counts_hosts(std::string_view command) {
 }
 
 /// + - * / % and parentheses over integers and variables.
-class Arithmetic {
+class ShellArithmetic {
  public:
-  Arithmetic(std::string_view text, ShellValues& values, int depth)
+  ShellArithmetic(std::string_view text, ShellValues& values, int depth)
       : text_(text), values_(values), depth_(depth) {}
 
   std::optional<std::int64_t> evaluate() {
@@ -218,7 +218,7 @@ std::optional<std::int64_t> ShellValues::evaluate(std::string_view expression, i
                          ? std::string(expression)
                          : expand(scan_quoted(expression), depth + 1);
   if (text.size() > kLongestValue || !is_known(text)) return std::nullopt;
-  return Arithmetic(text, *this, depth).evaluate();
+  return ShellArithmetic(text, *this, depth).evaluate();
 }
 
 std::string ShellValues::value_of_command(const WordPart& part, int depth) {

@@ -90,13 +90,35 @@ LogJson parsed(const SourceText& source, Diagnostics& diagnostics) {
 }  // namespace
 
 const std::vector<ConfigFamily>& config_families() {
-  static const std::vector<ConfigFamily> rows{{"bert", write_bert},      {"roberta", write_roberta},
-                                              {"gpt2", write_gpt2},      {"gpt_neox", write_gpt_neox},
-                                              {"llama", write_llama},    {"mistral", write_llama},
-                                              {"mixtral", write_llama},  {"qwen2", write_llama},
-                                              {"qwen3", write_llama},    {"gemma", write_llama},
-                                              {"t5", write_t5},          {"vit", write_vit},
-                                              {"swin", write_swin},      {"convnext", write_convnext},
+  static const std::vector<ConfigFamily> rows{{"bert", write_bert},
+                                              {"roberta", write_roberta},
+                                              {"gpt2", write_gpt2},
+                                              {"gpt_neox", write_gpt_neox},
+                                              {"llama", write_llama},
+                                              {"mistral", write_llama},
+                                              {"mixtral", write_llama},
+                                              {"qwen2", write_llama},
+                                              {"qwen3", write_llama},
+                                              {"gemma", write_llama},
+                                              {"internlm", write_llama},
+                                              {"qwen2_moe", write_qwen_moe},
+                                              {"qwen3_moe", write_qwen_moe},
+                                              {"deepseek_v2", write_deepseek},
+                                              {"deepseek_v3", write_deepseek},
+                                              {"kimi_k2", write_deepseek},
+                                              {"llama4_text", write_llama4},
+                                              {"gemma2", write_gemma_windows},
+                                              {"gemma3_text", write_gemma_windows},
+                                              {"olmo", write_olmo},
+                                              {"olmo2", write_olmo},
+                                              {"nemotron", write_nemotron},
+                                              {"falcon", write_falcon},
+                                              {"bloom", write_bloom},
+                                              {"mpt", write_mpt},
+                                              {"t5", write_t5},
+                                              {"vit", write_vit},
+                                              {"swin", write_swin},
+                                              {"convnext", write_convnext},
                                               {"whisper", write_whisper}};
   return rows;
 }
@@ -131,7 +153,8 @@ std::string activation_layer(const ConfigSource& source, std::string_view functi
       {"gelu_new", "gelu_new"}, {"gelu_fast", "gelu_new"},
       {"quick_gelu", "silu"},   {"relu", "relu"},
       {"silu", "silu"},         {"swish", "silu"},
-      {"tanh", "tanh"},         {"sigmoid", "sigmoid"}};
+      {"tanh", "tanh"},         {"sigmoid", "sigmoid"},
+      {"relu2", "squared_relu"}};
   for (const auto& [name, type] : known) {
     if (name == function) return fmt::format("{{ type = \"{}\" }}", type);
   }

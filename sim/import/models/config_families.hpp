@@ -42,6 +42,18 @@ std::string write_roberta(const ConfigSource& source);
 std::string write_gpt2(const ConfigSource& source);
 std::string write_llama(const ConfigSource& source);
 std::string write_gpt_neox(const ConfigSource& source);
+// config_mixtures.cpp
+std::string write_qwen_moe(const ConfigSource& source);
+std::string write_deepseek(const ConfigSource& source);
+std::string write_llama4(const ConfigSource& source);
+// config_norms.cpp
+std::string write_gemma_windows(const ConfigSource& source);
+std::string write_olmo(const ConfigSource& source);
+std::string write_nemotron(const ConfigSource& source);
+// config_packed.cpp
+std::string write_falcon(const ConfigSource& source);
+std::string write_bloom(const ConfigSource& source);
+std::string write_mpt(const ConfigSource& source);
 // config_translators.cpp
 std::string write_t5(const ConfigSource& source);
 std::string write_whisper(const ConfigSource& source);

@@ -29,6 +29,8 @@ class ConfigValues {
   double share_or(const char* name, double otherwise);
   bool flag_or(const char* name, bool otherwise);
   std::string word_or(const char* name, std::string_view otherwise);
+  /// Of an object within; without keys where there is none. What it misses is not reported by finish().
+  ConfigValues inside(const char* name) const { return {at(object_, name), diagnostics_}; }
   /// Entries of an object or list; 0 where there is none.
   std::size_t count(const char* name) const;
   /// A value that cannot be, said at its key.

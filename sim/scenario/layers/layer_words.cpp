@@ -31,10 +31,13 @@ constexpr std::array kWords{
     LayerWords{"dropout_channels", "drops whole channels (Dropout2d)"},
     LayerWords{"roi_align",
                "`out` regions of kernel x kernel, cut out of one feature map or of several levels"},
-    LayerWords{"layer_norm", "over the last dimension"},
+    LayerWords{"layer_norm",
+               "over the last dimension; `bias = false`: a weight alone is trained, `trained = false`: "
+               "nothing"},
     LayerWords{"linear", "over the last dimension; `bias_apart`: added by an operator of its own"},
     LayerWords{"relu", "max(x, 0)"},
     LayerWords{"relu6", "min(max(x, 0), 6)"},
+    LayerWords{"squared_relu", "max(x, 0) squared, two operators"},
     LayerWords{"gelu", "one fused kernel"},
     LayerWords{"gelu_new", "its tanh formula, operator by operator"},
     LayerWords{"silu", "x sigmoid(x), swish"},
@@ -95,13 +98,20 @@ constexpr std::array kWords{
     LayerWords{"gru", "the same with three gates"},
     LayerWords{"matmul", "[heads, m, k] times [heads, k, n], two results"},
     LayerWords{"rms_norm", "by the root of the mean square over the last dimension, as in Llama and T5"},
-    LayerWords{"grouped_attention",
-               "`groups` heads of keys and values (otherwise `heads`), `rotary` elements of a head turned by "
-               "position, `norm` of each head; `memory`: keys and values of another result, or with "
-               "`relative` a bias of the scores; see [sequences](../models/sequences.md)"},
+    LayerWords{
+        "grouped_attention",
+        "`groups` heads of keys and values (otherwise `heads`), `rotary` elements of a head turned by "
+        "position, `norm` of each head or `norm_rows` of all together, `alibi` slopes by distance, a causal "
+        "`window` of so many keys; `memory`: keys and values of another result, or with "
+        "`relative` a bias of the scores; see [sequences](../models/sequences.md)"},
+    LayerWords{"latent_attention",
+               "as in DeepSeek-V2: queries by way of `query_rank` (without: directly), keys and values of "
+               "`kv_rank`; heads of `plain` + `rotary` elements, values of `value`"},
     LayerWords{"relative_bias", "T5's bias of the scores, a table of `buckets` distances for each head"},
     LayerWords{"experts",
-               "a router sends each row through `top` of `experts` perceptrons of `width`, as in Mixtral"},
+               "a router sends each row through `top` of `experts` perceptrons of `width`, as in Mixtral; "
+               "`grouped`: one kernel for all; `capacity`: percent of the even share that each takes; "
+               "`shared_width`: of those that every row passes; `balance_bias`: of the choice, not trained"},
     LayerWords{"trained_scale", "times a trained vector of `out` elements (the width, or the channels)"},
     LayerWords{"trained_shift", "plus such a vector"}};
 

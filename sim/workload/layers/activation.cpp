@@ -66,6 +66,23 @@ Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+/// relu(x)^2 by two operators; backward needs relu's result alone: twice it, times the gradient, and relu's
+/// own.
+Applied apply_squared_relu(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
+  const auto n = static_cast<double>(in.elements());
+  const TensorId result = tape.result(in, {input}, false);
+  tape.forward(make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(2 * n),
+                             per_sample(16 * n), 2));
+  if (tape.at(result).needs_gradient) tape.save(per_sample(4 * n));
+  tape.node({{make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(3 * n),
+                            per_sample(32 * n), 3),
+              {}}},
+            {input}, result);
+  return {result, "", ""};
+}
+
 }  // namespace
 
 TensorId record_softmax(Tape& tape, TensorId input) {
@@ -150,6 +167,9 @@ LayerType relu_layer() { return activation("relu", apply_activation<kPlain>); }
 LayerType relu6_layer() { return activation("relu6", apply_activation<kHard>); }
 LayerType gelu_layer() {
   return {.name = "gelu", .apply = apply_activation<kGelu>, .module = ModuleRule::outside_blocks};
+}
+LayerType squared_relu_layer() {
+  return {.name = "squared_relu", .apply = apply_squared_relu, .module = ModuleRule::outside_blocks};
 }
 LayerType silu_layer() { return activation("silu", apply_activation<kSilu>); }
 LayerType hardswish_layer() { return activation("hardswish", apply_activation<kHard>); }

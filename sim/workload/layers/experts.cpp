@@ -1,11 +1,18 @@
-// A mixture of experts as Mixtral runs it: a router chooses `top` of `experts` perceptrons for each row; a
-// loop of the script gathers every expert's rows, runs it on them and adds the weighted result to the rows.
+// A mixture of experts: a router chooses `top` of `experts` perceptrons for each row, and the weighted
+// results are added up. Mixtral's script loops over the experts and gathers the rows of each; `grouped` sorts
+// all rows by expert once and runs each product as one kernel. Experts that every row passes (`shared_width`)
+// are one perceptron more, as in DeepSeek and Qwen2.
 //
 // Rows are shared out evenly: expert e of E takes those from floor(e R / E) to floor((e + 1) R / E) of the R
-// = rows x top chosen ones, so that their sum is exact. Backward of the gathering writes an expert's rows
-// into zeros of the whole.
+// = rows x top chosen ones, so that their sum is exact. With a capacity of c percent each takes ceil(c R /
+// 100 E) rows instead, some of them zeros, as in training that drops what does not fit. A router with a
+// balancing bias (DeepSeek-V3) adds it to the scores before the choice; it is no trained weight: the script
+// moves it a step after each batch.
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "sim/workload/layers/expert_rows.hpp"
 #include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
 #include "sim/workload/layers/softmax.hpp"
@@ -14,94 +21,42 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kMostExperts = 1024;
+/// Room for ten times the even share: more is a mistake.
+constexpr std::int64_t kMostCapacity = 1000;
 /// One-hot of the choice, its permutation, top-k and the weights' sum and quotient.
 constexpr int kRouterOperators = 6;
+constexpr int kPartsOfPerceptron = 4;
 
 struct Experts {
   std::int64_t experts = 0, top = 0;
-  std::int64_t width = 0;  ///< inside an expert
-  bool gated = true;       ///< silu(x a) * (x b), otherwise silu(x a)
+  std::int64_t width = 0;         ///< inside an expert
+  bool gated = true;              ///< silu(x a) * (x b), otherwise silu(x a)
+  bool grouped = false;           ///< one kernel for a product of all experts
+  std::int64_t capacity = 0;      ///< percent of the even share that an expert takes; 0: what comes
+  std::int64_t shared_width = 0;  ///< of the experts that every row passes, together; 0: none
+  bool shared_gate = false;       ///< their result is weighted by a sigmoid of its own
+  bool balance_bias = false;      ///< of the router's choice
 };
-
-/// An operator of a script on n elements that reads and writes `bytes`.
-Operator pass(OperatorClass cls, HostCall call, double flops, double bytes, int kernels = 1) {
-  return make_operator(cls, call, per_sample(flops), per_sample(bytes), kernels);
-}
 
 TensorId record_router(Tape& tape, const Experts& own, TensorId input) {
   const TensorId logits = record_linear(tape, input, own.experts, {LinearForm::Bias::none, "router."});
   const TensorId weights = record_softmax(tape, logits);
   const auto n = static_cast<double>(tape.at(weights).shape.elements());
-  Operator choice = pass(OperatorClass::elementwise, HostCall::activation, kRouterOperators * n,
-                         8 * kRouterOperators * n, kRouterOperators);
-  choice.calls = kRouterOperators;
+  if (own.balance_bias) tape.untrained("router.bias", own.experts);
+  const int passes = kRouterOperators + (own.balance_bias ? 1 : 0);
+  Operator choice =
+      script_pass(OperatorClass::elementwise, HostCall::activation, passes * n, 8 * passes * n, passes);
+  choice.calls = static_cast<std::uint16_t>(passes);
   tape.forward(choice);
   return weights;
 }
 
-/// The rows of one expert, found by a search through its column of the choice.
-TensorId gather_rows(Tape& tape, TensorId input, std::int64_t rows) {
-  const Shape in = tape.at(input).shape;
-  const Shape made = Shape::sequence(rows, in.width());
-  const auto part = static_cast<double>(made.elements()), whole = static_cast<double>(in.elements());
-  const TensorId gathered = tape.result(made, {input}, false);
-  tape.forward(
-      pass(OperatorClass::copy, HostCall::embedding, 0, 8 * part + 24 * static_cast<double>(rows), 2));
-  tape.save(per_sample(16 * static_cast<double>(rows)));
-  tape.node({{pass(OperatorClass::embedding, HostCall::embedding, whole, 4 * whole + 12 * part, 2), {}}},
-            {input}, gathered);
-  return gathered;
-}
-
-TensorId record_silu(Tape& tape, TensorId input) {
-  const auto n = static_cast<double>(tape.at(input).shape.elements());
-  const TensorId result = tape.result(tape.at(input).shape, {input}, false);
-  tape.forward(pass(OperatorClass::elementwise, HostCall::activation, n, 8 * n));
-  tape.save(input);
-  tape.node({{pass(OperatorClass::elementwise, HostCall::activation, 8 * n, 12 * n), {}}}, {input}, result);
-  return result;
-}
-
-TensorId record_gate(Tape& tape, TensorId gate, TensorId up) {
-  const auto n = static_cast<double>(tape.at(gate).shape.elements());
-  const TensorId result = tape.result(tape.at(gate).shape, {gate, up}, false);
-  tape.forward(pass(OperatorClass::elementwise, HostCall::add, n, 12 * n));
-  tape.save(gate), tape.save(up);
-  tape.node({{pass(OperatorClass::elementwise, HostCall::add, 2 * n, 24 * n, 2), {}}}, {gate, up}, result);
-  return result;
-}
-
-/// Times the router's weights, which get a gradient of their own: a product and its sum over the width.
-TensorId record_weighting(Tape& tape, TensorId rows, TensorId weights) {
-  const Shape shape = tape.at(rows).shape;
-  const auto n = static_cast<double>(shape.elements());
-  const TensorId result = tape.result(shape, {rows, weights}, false);
-  tape.forward(
-      pass(OperatorClass::elementwise, HostCall::add, n, 8 * n + 4 * static_cast<double>(shape.rows()), 2));
-  tape.save(rows);
-  tape.node({{pass(OperatorClass::elementwise, HostCall::add, 3 * n, 24 * n, 3), {}}}, {rows, weights},
-            result);
-  return result;
-}
-
-/// index_add_ into the sum of all experts.
-TensorId scatter_rows(Tape& tape, TensorId sum, TensorId rows) {
-  const auto n = static_cast<double>(tape.at(rows).shape.elements());
-  const TensorId result = tape.alias(tape.at(sum).shape, sum);
-  tape.forward(pass(OperatorClass::embedding, HostCall::embedding, n, 12 * n));
-  tape.node({{pass(OperatorClass::copy, HostCall::embedding, 0, 8 * n), {}}}, {sum, rows}, result);
-  return result;
-}
-
-TensorId record_expert(Tape& tape, const Experts& own, TensorId rows, std::int64_t expert) {
-  const std::int64_t width = tape.at(rows).shape.width();
-  const auto linear = [&](TensorId from, std::int64_t out, std::string_view name) {
-    return record_linear(tape, from, out,
-                         {LinearForm::Bias::none, fmt::format("experts.{}.{}.", expert, name)});
-  };
-  TensorId inner = record_silu(tape, linear(rows, own.width, "gate"));
-  if (own.gated) inner = record_gate(tape, inner, linear(rows, own.width, "up"));
-  return linear(inner, width, "down");
+/// Rows of the experts before `expert`.
+std::int64_t rows_before(const Experts& own, std::int64_t rows, std::int64_t expert) {
+  const std::int64_t chosen = rows * own.top;
+  if (own.capacity == 0) return expert * chosen / own.experts;
+  const std::int64_t parts = 100 * own.experts;
+  return expert * ((own.capacity * chosen + parts - 1) / parts);
 }
 
 std::string fault_of_experts(const Experts& own, const Shape& in) {
@@ -111,10 +66,42 @@ std::string fault_of_experts(const Experts& own, const Shape& in) {
   if (in.rows() * own.top < own.experts)
     return fmt::format("{} rows x top = {} leave some of {} experts without one", in.rows(), own.top,
                        own.experts);
-  if (!bounded_product({in.width(), own.width}) || !bounded_product({in.rows(), own.top, own.width}) ||
+  const std::int64_t widest = std::max(own.width, own.shared_width);
+  if (!bounded_product({own.grouped ? own.experts : 1, in.width(), own.width}) ||
+      !bounded_product({in.width(), widest}) || !bounded_product({in.rows(), kMostCapacity, own.top}) ||
+      !bounded_product({in.rows(), own.top, widest, own.capacity > 100 ? own.capacity / 100 + 1 : 1}) ||
       !bounded_product({in.rows(), own.experts}))
     return "experts makes a tensor of more than 2^40 elements";
   return "";
+}
+
+TensorId record_loop(Tape& tape, const Experts& own, TensorId input, TensorId weights, TensorId sum) {
+  const std::int64_t all = tape.at(input).shape.rows();
+  for (std::int64_t expert = 0; expert < own.experts; ++expert) {
+    const std::int64_t rows = rows_before(own, all, expert + 1) - rows_before(own, all, expert);
+    const Perceptron one{fmt::format("experts.{}.", expert), own.width, own.gated};
+    const TensorId done = record_perceptron(tape, one, gather_rows(tape, input, rows));
+    sum = scatter_rows(tape, sum, record_weighting(tape, done, weights));
+  }
+  return sum;
+}
+
+TensorId record_at_once(Tape& tape, const Experts& own, TensorId input, TensorId weights, TensorId sum) {
+  const TensorId sorted =
+      gather_rows(tape, input, rows_before(own, tape.at(input).shape.rows(), own.experts));
+  const TensorId done =
+      record_grouped_perceptrons(tape, {"experts.", own.width, own.gated}, own.experts, sorted);
+  return scatter_rows(tape, sum, record_weighting(tape, done, weights));
+}
+
+TensorId record_shared(Tape& tape, const Experts& own, TensorId input, TensorId sum) {
+  TensorId shared = record_perceptron(tape, {"shared.", own.shared_width, own.gated}, input);
+  if (own.shared_gate) shared = record_row_gate(tape, input, shared, "shared_gate.");
+  const auto n = static_cast<double>(tape.at(sum).shape.elements());
+  const TensorId result = tape.result(tape.at(sum).shape, {sum, shared}, false);
+  tape.forward(script_pass(OperatorClass::elementwise, HostCall::add, n, 12 * n));
+  tape.node({}, {sum, shared}, result);
+  return result;
 }
 
 Applied apply_experts(Tape& tape, const Layer& layer, TensorId input) {
@@ -123,17 +110,10 @@ Applied apply_experts(Tape& tape, const Layer& layer, TensorId input) {
   if (std::string fault = fault_of_experts(own, in); !fault.empty())
     return misfit(std::move(fault), "every expert takes a row or more of a sequence");
   const TensorId weights = record_router(tape, own, input);
-  const auto whole = static_cast<double>(in.elements());
-  TensorId sum = tape.result(in, {}, true);
-  tape.forward(pass(OperatorClass::elementwise, HostCall::activation, 0, 4 * whole));
-  tape.node({}, {}, sum);
-  const std::int64_t chosen = in.rows() * own.top;
-  for (std::int64_t expert = 0; expert < own.experts; ++expert) {
-    const std::int64_t rows = (expert + 1) * chosen / own.experts - expert * chosen / own.experts;
-    const TensorId done = record_expert(tape, own, gather_rows(tape, input, rows), expert);
-    sum = scatter_rows(tape, sum, record_weighting(tape, done, weights));
-  }
-  return {sum, "", ""};
+  const TensorId zeros = record_zeros(tape, in);
+  const TensorId sum = own.grouped ? record_at_once(tape, own, input, weights, zeros)
+                                   : record_loop(tape, own, input, weights, zeros);
+  return {own.shared_width > 0 ? record_shared(tape, own, input, sum) : sum, "", ""};
 }
 
 void check_experts(const LayerCheck& check) {
@@ -141,21 +121,34 @@ void check_experts(const LayerCheck& check) {
   check.range("experts", own.experts, 1, kMostExperts);
   check.range("top", own.top, 1, kMostExperts);
   check.range("width", own.width, 1, kWidestLayer);
+  check.range("capacity", own.capacity, 0, kMostCapacity);
+  check.range("shared_width", own.shared_width, 0, kWidestLayer);
+  if (own.shared_gate && own.shared_width == 0)
+    check.faults.push_back({check.layer.span, "experts: shared_gate without shared experts",
+                            "give their shared_width, or leave shared_gate out"});
 }
 
-std::int64_t parts_of_experts(const Layer& layer) { return 4 * layer.get<Experts>().experts; }
+std::int64_t parts_of_experts(const Layer& layer) {
+  const auto& own = layer.get<Experts>();
+  return kPartsOfPerceptron * ((own.grouped ? 1 : own.experts) + (own.shared_width > 0 ? 1 : 0));
+}
 
 void widen_experts(Layer& layer, const Wider& wider) {
   auto& own = layer.edit<Experts>();
   own.width = wider(own.width);
+  if (own.shared_width > 0) own.shared_width = wider(own.shared_width);
 }
 
 }  // namespace
 
 LayerType experts_layer() {
+  using E = Experts;
   return {.name = "experts",
-          .keys = {required_key<&Experts::experts>("experts"), required_key<&Experts::top>("top"),
-                   required_key<&Experts::width>("width"), layer_key<&Experts::gated>("gated")},
+          .keys = {required_key<&E::experts>("experts"), required_key<&E::top>("top"),
+                   required_key<&E::width>("width"), layer_key<&E::gated>("gated"),
+                   layer_key<&E::grouped>("grouped"), layer_key<&E::capacity>("capacity"),
+                   layer_key<&E::shared_width>("shared_width"), layer_key<&E::shared_gate>("shared_gate"),
+                   layer_key<&E::balance_bias>("balance_bias")},
           .apply = apply_experts,
           .check = check_experts,
           .parts = parts_of_experts,

@@ -1,10 +1,10 @@
 // Attention as decoders of today write it: heads of a width of their own, fewer keys than queries, positions
 // by turning (RoPE) or by a trained bias of the scores (T5), with a memory for the attention across.
 //
-// Turning x of r elements is x * cos + rotate_half(x) * sin: five operators forward (two products, a minus, a
-// concatenation, a sum), and backward two products, a minus, two halves written into zeros, two sums. Keys
-// and values of a group are copied for each of its queries before the products (repeat_kv); backward sums
-// them.
+// Keys and values of a group are copied for each of its queries before the products (repeat_kv); backward
+// sums them. In separate operators a window is part of the mask, and slopes by distance (ALiBi) are a pass
+// over the scores; the fused kernel skips what the window hides, and adds slopes to scores that it holds
+// anyway.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -23,10 +23,13 @@ struct GroupedAttention {
   std::int64_t head_width = 0;  ///< 0: the input's width shared out
   std::int64_t rotary = 0;      ///< elements of a head that positions turn
   bool query_bias = false, key_bias = false, value_bias = false, output_bias = false;
-  bool packed = false;    ///< one product for queries, keys and values
-  bool norm = false;      ///< of each head of queries and keys
-  bool relative = false;  ///< `memory` is a bias of the scores
+  bool packed = false;     ///< one product for queries, keys and values
+  bool norm = false;       ///< of each head of queries and keys
+  bool norm_rows = false;  ///< of all heads of queries together, and of keys
+  bool alibi = false;      ///< a slope for each head times the distance is added to the scores
+  bool relative = false;   ///< `memory` is a bias of the scores
   bool scaled = true, mask = false, causal = false, dropout = false, fused = false;
+  std::int64_t window = 0;  ///< keys that a query sees, itself included; 0: all before it
 };
 
 struct GroupSize {
@@ -34,27 +37,6 @@ struct GroupSize {
   std::int64_t groups = 0;
   std::int64_t group_width() const { return groups * all.head_width; }
 };
-
-Operator small_passes(double flops, double bytes, int count) {
-  Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(flops),
-                              per_sample(bytes), count);
-  op.calls = static_cast<std::uint16_t>(count);
-  return op;
-}
-
-/// `turned` elements of the rows are turned; where that is a part of each head, it is cut off before and
-/// joined after.
-TensorId record_rotary(Tape& tape, TensorId rows, double turned) {
-  const Shape shape = tape.at(rows).shape;
-  const auto n = static_cast<double>(shape.elements());
-  const bool is_part = turned < n;
-  const TensorId result = tape.result(shape, {rows}, false);
-  tape.forward(small_passes(3.5 * turned, 40 * turned + (is_part ? 8 * n : 0), is_part ? 6 : 5));
-  std::vector<BackwardStep> steps{backward_of(small_passes(4.5 * turned, 60 * turned, 9))};
-  if (is_part) steps.push_back(backward_of(small_passes(3 * n, 28 * n, 5)));
-  tape.node(std::move(steps), {rows}, result);
-  return result;
-}
 
 /// Rows of `groups` heads copied for all heads; backward sums the copies.
 TensorId repeat_groups(Tape& tape, TensorId rows, const GroupSize& size) {
@@ -107,6 +89,10 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, const GroupSize& siz
     heads.q = norm_of_heads(tape, heads.q, size.all.head_width, "query_norm.");
     heads.k = norm_of_heads(tape, heads.k, size.all.head_width, "key_norm.");
   }
+  if (own.norm_rows) {
+    heads.q = record_rms_norm(tape, heads.q, "query_norm.");
+    heads.k = record_rms_norm(tape, heads.k, "key_norm.");
+  }
   if (own.rotary > 0) {
     heads.q =
         record_rotary(tape, heads.q, static_cast<double>(size.all.queries * size.all.heads * own.rotary));
@@ -115,13 +101,6 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, const GroupSize& siz
   heads.k = repeat_groups(tape, heads.k, size);
   heads.v = repeat_groups(tape, heads.v, size);
   return heads;
-}
-
-TensorId merged_rows(Tape& tape, const GroupSize& size, TensorId context) {
-  const TensorId merged = tape.result(Shape::sequence(size.all.queries, size.all.width()), {context}, false);
-  tape.forward(copy_of(size.all.query_elements()));
-  tape.node({backward_of(copy_of(size.all.query_elements()))}, {context}, merged);
-  return merged;
 }
 
 std::string fault_of(const GroupedAttention& own, const GroupSize& size) {
@@ -139,6 +118,14 @@ bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory) {
   return !width || !bounded_product({3, *width, std::max(in, memory)}) ||
          !bounded_product({3, *width, longest}) ||
          !bounded_product({size.all.heads, size.all.queries, size.all.keys});
+}
+
+Attention plain_attention(const GroupedAttention& own) {
+  Attention plain{own.heads};
+  plain.scaled = own.scaled, plain.mask = own.mask || (own.causal && !own.fused);
+  plain.causal = own.causal && own.fused, plain.dropout = own.dropout;
+  plain.alibi = own.alibi, plain.window = own.window;
+  return plain;
 }
 
 Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) {
@@ -165,12 +152,10 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
                   "place a relative_bias before it, and name its result with `as`");
   Heads heads = placed_heads(tape, own, size, project_groups(tape, own, input, memory, size));
   if (own.relative) heads.bias = named;
-  Attention plain{own.heads};
-  plain.scaled = own.scaled, plain.mask = own.mask || (own.causal && !own.fused);
-  plain.causal = own.causal && own.fused, plain.dropout = own.dropout;
+  const Attention plain = plain_attention(own);
   const TensorId context =
       own.fused ? record_fused_attention(tape, plain, size.all, heads)
-                : merged_rows(tape, size, record_eager_attention(tape, plain, size.all, heads));
+                : record_merged_heads(tape, size.all, record_eager_attention(tape, plain, size.all, heads));
   return {record_linear(tape, context, in.width(), {bias_of(own.output_bias), "output."}), "", ""};
 }
 
@@ -180,6 +165,13 @@ void check_grouped_attention(const LayerCheck& check) {
   check.range("groups", own.groups, 0, kLargestStep);
   check.range("head_width", own.head_width, 0, kWidestLayer);
   check.range("rotary", own.rotary, 0, kWidestLayer);
+  check.range("window", own.window, 0, kWidestLayer);
+  if (own.norm && own.norm_rows)
+    check.faults.push_back({check.layer.span, "grouped_attention: norm and norm_rows are one or the other",
+                            "norm is of each head, norm_rows of all together"});
+  if (own.window > 0 && !own.causal)
+    check.faults.push_back({check.layer.span, "grouped_attention: a window asks for causal",
+                            "write causal = true, or leave window out"});
   if (own.relative && own.fused)
     check.faults.push_back({check.layer.span, "grouped_attention: the fused kernel takes no relative bias",
                             "leave `fused` out"});
@@ -191,19 +183,21 @@ std::int64_t heads_of_groups(const Layer& layer) { return layer.get<GroupedAtten
 
 LayerType grouped_attention_layer() {
   using G = GroupedAttention;
-  return {.name = "grouped_attention",
-          .keys = {required_key<&G::heads>("heads"), layer_key<&G::groups>("groups"),
-                   layer_key<&G::head_width>("head_width"), layer_key<&G::rotary>("rotary"),
-                   layer_key<&G::query_bias>("query_bias"), layer_key<&G::key_bias>("key_bias"),
-                   layer_key<&G::value_bias>("value_bias"), layer_key<&G::output_bias>("output_bias"),
-                   layer_key<&G::packed>("packed"), layer_key<&G::norm>("norm"),
-                   layer_key<&G::relative>("relative"), layer_key<&G::scaled>("scaled"),
-                   layer_key<&G::mask>("mask"), layer_key<&G::causal>("causal"),
-                   layer_key<&G::dropout>("dropout"), layer_key<&G::fused>("fused")},
-          .apply = apply_grouped_attention,
-          .check = check_grouped_attention,
-          .has_memory = true,
-          .widening = {.divisor = heads_of_groups}};
+  return {
+      .name = "grouped_attention",
+      .keys = {required_key<&G::heads>("heads"), layer_key<&G::groups>("groups"),
+               layer_key<&G::head_width>("head_width"), layer_key<&G::rotary>("rotary", {0}),
+               layer_key<&G::query_bias>("query_bias"), layer_key<&G::key_bias>("key_bias"),
+               layer_key<&G::value_bias>("value_bias"), layer_key<&G::output_bias>("output_bias"),
+               layer_key<&G::packed>("packed"), layer_key<&G::norm>("norm"),
+               layer_key<&G::norm_rows>("norm_rows"), layer_key<&G::alibi>("alibi"),
+               layer_key<&G::window>("window", {0}), layer_key<&G::relative>("relative"),
+               layer_key<&G::scaled>("scaled"), layer_key<&G::mask>("mask"), layer_key<&G::causal>("causal"),
+               layer_key<&G::dropout>("dropout"), layer_key<&G::fused>("fused")},
+      .apply = apply_grouped_attention,
+      .check = check_grouped_attention,
+      .has_memory = true,
+      .widening = {.divisor = heads_of_groups}};
 }
 
 }  // namespace foretrain

@@ -214,8 +214,9 @@ LayerType add_layer(), multiply_layer(), concat_layer();
 LayerType roi_align_layer(), pointwise_layer(), dot_interaction_layer(), timed_layer(), custom_layer(),
     loss_layer();
 // activation.cpp, gelu_new.cpp, gated_tanh.cpp
-LayerType relu_layer(), relu6_layer(), gelu_layer(), silu_layer(), hardswish_layer(), hardsigmoid_layer(),
-    leaky_relu_layer(), elu_layer(), tanh_layer(), sigmoid_layer(), gelu_new_layer(), gated_tanh_layer();
+LayerType relu_layer(), relu6_layer(), squared_relu_layer(), gelu_layer(), silu_layer(), hardswish_layer(),
+    hardsigmoid_layer(), leaky_relu_layer(), elu_layer(), tanh_layer(), sigmoid_layer(), gelu_new_layer(),
+    gated_tanh_layer();
 LayerType softmax_layer(), dropout_layer(), dropout_channels_layer(), drop_path_layer(), flatten_layer();
 // linear.cpp, embedding.cpp, adaptive_softmax.cpp, recurrent.cpp, sequence_views.cpp
 LayerType linear_layer(), embedding_layer(), token_type_layer(), position_layer(), class_token_layer(),
@@ -226,8 +227,9 @@ LayerType to_sequence_layer(), first_token_layer(), shift_layer(), mean_tokens_l
 // attention.cpp, relative_attention.cpp, window_attention.cpp, additive_attention.cpp
 LayerType attention_layer(), relative_attention_layer(), window_attention_layer(), patch_merging_layer(),
     additive_attention_layer(), location_attention_layer();
-// matmul.cpp, rms_norm.cpp, grouped_attention.cpp, relative_bias.cpp, experts.cpp, trained_vector.cpp
-LayerType matmul_layer(), rms_norm_layer(), grouped_attention_layer(), relative_bias_layer(), experts_layer(),
-    trained_scale_layer(), trained_shift_layer();
+// matmul.cpp, rms_norm.cpp, grouped_attention.cpp, latent_attention.cpp, relative_bias.cpp, experts.cpp,
+// trained_vector.cpp
+LayerType matmul_layer(), rms_norm_layer(), grouped_attention_layer(), latent_attention_layer(),
+    relative_bias_layer(), experts_layer(), trained_scale_layer(), trained_shift_layer();
 
 }  // namespace foretrain

@@ -11,6 +11,7 @@ namespace {
 /// trained vectors of `width`.
 struct SampleNorm {
   double n = 0, groups = 0, width = 0;
+  double trained = 2;  ///< trained vectors: weight and bias
   HostCall call = HostCall::layer_norm;
   bool half_capable = false;
   int backward_kernels = 2;
@@ -19,12 +20,12 @@ struct SampleNorm {
 TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
                             const std::vector<std::uint32_t>& ready) {
   const TensorId result = tape.result(tape.at(input).shape, {input}, !ready.empty());
-  const double vectors = ready.empty() ? 0 : norm.width;
+  const double vectors = ready.empty() ? 0 : norm.width, each = 4 * norm.trained;
   Operator forward = make_operator(OperatorClass::normalization, norm.call, per_sample(8 * norm.n),
-                                   {8 * vectors, 8 * norm.n + 8 * norm.groups});
+                                   {each * vectors, 8 * norm.n + 8 * norm.groups});
   const double input_gradient = tape.at(input).needs_gradient ? 4 * norm.n : 0;
   Operator backward = make_operator(OperatorClass::normalization, norm.call, per_sample(12 * norm.n),
-                                    {16 * vectors, 8 * norm.n + 8 * norm.groups + input_gradient},
+                                    {2 * each * vectors, 8 * norm.n + 8 * norm.groups + input_gradient},
                                     ready.empty() ? 1 : norm.backward_kernels);
   forward.half_capable = backward.half_capable = norm.half_capable;
   forward.channels = static_cast<std::int64_t>(vectors);
@@ -70,15 +71,26 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
-Applied apply_layer_norm(Tape& tape, const Layer&, TensorId input) {
+struct LayerNorm {
+  bool trained = true;  ///< it has a weight, and a bias
+  bool bias = true;     ///< otherwise the weight alone
+};
+
+Applied apply_layer_norm(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<LayerNorm>();
   const Shape in = tape.at(input).shape;
   if (!in.is_rows()) {
     return misfit(fmt::format("layer_norm needs [features] or [sequence, width], not {}", to_string(in)),
                   "use batch_norm for images");
   }
   const SampleNorm norm{static_cast<double>(in.elements()), static_cast<double>(in.rows()),
-                        static_cast<double>(in.width())};
-  return {record_sample_norm(tape, input, norm, trained_vectors(tape, in.width())), "", ""};
+                        static_cast<double>(in.width()), own.bias ? 2. : 1.};
+  std::vector<std::uint32_t> trained;
+  if (own.trained) {
+    trained = own.bias ? trained_vectors(tape, in.width())
+                       : std::vector<std::uint32_t>{tape.parameter("weight", in.width())};
+  }
+  return {record_sample_norm(tape, input, norm, trained), "", ""};
 }
 
 struct GroupNorm {
@@ -120,7 +132,11 @@ std::int64_t groups_of_norm(const Layer& layer) { return layer.get<GroupNorm>().
 }  // namespace
 
 LayerType batch_norm_layer() { return {.name = "batch_norm", .apply = apply_batch_norm}; }
-LayerType layer_norm_layer() { return {.name = "layer_norm", .apply = apply_layer_norm}; }
+LayerType layer_norm_layer() {
+  return {.name = "layer_norm",
+          .keys = {layer_key<&LayerNorm::bias>("bias"), layer_key<&LayerNorm::trained>("trained")},
+          .apply = apply_layer_norm};
+}
 LayerType group_norm_layer() {
   return {.name = "group_norm",
           .keys = {required_key<&GroupNorm::groups>("groups"), layer_key<&GroupNorm::bias>("bias")},

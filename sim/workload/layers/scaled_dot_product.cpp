@@ -4,7 +4,7 @@
 // With a heads, s rows and width h each batched product is 2 s^2 h FLOPs. Eager keeps head-major copies of q,
 // k and v, and of the a s^2 scores the softmax's result and, with dropout, the mask and the dropped weights.
 // The fused kernel keeps q, k, v, the context and one number a row and head; backward makes the scores again:
-// five products instead of four.
+// five products instead of four. It skips the blocks of keys that causality or a window hides.
 #include "sim/workload/layers/attention.hpp"
 #include "sim/workload/layers/softmax.hpp"
 
@@ -47,6 +47,7 @@ TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& s
   if (bias) scores = record_bias(tape, size, scores, *bias);
   if (own.projection != Projection::module && own.scaled)
     scores = record_pass(tape, scores, HostCall::activation, true);
+  if (own.alibi) scores = record_pass(tape, scores, HostCall::add, false);
   if (own.mask) scores = record_pass(tape, scores, HostCall::add, false);
   if (own.causal) {
     // Hugging Face converts the stored triangle and makes the filling value anew each time.
@@ -60,19 +61,54 @@ TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& s
 
 TensorId record_context(Tape& tape, const Attention& own, const AttentionSize& size, TensorId weights,
                         TensorId v) {
-  if (own.projection != Projection::module) tape.forward(copy_of(size.key_elements()));
-  const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
-  tape.forward(batched_products(size, {size.makes_query_rows()}));
+  const AttentionSize values = size.of_values();
+  if (own.projection != Projection::module) tape.forward(copy_of(size.value_elements()));
+  const TensorId context =
+      tape.result(Shape::sequence(size.queries, size.context_width()), {weights, v}, false);
+  tape.forward(batched_products(values, {values.makes_query_rows()}));
   tape.save(weights);
-  tape.save(per_sample(4 * size.key_elements()));
-  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_scores()}))}, {weights, v},
-            context);
+  tape.save(per_sample(4 * size.value_elements()));
+  tape.node({backward_of(batched_products(values, {values.makes_key_rows(), values.makes_scores()}))},
+            {weights, v}, context);
   return context;
 }
 
 Product repeated(Product product, double times) {
   product.count *= times;
   return product;
+}
+
+/// Of all pairs of a query and a key, those that the fused kernel computes.
+double share_of_pairs(const Attention& own, const AttentionSize& size) {
+  if (!own.causal) return 1;
+  if (own.window == 0 || own.window >= size.keys) return 0.5;
+  const double seen = static_cast<double>(own.window) / static_cast<double>(size.keys);
+  return seen * (1 - seen / 2);
+}
+
+/// Scores and context of the fused kernel, at most: with bytes of the whole operator in halves.
+Operator fused_forward(const AttentionSize& size, double share, double bytes) {
+  const AttentionSize values = size.of_values();
+  Operator op =
+      make_operator(OperatorClass::attention, HostCall::fused_attention,
+                    per_sample(share * (size.product_flops() + values.product_flops())), per_sample(bytes));
+  op.with(repeated(size.makes_scores(), share)).with(repeated(values.makes_query_rows(), share));
+  return op;
+}
+
+/// The row sums of gradient times context first, then one kernel for all three gradients: two products that
+/// make scores (from queries and keys, from the gradient and values), three that make rows (of values,
+/// queries and keys).
+Operator fused_backward(const AttentionSize& size, double share, double bytes) {
+  const auto wide = static_cast<double>(size.head_width), value = static_cast<double>(size.value_head());
+  Operator op =
+      make_operator(OperatorClass::attention, HostCall::fused_attention,
+                    per_sample(share * (3 * size.product_flops() + 2 * size.of_values().product_flops())),
+                    per_sample(bytes), 2);
+  Product scores = repeated(size.makes_scores(), 2 * share),
+          rows = repeated(size.makes_key_rows(), 3 * share);
+  scores.k = (wide + value) / 2, rows.n = (2 * wide + value) / 3;
+  return op.with(scores).with(rows);
 }
 
 }  // namespace
@@ -119,29 +155,30 @@ TensorId record_eager_attention(Tape& tape, const Attention& own, const Attentio
 
 TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
-  const double share = own.causal ? 0.5 : 1;
-  const double rows = 4 * (2 * size.query_elements() + 2 * size.key_elements());
+  const double share = share_of_pairs(own, size);
+  const double rows =
+      4 * (size.query_elements() + size.key_elements() + size.value_elements() + size.context_elements());
   const double statistics = 4 * static_cast<double>(size.heads * size.queries);
-  Operator forward =
-      make_operator(OperatorClass::attention, HostCall::fused_attention,
-                    per_sample(2 * share * size.product_flops()), per_sample(rows + statistics));
-  forward.with(repeated(size.makes_scores(), share)).with(repeated(size.makes_query_rows(), share));
-  // The row sums of gradient times context first, then one kernel for all three gradients.
-  Operator backward = make_operator(OperatorClass::attention, HostCall::fused_attention,
-                                    per_sample(5 * share * size.product_flops()),
-                                    per_sample(2 * rows + 8 * size.query_elements() + statistics), 2);
-  backward.with(repeated(size.makes_scores(), 2 * share)).with(repeated(size.makes_key_rows(), 3 * share));
+  Operator forward = fused_forward(size, share, rows + statistics);
+  Operator backward = fused_backward(size, share, 2 * rows + 8 * size.context_elements() + statistics);
   for (Operator* op : {&forward, &backward}) {
     for (int i = 0; i < op->product_count; ++i)
       op->products[static_cast<std::size_t>(i)].bytes = per_sample(op->bytes.per_sample / 2);
   }
   const TensorId context =
-      tape.result(Shape::sequence(size.queries, size.width()), {heads.q, heads.k, heads.v}, false);
+      tape.result(Shape::sequence(size.queries, size.context_width()), {heads.q, heads.k, heads.v}, false);
   tape.forward(forward);
   for (const TensorId kept : {heads.q, heads.k, heads.v, context}) tape.save(kept);
   tape.save(per_sample(statistics));
   tape.node({backward_of(backward)}, {heads.q, heads.k, heads.v}, context);
   return context;
+}
+
+TensorId record_merged_heads(Tape& tape, const AttentionSize& size, TensorId context) {
+  const TensorId merged = tape.result(Shape::sequence(size.queries, size.context_width()), {context}, false);
+  tape.forward(copy_of(size.context_elements()));
+  tape.node({backward_of(copy_of(size.context_elements()))}, {context}, merged);
+  return merged;
 }
 
 }  // namespace foretrain

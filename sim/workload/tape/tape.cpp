@@ -85,6 +85,10 @@ std::uint32_t Tape::parameter(std::string_view suffix, std::int64_t elements) {
   return next;
 }
 
+void Tape::untrained(std::string_view suffix, std::int64_t elements) {
+  model_.frozen.push_back({fmt::format("{}.{}", layer_path(), suffix), elements, current_layer()});
+}
+
 void Tape::forward(Operator op) {
   if (steps_ > 1) op = in_steps(op, steps_);
   op.layer = current_layer();

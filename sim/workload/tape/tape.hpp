@@ -143,6 +143,8 @@ class Tape {
   void run_in_steps(std::int64_t steps) { steps_ = static_cast<double>(steps); }
   /// Whether a layer asked for a shared parameter of another size than the one registered.
   bool has_sharing_fault() const { return sharing_fault_; }
+  /// A vector of the network that no gradient and no optimizer changes.
+  void untrained(std::string_view suffix, std::int64_t elements);
   void buffer(std::int64_t elements, std::int64_t element_bytes) {
     model_.buffers.push_back({elements, element_bytes});
   }

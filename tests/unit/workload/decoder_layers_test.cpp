@@ -125,6 +125,63 @@ TEST_CASE("experts share out the chosen rows, and each has its own weights") {
   CHECK_THAT(fault_of({6, 16}, {layer}), ContainsSubstring("top = 5 of 4 experts"));
 }
 
+TEST_CASE("a window of keys is what the fused kernel computes of causal attention") {
+  Layer layer = attention_with(4, 4);
+  set(layer, "fused", true), set(layer, "causal", true);
+  const double half = class_flops(expanded({8, 16}, {layer}), OperatorClass::attention);
+  set(layer, "window", 8);
+  CHECK(class_flops(expanded({8, 16}, {layer}), OperatorClass::attention) == half);
+  // Of 64 pairs those of a band 4 wide: 4 / 8 (1 - 4 / 16) = 3 / 8.
+  set(layer, "window", 4);
+  CHECK(class_flops(expanded({8, 16}, {layer}), OperatorClass::attention) == half * 3 / 4);
+  set(layer, "causal", false);
+  REQUIRE(check_layer(layer).size() == 1);
+  CHECK_THAT(check_layer(layer)[0].message, ContainsSubstring("a window asks for causal"));
+}
+
+TEST_CASE("slopes by distance are a pass over the scores, and nothing in one kernel") {
+  Layer layer = attention_with(4, 4);
+  const ExpandedModel bare = expanded({6, 16}, {layer});
+  set(layer, "alibi", true);
+  const ExpandedModel sloped = expanded({6, 16}, {layer});
+  CHECK(sloped.forward_flops().per_sample - bare.forward_flops().per_sample == 4 * 6 * 6);
+  CHECK(sloped.backward_flops().per_sample == bare.backward_flops().per_sample);
+  CHECK(sloped.parameter_elements() == bare.parameter_elements());
+  set(layer, "fused", true);
+  Layer fused = attention_with(4, 4);
+  set(fused, "fused", true);
+  CHECK(expanded({6, 16}, {layer}).forward_flops().per_sample ==
+        expanded({6, 16}, {fused}).forward_flops().per_sample);
+}
+
+TEST_CASE("queries and keys are normalised head by head, or in whole rows") {
+  Layer layer = attention_with(4, 2);
+  const std::int64_t bare = expanded({6, 16}, {layer}).parameter_elements();
+  set(layer, "norm_rows", true);
+  CHECK(expanded({6, 16}, {layer}).parameter_elements() - bare == 16 + 8);
+  set(layer, "norm", true);
+  REQUIRE(check_layer(layer).size() == 1);
+  CHECK_THAT(check_layer(layer)[0].message, ContainsSubstring("norm and norm_rows"));
+}
+
+TEST_CASE("a squared ReLU keeps one tensor, and backward is three operators") {
+  const ExpandedModel model = expanded({5, 8}, {linear(8), plain("squared_relu")}),
+                      bare = expanded({5, 8}, {linear(8)});
+  const double n = 40;
+  CHECK(model.forward_flops().per_sample - bare.forward_flops().per_sample == 2 * n);
+  CHECK(model.backward_flops().per_sample - bare.backward_flops().per_sample == 3 * n);
+  CHECK(forward_kernels(model) - forward_kernels(bare) == 2);
+}
+
+TEST_CASE("a layer norm has two trained vectors, one, or none") {
+  Layer norm = plain("layer_norm");
+  const std::int64_t both = expanded({5, 8}, {linear(8), norm}).parameter_elements();
+  set(norm, "bias", false);
+  CHECK(both - expanded({5, 8}, {linear(8), norm}).parameter_elements() == 8);
+  set(norm, "trained", false);
+  CHECK(both - expanded({5, 8}, {linear(8), norm}).parameter_elements() == 16);
+}
+
 TEST_CASE("a trained vector goes over the channels of an image or the width of rows") {
   const ExpandedModel image = expanded({3, 4, 4}, {plain("trained_scale")});
   CHECK(image.parameter_elements() == 3);

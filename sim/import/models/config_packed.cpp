@@ -1,0 +1,140 @@
+// Decoders of 2022 and 2023 with one projection for queries, keys and values: Falcon, whose attention and
+// perceptron stand side by side, BLOOM and MPT, whose positions are slopes of the scores (ALiBi).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/import/models/config_decoder_parts.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// One norm for both (Falcon 7B).
+constexpr std::string_view kOneNorm = R"(  { type = "add", branches = [
+    [],
+    [
+      { type = "<norm>"<norm_keys>, name = "input_layernorm" },
+      { type = "add", branches = [
+        [
+          <attention>,
+        ],
+        [
+<deep_mlp>        ],
+      ] },
+    ],
+  ] },
+)";
+/// A norm each (Falcon 40B and 180B).
+constexpr std::string_view kTwoNorms = R"(  { type = "add", branches = [
+    [],
+    [
+      { type = "<norm>"<norm_keys>, name = "ln_attn" },
+      <attention>,
+    ],
+    [
+      { type = "<norm>"<norm_keys>, name = "ln_mlp" },
+<mlp>    ],
+  ] },
+)";
+
+constexpr std::string_view kEmbeddingNorm =
+    "  { type = \"layer_norm\", name = \"word_embeddings_layernorm\" },\n";
+
+struct PackedAttention {
+  std::int64_t heads = 1, groups = 1;
+  std::int64_t rotary = 0;
+  bool alibi = false, bias = false, fused = false;
+};
+
+std::string attention_text(const PackedAttention& own) {
+  return fmt::format(
+      "{{ type = \"grouped_attention\", heads = {}{}, packed = true{}{}{}, causal = true{}, name = "
+      "\"self_attention\" }}",
+      own.heads, own.groups != own.heads ? fmt::format(", groups = {}", own.groups) : "",
+      own.rotary > 0 ? fmt::format(", head_width = {0}, rotary = {0}", own.rotary) : "",
+      own.alibi ? ", alibi = true" : "", own.bias ? ", query_bias = true, output_bias = true" : "",
+      own.fused ? ", fused = true" : "");
+}
+
+/// The same lines, four columns deeper.
+std::string deeper(std::string_view lines) {
+  std::string out;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = lines.find('\n', at);
+    out += fmt::format("    {}\n", lines.substr(at, end - at));
+    at = end == std::string_view::npos ? lines.size() : end + 1;
+  }
+  return out;
+}
+
+std::string packed_text(Filling& fill, std::int64_t layers, const PackedAttention& own, bool bias,
+                        std::string_view body) {
+  fill.put("attention", attention_text(own)).put("mlp", std::string(kPlainMlp));
+  fill.put("deep_mlp", deeper(kPlainMlp));
+  fill.put("plain_keys", bias ? "" : ", bias = false");
+  fill.put("layer_lines",
+           fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
+                       layers));
+  fill.put("blocks", block_text("decoder", body));
+  return fill.into(kDecoder);
+}
+
+/// Keys and values of a Falcon: heads of its new architecture's groups, one for all queries, or of each.
+std::int64_t falcon_groups(ConfigValues& values, std::int64_t heads, bool is_new) {
+  if (is_new) return values.size_or({"num_kv_heads", "n_head_kv"}, heads);
+  return values.flag_or("multi_query", true) ? 1 : heads;
+}
+
+}  // namespace
+
+std::string write_falcon(const ConfigSource& source) {
+  ConfigValues& values = source.values;
+  const bool is_new = values.flag_or("new_decoder_architecture", false), bias = values.flag_or("bias", false),
+             in_parallel = is_new || values.flag_or("parallel_attn", true);
+  const std::int64_t width = values.size({"hidden_size"});
+  PackedAttention own{values.size({"num_attention_heads", "n_head"})};
+  own.groups = falcon_groups(values, own.heads, is_new);
+  own.alibi = values.flag_or("alibi", false), own.bias = bias, own.fused = is_fused(source);
+  if (!own.alibi) own.rotary = std::max<std::int64_t>(1, width / own.heads);
+  Filling fill;
+  put_decoder(source, fill, {width, "layer_norm", true});
+  fill.put("inner", values.size_or({"ffn_hidden_size"}, 4 * width));
+  fill.put("activation", activation_layer(source, values.word_or("activation", "gelu")));
+  return packed_text(fill, values.size({"num_hidden_layers", "n_layer"}), own, bias,
+                     !in_parallel ? kInSeries : (is_new ? kTwoNorms : kOneNorm));
+}
+
+std::string write_bloom(const ConfigSource& source) {
+  ConfigValues& values = source.values;
+  const std::int64_t width = values.size({"hidden_size", "n_embed"});
+  PackedAttention own{values.size({"num_attention_heads", "n_head"})};
+  own.groups = own.heads, own.alibi = own.bias = true;
+  Filling fill;
+  put_decoder(source, fill, {width, "layer_norm", true});
+  fill.put("before", std::string(kEmbeddingNorm)).put("inner", 4 * width);
+  fill.put("activation", "{ type = \"gelu\" }");
+  return packed_text(fill, values.size({"num_hidden_layers", "n_layer"}), own, true, kInSeries);
+}
+
+std::string write_mpt(const ConfigSource& source) {
+  ConfigValues& values = source.values;
+  ConfigValues attention = values.inside("attn_config");
+  const std::int64_t width = values.size({"d_model"});
+  const bool bias = !values.flag_or("no_bias", true);
+  PackedAttention own{values.size({"n_heads"})};
+  own.groups = attention.size_or({"kv_n_heads"}, own.heads), own.bias = bias;
+  own.alibi = attention.flag_or("alibi", true);
+  own.fused = attention.word_or("attn_impl", "flash") != "torch";
+  Filling fill;
+  put_decoder(source, fill, {width, "layer_norm", true});
+  fill.put("norm_keys", bias ? "" : ", bias = false");
+  if (!own.alibi && values.flag_or("learned_pos_emb", true))
+    fill.put("before", fmt::format("  {{ type = \"position\", entries = {}, name = \"wpe\" }},\n",
+                                   values.size_or({"max_seq_len"}, kUsualTokens)));
+  fill.put("inner", values.size_or({"expansion_ratio"}, 4) * width);
+  fill.put("activation", "{ type = \"gelu\" }");
+  return packed_text(fill, values.size({"n_layers"}), own, bias, kInSeries);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,31 @@
+// Positions by turning (RoPE), as layers of several kinds record it: x * cos + rotate_half(x) * sin.
+//
+// Forward five operators: two products, a minus, a concatenation, a sum. Backward two products, a minus, two
+// halves written into zeros, two sums.
+#include "sim/workload/layers/attention.hpp"
+
+namespace foretrain {
+namespace {
+
+Operator small_passes(double flops, double bytes, int count) {
+  Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(flops),
+                              per_sample(bytes), count);
+  op.calls = static_cast<std::uint16_t>(count);
+  return op;
+}
+
+}  // namespace
+
+TensorId record_rotary(Tape& tape, TensorId rows, double turned) {
+  const Shape shape = tape.at(rows).shape;
+  const auto n = static_cast<double>(shape.elements());
+  const bool is_part = turned < n;
+  const TensorId result = tape.result(shape, {rows}, false);
+  tape.forward(small_passes(3.5 * turned, 40 * turned + (is_part ? 8 * n : 0), is_part ? 6 : 5));
+  std::vector<BackwardStep> steps{backward_of(small_passes(4.5 * turned, 60 * turned, 9))};
+  if (is_part) steps.push_back(backward_of(small_passes(3 * n, 28 * n, 5)));
+  tape.node(std::move(steps), {rows}, result);
+  return result;
+}
+
+}  // namespace foretrain
