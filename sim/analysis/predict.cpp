@@ -70,7 +70,7 @@ class Predictor {
     prediction.scenario = scenario_.name;
     prediction.model = scenario_.model.name;
     prediction.cluster = scenario_.cluster.name;
-    prediction.strategy = scenario_.strategy;
+    prediction.strategy = scenario_.parallel ? "[parallel]" : scenario_.strategy;
     prediction.precision = name_of(scenario_.workload.precision);
     prediction.strong_scaling = scenario_.global_batch.has_value();
     prediction.cluster_gpus = points_.simulator().cluster_gpus();

@@ -12,6 +12,7 @@
 #include "sim/collective/settings.hpp"
 #include "sim/scenario/launch.hpp"
 #include "sim/scenario/study.hpp"
+#include "sim/strategy/parallel/job.hpp"
 #include "sim/strategy/strategy.hpp"
 #include "sim/workload/layers/layer.hpp"
 #include "sim/workload/workload.hpp"
@@ -59,6 +60,7 @@ struct Scenario {
   std::vector<std::int64_t> batch_of_kind{};  ///< the same for every kind; empty: all ranks have the same
   bool balances = false;                      ///< the global batch is dealt out by the speed of the kinds
   std::string strategy = "ddp";
+  std::optional<LargeModelJob> parallel{};  ///< [parallel] as asked: takes the strategy's place (job_on)
   StrategyOptions knobs;
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
   Layout layout = Layout::packed;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/parallel_step.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
@@ -58,6 +59,12 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 
 /// What is needed, what there is, and the largest batch between the two.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
+  if (scenario.parallel) {
+    const LargeModelJob job = job_on(*scenario.parallel, point.gpus);
+    point.memory = memory_of(job), point.memory_capacity = gpu_of(point, scenario).capacity();
+    point.largest_batch = largest_micro_batch(job, point.memory_capacity);
+    return;
+  }
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
   point.memory = memory_use(workload, site);
@@ -137,6 +144,7 @@ std::string tightness_warning(const PredictionPoint& point) {
 
 std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
                           const StrategyMemory& strategy) {
+  if (point.large) return "most is " + point.large->largest_memory;
   const MemorySite site = site_of(point, scenario, strategy);
   std::string advice = smaller_batch(point, scenario);
   if (const std::string half = sixteen_bits(point, scenario, site); !half.empty())

@@ -71,7 +71,7 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   p.global_batch = simulator_.global_batch(gpus);
   p.step_s = simulated.step_s;
   p.breakdown = simulated.breakdown;
-  p.buckets = simulated.buckets;
+  p.buckets = simulated.buckets, p.large = simulated.large;
   p.samples_per_s = rate.samples_per_s;
   add_epoch(p);
   add_memory_of_ranks(p, scenario_, simulated);
@@ -105,10 +105,10 @@ double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch
 }
 
 void PointPredictor::add_epoch(PredictionPoint& p) {
-  const int shares = shares_of_data(scenario_, p.gpus);
+  const int shares = scenario_.parallel ? 1 : shares_of_data(scenario_, p.gpus);
   const EpochShape shape = epoch_shape(scenario_.workload.data, simulator_.mean_batch(p.gpus),
                                        scenario_.knobs.accumulation, shares);
-  const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
+  const bool has_partial = !scenario_.parallel && shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
   p.steps_per_epoch = shape.steps;
   const double restart_s = loader_restart_s(scenario_.workload, first_node(scenario_));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/parallel_step.hpp"
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/engine/executor.hpp"
 #include "sim/scenario/job.hpp"
@@ -145,6 +146,7 @@ bool StepSimulator::has_alike_ranks() const {
 }
 
 std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
+  if (scenario_.parallel) return scenario_.parallel->micro_batch;
   if (const std::vector<KindBatches>& own = batches(gpus); !own.empty()) {
     const int first = nodes_of_job(scenario_).front().node;
     const KindBatches& given = own[static_cast<std::size_t>(kind_of_node(scenario_.cluster, first))];
@@ -156,12 +158,14 @@ std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
 }
 
 std::int64_t StepSimulator::mean_batch(int gpus) const {
+  if (scenario_.parallel) return global_batch(gpus);  // cut by nobody: one share has it all
   if (batches(gpus).empty()) return batch_per_gpu(gpus);
   const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
   return (global_batch(gpus) + shares - 1) / shares;
 }
 
 std::int64_t StepSimulator::global_batch(int gpus) const {
+  if (scenario_.parallel) return parallel_job(gpus).global_batch;
   if (!batches(gpus).empty()) {
     std::int64_t sum = 0;
     for (const Representative& own : representatives(gpus, batch_per_gpu(gpus))) sum += own.batch * own.ranks;
@@ -217,6 +221,9 @@ RecordedRank StepSimulator::record_rank(const Run& run, const DeviceModel& devic
 
 std::vector<RecordedRank> StepSimulator::record(int gpus, const DeviceModel& device,
                                                 RecordingSize size) const {
+  if (scenario_.parallel)
+    throw InputError("a step of [parallel] is no trace of one rank",
+                     "--format json has its stages; --explain says what was decided");
   const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
   Run run{gpus, batch_per_gpu(gpus), micro_steps, std::max(kWarmUpSteps + 1, size.steps)};
   std::vector<RecordedRank> out;
@@ -271,6 +278,8 @@ SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const Devic
 
 double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu,
                                           const DeviceModel& device) const {
+  constexpr double kForwardShare = 1.0 / 3;  // of a step of several degrees, whose passes are forward alone
+  if (scenario_.parallel) return kForwardShare * step_s(gpus, device);
   const int window = window_of(scenario_.workload.loop);
   const auto seconds_of = [&](const Run& run, const DeviceModel& own) {
     const auto [plan, timeline, job] = run_steps(run, own, plan_evaluation);
@@ -302,8 +311,22 @@ SimulatedStep StepSimulator::simulate_alike(Run run, const DeviceModel& device, 
   return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
 }
 
+SimulatedStep StepSimulator::simulate_parallel(int gpus, const DeviceModel& device, Reading reading) const {
+  const LargeModelJob job = parallel_job(gpus);
+  Placement ranks = placement(gpus);
+  ranks.ranks.resize(static_cast<std::size_t>(job.gpus()));
+  const LargeStep step = simulate_large_step({job, cluster(), ranks, device, scenario_.collective,
+                                              *machine_->collectives, reading != Reading::time});
+  refuse_endless_step(step.step_s);
+  const NodeSpec& node = cluster().node_spec(ranks.ranks.front().node);
+  SimulatedStep out = as_simulated(step, job, node, reading);
+  if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
+  return out;
+}
+
 SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device,
                                       Reading reading) const {
+  if (scenario_.parallel) return simulate_parallel(gpus, device, reading);
   const Run run = run_of(gpus, batch);
   if (has_alike_ranks()) return simulate_alike(run, device, reading);
   return simulate_unlike(run, representatives(gpus, batch), device, reading);

@@ -31,6 +31,7 @@ struct UnlikeRanks {
 /// Beyond what was read the fields are empty.
 struct SimulatedStep {
   double step_s = 0;
+  std::optional<LargeModelPoint> large{};  ///< of [parallel]
   Breakdown breakdown{};  ///< what the compute stream did or waited for
   Breakdown
       critical{};  ///< by how much the critical path to the step's end grew in each: the step's derivative
@@ -115,6 +116,8 @@ class StepSimulator {
   const std::vector<KindBatches>& batches(int gpus) const;
   /// The same over all ranks, rounded up: into so many samples a sampler cuts the ranks' shares.
   std::int64_t mean_batch(int gpus) const;
+  /// With [parallel], the job on so many GPUs, of which the first job_on().gpus() work.
+  LargeModelJob parallel_job(int gpus) const { return job_on(*scenario_.parallel, gpus); }
   /// Samples per optimizer step over all GPUs that work.
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
@@ -151,6 +154,7 @@ class StepSimulator {
   std::vector<KindBatches> balanced(int gpus) const;
   BalancedKind balanced_kind(int kind, int gpus, const std::vector<Representative>& ranks,
                              const DeviceModel& device) const;
+  SimulatedStep simulate_parallel(int gpus, const DeviceModel& device, Reading reading) const;
   SimulatedStep simulate_alike(Run run, const DeviceModel& device, Reading reading) const;
   SimulatedStep simulate_unlike(Run run, const std::vector<Representative>& ranks, const DeviceModel& device,
                                 Reading reading) const;

@@ -68,6 +68,14 @@ Json point_json(const PredictionPoint& p) {
   Json buckets = Json::array();
   for (const Bytes bucket : p.buckets) buckets.push_back(bucket.count);
   out["buckets_bytes"] = std::move(buckets);
+  if (p.large)
+    out["parallel"] = {{"layout", p.large->layout},
+                       {"micro_batches", p.large->micro_batches},
+                       {"tokens_per_s_per_gpu", p.large->tokens_per_s_per_gpu},
+                       {"model_tflops_per_gpu", p.large->model_tflops},
+                       {"mfu", p.large->mfu},
+                       {"bubble", p.large->bubble},
+                       {"fullest_stage", p.large->fullest_stage}};
   if (p.unlike.empty()) return out;
   out["unlike_ranks"] = unlike_json(p.unlike);
   out["waits_for_slower_s"] = p.waits_for_slower_s;

@@ -84,6 +84,22 @@ std::string curve(const Prediction& prediction, const ReportOptions& options) {
   return narrow_curve(prediction, options.bars);
 }
 
+/// What large models are compared by; nothing without [parallel].
+std::string large_model_lines(const Prediction& prediction) {
+  if (prediction.points.empty() || !prediction.points.front().large) return {};
+  std::string out = fmt::format("\n{:>6} {:>8} {:>13} {:>9} {:>7} {:>8} {:>11}   {}\n", "GPUs", "m.-batch",
+                                "tokens/s/GPU", "TFLOP/s", "MFU", "bubble", "1T tokens", "layout");
+  for (const PredictionPoint& p : prediction.points) {
+    const LargeModelPoint& large = *p.large;
+    constexpr double kTrillion = 1e12;
+    out += fmt::format("{:>6} {:>8} {:>13} {:>9} {:>5} % {:>6} % {:>11}   {}\n", p.gpus, large.micro_batches,
+                       decimal(large.tokens_per_s_per_gpu, 1), decimal(large.model_tflops, 1),
+                       percent(large.mfu, 1), percent(large.bubble, 1),
+                       spoken_time(kTrillion / (large.tokens_per_s_per_gpu * p.gpus)), large.layout);
+  }
+  return out + "MFU: 3 x forward FLOPs with the causal half of attention, nothing recomputed, over the peak of the products' precision\n";
+}
+
 /// Shares of each step by account; they sum to 100 %.
 std::string breakdown(const Prediction& prediction) {
   std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute",
@@ -140,7 +156,7 @@ std::string spoken_time(double value) {
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (options.quiet) return curve(p, options);
   std::string out;
-  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p, options) + breakdown(p);
+  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
   if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);

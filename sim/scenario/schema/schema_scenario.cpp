@@ -18,6 +18,7 @@
 #include "sim/scenario/sections/launch_section.hpp"
 #include "sim/scenario/sections/loop_section.hpp"
 #include "sim/scenario/sections/model_section.hpp"
+#include "sim/scenario/sections/parallel_section.hpp"
 #include "sim/scenario/sections/run_sections.hpp"
 #include "sim/scenario/sections/scenario_document.hpp"
 #include "sim/scenario/sections/scenario_effects.hpp"
@@ -77,6 +78,15 @@ void read_run_section(TableReader& document, const ScenarioDocument& source, Sce
   run.reader().finish();
 }
 
+/// Degrees are asked for by the table being there.
+void read_parallel_section(TableReader& document, Scenario& scenario) {
+  const Table* table = document.table("parallel");
+  if (table == nullptr) return;
+  TableReader parallel(*table, "parallel", document.diagnostics());
+  read_parallel(parallel, scenario);
+  parallel.finish();
+}
+
 /// Then each number of GPUs has its own line, and its own reason.
 bool leaves_gpus_to_study(const ScenarioDocument& source) {
   return source.is_combination() || (source.has("study.gpus") && !source.has("run.gpus"));
@@ -112,6 +122,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), scenario);
   read_run_section(document, source, scenario);
+  read_parallel_section(document, scenario);
   check_shm(launch.reader(), scenario);
   launch.reader().finish();
   if (!leaves_gpus_to_study(source)) check_steps(data.reader(), scenario);
@@ -130,6 +141,7 @@ void complete(Scenario& scenario, const std::string& file) {
     work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
   if (!scenario.global_batch) return;
+  if (scenario.parallel) return;
   std::erase_if(scenario.gpus, [&](int gpus) { return gpus > *scenario.global_batch; });
   scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, *scenario.global_batch / scenario.gpus.front());
 }

@@ -2,11 +2,14 @@
 #include "sim/scenario/sections/parallel_section.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/names.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -141,13 +144,63 @@ void set_parallel(const std::string& key, const std::string& value, LargeModelJo
   diagnostics.throw_if_any();
 }
 
-LargeModelJob job_on(const LargeModelJob& asked, int gpus) {
-  LargeModelJob job = asked;
-  Degrees& d = job.degrees;
-  if (d.data == 0) d.data = std::max(1, gpus / std::max(1, d.model()));
-  if (job.global_batch == 0)
-    job.global_batch = job.micro_batch * d.data * std::max(1, d.pipeline > 1 ? 4 * d.pipeline : 1);
-  return job;
+namespace {
+
+KernelPrecision precision_of(Precision precision) {
+  if (precision == Precision::fp8) return KernelPrecision::fp8;
+  return precision == Precision::amp_fp16 ? KernelPrecision::fp16 : KernelPrecision::bf16;
+}
+
+/// 1, 2, 4, … times what one replica takes, up to the cluster.
+std::vector<int> usual_gpus_of(const LargeModelJob& job, std::int64_t most) {
+  const Degrees& d = job.degrees;
+  if (d.data > 0) return {d.gpus()};
+  std::vector<int> gpus;
+  for (std::int64_t n = d.model(); n <= std::max<std::int64_t>(most, d.model()); n *= 2)
+    gpus.push_back(static_cast<int>(n));
+  return gpus;
+}
+
+/// Keys of faults are those of this table.
+void report_faults(TableReader& parallel, const Scenario& scenario) {
+  std::set<std::string> reported;
+  for (const int gpus : scenario.gpus) {
+    for (const JobFault& fault : faults_of(job_on(*scenario.parallel, gpus), gpus)) {
+      if (!reported.insert(fault.key + fault.message).second) continue;
+      parallel.report(parallel.span_of(fault.key),
+                      fmt::format("{}: {}", counted(gpus, "GPU"), fault.message), fault.hint);
+    }
+  }
+}
+
+}  // namespace
+
+void read_parallel(TableReader& parallel, Scenario& scenario) {
+  LargeModelJob job;
+  job.degrees.data = 0, job.global_batch = 0;
+  job.precision = precision_of(scenario.workload.precision);
+  read_keys(parallel, parallel_keys(), job);
+  const RecognizedTransformer seen = recognize_transformer(scenario.model);
+  if (!seen.shape && !scenario.model.layers.empty())
+    parallel.report(parallel.span_of("tensor"),
+                    fmt::format("{} has no degrees: {}", scenario.model.name, seen.why_not),
+                    "[parallel] is for language models of equal decoder layers, as llama3_8b");
+  if (!seen.shape) return;
+  job.shape = *seen.shape;
+  if (job.sequence <= 1) job.sequence = job.shape.sequence;
+  if (job.degrees.virtual_stages > 1 && job.schedule == PipelineSchedule::one_f_one_b)
+    job.schedule = PipelineSchedule::interleaved;
+  if (scenario.global_batch && job.global_batch == 0) job.global_batch = *scenario.global_batch;
+  if (job.global_batch > 0) scenario.global_batch = job.global_batch;
+  scenario.workload.batch_per_gpu = job.micro_batch;
+  scenario.parallel = job;
+  if (!scenario.lists_gpus) scenario.gpus = usual_gpus_of(job, gpus_of_job(scenario));
+  report_faults(parallel, scenario);
+  for (const int gpus : scenario.gpus) {
+    if (gpus != scenario.gpus.back()) continue;
+    for (std::string& warning : warnings_of(job_on(job, gpus), scenario.cluster.node.gpus))
+      scenario.warnings.push_back(std::move(warning));
+  }
 }
 
 }  // namespace foretrain

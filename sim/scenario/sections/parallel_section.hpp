@@ -16,7 +16,8 @@ const Keys<LargeModelJob>& parallel_keys();
 /// the key does not take.
 void set_parallel(const std::string& key, const std::string& value, LargeModelJob& job);
 
-/// The job on so many GPUs: degrees and batch that nobody said are filled in.
-LargeModelJob job_on(const LargeModelJob& asked, int gpus);
+/// Reads [parallel] of a scenario whose model, cluster and numbers of GPUs are read; reports what does not fit
+/// at its key. Numbers of GPUs that nobody listed become those that the degrees can use.
+void read_parallel(TableReader& parallel, Scenario& scenario);
 
 }  // namespace foretrain

@@ -12,6 +12,7 @@
 #include "sim/scenario/sections/launch_section.hpp"
 #include "sim/scenario/sections/loop_section.hpp"
 #include "sim/scenario/sections/model_section.hpp"
+#include "sim/scenario/sections/parallel_section.hpp"
 #include "sim/scenario/sections/run_sections.hpp"
 #include "sim/scenario/sections/strategy_section.hpp"
 #include "sim/scenario/sections/study_section.hpp"
@@ -65,6 +66,7 @@ std::vector<ScenarioKey> all_keys() {
   add_keys(keys, "data", data_keys());
   add_keys(keys, "strategy", strategy_keys());
   add_knobs(keys);
+  add_keys(keys, "parallel", parallel_keys());
   add_keys(keys, "nccl", nccl_keys());
   add_keys(keys, "launch", launch_keys());
   add_keys(keys, "launch.slow_draw", slow_draw_keys());

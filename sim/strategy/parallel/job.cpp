@@ -1,9 +1,27 @@
 // Names of a job's choices, and what follows from its degrees.
 #include "sim/strategy/parallel/job.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace foretrain {
+
+LargeModelJob job_on(const LargeModelJob& asked, int gpus) {
+  constexpr int kTurnsOfBatch = 4;
+  LargeModelJob job = asked;
+  Degrees& d = job.degrees;
+  if (gpus < d.model()) {
+    d = Degrees{}, job.shard_group = 0;
+    if (job.schedule != PipelineSchedule::afab) job.schedule = PipelineSchedule::one_f_one_b;
+  }
+  if (d.data == 0) d.data = std::max(1, gpus / std::max(1, d.model()));
+  const std::int64_t turn = job.micro_batch * d.data;
+  if (job.global_batch == 0) job.global_batch = turn * (d.pipeline > 1 ? kTurnsOfBatch * d.pipeline : 1);
+  const std::int64_t group = job.schedule == PipelineSchedule::interleaved ? turn * d.pipeline : turn;
+  job.global_batch = std::max<std::int64_t>(1, (job.global_batch + group - 1) / group) * group;
+  return job;
+}
 
 std::string_view name_of(PipelineSchedule schedule) {
   constexpr std::string_view kNames[] = {"afab", "1f1b", "interleaved", "zb-h1", "zbv", "dualpipe"};

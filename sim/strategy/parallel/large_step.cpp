@@ -62,6 +62,7 @@ class LargeStepMaker {
  private:
   void account(const PipelineCosts& costs, const PipelineRun& run, LargeStep& step) const;
   void report_stages(const PipelineCosts& costs, LargeStep& step) const;
+  double between_nodes(const LargeStep& step) const;
   void explain(const PipelineCosts& costs, LargeStep& step);
 
   const LargeStepRequest& request_;
@@ -89,6 +90,14 @@ void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run,
   step.step_s = run.end_s;
   step.bubble_s = std::max(0.0, step.step_s - step.compute_s - step.host_s - step.tensor_s - step.context_s -
                                     step.expert_s - step.data_s - step.pipeline_s - step.optimizer_s);
+}
+
+/// By the links that a group's exchanges cross.
+double LargeStepMaker::between_nodes(const LargeStep& step) const {
+  const auto crosses = [&](RankGroup group) { return exchanges_.nodes(group) > 1; };
+  return (crosses(RankGroup::tensor) ? step.tensor_s : 0) + (crosses(RankGroup::context) ? step.context_s : 0) +
+         (crosses(RankGroup::expert) ? step.expert_s : 0) + (crosses(RankGroup::gradients) ? step.data_s : 0) +
+         (crosses(RankGroup::stages) ? step.pipeline_s : 0);
 }
 
 void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) const {
@@ -134,6 +143,7 @@ LargeStep LargeStepMaker::make() {
   const PipelineRun run = run_pipeline(costs, job_);
   LargeStep step;
   account(costs, run, step);
+  step.between_s = between_nodes(step);
   report_stages(costs, step);
   step.spans = run.spans;
   if (request_.explain) explain(costs, step);

@@ -140,20 +140,24 @@ const std::vector<GroupExchanges::Sibling>& GroupExchanges::siblings(RankGroup g
   return known->second;
 }
 
-/// By how much the busiest link of the node is busier with all groups than with one.
+/// By how much the busiest link of the node is busier with all groups, and other jobs, than with one.
 double GroupExchanges::crowding(const std::vector<Sibling>& siblings, CollectiveOp op, Bytes size) const {
   std::map<LinkId, double> loads;
-  double own = 0, all = 0;
-  for (const Sibling& sibling : siblings) {
-    GroupCollective& collective = sibling.collectives->at(op, size);
-    const std::vector<PatternFlow>& flows = *sibling.collectives->flows(collective);
+  const auto add = [&](const std::vector<PatternFlow>& flows) {
     for (const PatternFlow& flow : flows)
-      for (const LinkId link : flow.route)
-        loads[link] += flow.weight / cluster_.links()[link].bandwidth.per_second;
-    for (const auto& [link, load] : loads) all = std::max(all, load);
-    if (&sibling == &siblings.front()) own = all * collective.plan.stretch;
-  }
-  return own > 0 ? std::max(1.0, all / own) : 1;
+      for (const LinkId link : flow.route) loads[link] += flow.weight / cluster_.links()[link].bandwidth.per_second;
+  };
+  const auto busiest = [&] {
+    double most = 0;
+    for (const auto& [link, load] : loads) most = std::max(most, load);
+    return most;
+  };
+  const GroupCollective& first = siblings.front().collectives->at(op, size);
+  add(siblings.front().collectives->communicator().flows(first.plan));
+  const double own = busiest() * first.plan.stretch;
+  loads.clear();
+  for (const Sibling& sibling : siblings) add(*sibling.collectives->flows(sibling.collectives->at(op, size)));
+  return own > 0 ? std::max(1.0, busiest() / own) : 1;
 }
 
 ExchangeTime GroupExchanges::compute(RankGroup group, CollectiveOp op, Bytes size) {
@@ -163,7 +167,7 @@ ExchangeTime GroupExchanges::compute(RankGroup group, CollectiveOp op, Bytes siz
   const GroupCollective& collective = own.collectives->at(op, size);
   const CollectivePlan& plan = collective.plan;
   const double alone = to_seconds(plan.alone), latency = std::min(alone, to_seconds(plan.latency));
-  const double crowded = all.size() > 1 ? crowding(all, op, size) : 1;
+  const double crowded = nodes(group) > 1 ? crowding(all, op, size) : 1;
   ExchangeTime time;
   time.alone = alone * time_scale_;
   time.seconds = (latency + (alone - latency) * crowded) * time_scale_;

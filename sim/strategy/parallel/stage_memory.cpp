@@ -116,7 +116,7 @@ StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chu
   if (chunk.head && has_own_matrix) held.dense += static_cast<double>(counts.head) / t;
   if (chunk.expert_layers == 0) return held;
   const ExpertLayers& own = *job.shape.experts;
-  held.dense += chunk.expert_layers * static_cast<double>(counts.router + own.shared * counts.one_expert / t);
+  held.dense += chunk.expert_layers * (static_cast<double>(counts.router) + own.shared * static_cast<double>(counts.one_expert) / t);
   held.expert = chunk.expert_layers * static_cast<double>(own.experts) * static_cast<double>(counts.one_expert) /
                 (job.degrees.expert * job.degrees.expert_tensor);
   return held;

@@ -60,7 +60,7 @@ Parts parts_of(const Model& model) {
   for (const Layer* layer : layers) {
     if (is_type(*layer, "embedding") && parts.embedding == nullptr) parts.embedding = layer;
     if (is_type(*layer, "position")) parts.positions = number_of(*layer, "entries");
-    if (is_attention(*layer)) parts.blocks.push_back({.attention = layer});
+    if (is_attention(*layer)) parts.blocks.push_back({layer, nullptr, {}});
     if (parts.blocks.empty()) continue;
     if (is_type(*layer, "experts")) parts.blocks.back().experts = layer;
     if (is_type(*layer, "linear")) parts.blocks.back().linears.push_back(layer);
@@ -83,7 +83,7 @@ void take_attention(const Layer& layer, TransformerShape& shape) {
     shape.kv_heads = shape.heads;
     shape.latent = LatentAttention{.query_rank = number_of(layer, "query_rank"),
                                    .key_value_rank = number_of(layer, "kv_rank"),
-                                   .rope_dim = number_of(layer, "rope"),
+                                   .rope_dim = number_of(layer, "rotary"),
                                    .plain_dim = number_of(layer, "plain"),
                                    .value_dim = number_of(layer, "value")};
     shape.head_dim = shape.latent->query_dim(), shape.causal = true;

@@ -1,0 +1,92 @@
+// From the stages of a pipeline to accounts, parts and memory of one line of a table.
+#include "sim/analysis/step/parallel_step.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+double& at(Breakdown& breakdown, Account account) { return breakdown[static_cast<std::size_t>(account)]; }
+
+Bytes bytes_of(double bytes) { return {static_cast<std::int64_t>(bytes)}; }
+
+double fullest_bytes(const LargeModelJob& job) {
+  double most = 0;
+  for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
+  return most;
+}
+
+FlopRate peak_of(const Gpu& gpu, KernelPrecision precision) {
+  if (precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0) return gpu.fp8;
+  return gpu.bf16.per_second > 0 ? gpu.bf16 : gpu.fp16;
+}
+
+}  // namespace
+
+SimulatedStep as_simulated(const LargeStep& step, const LargeModelJob&, const NodeSpec& node,
+                           Reading reading) {
+  SimulatedStep out;
+  out.step_s = step.step_s;
+  if (reading == Reading::time) return out;
+  const double exposed = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
+  at(out.breakdown, Account::compute) = step.compute_s;
+  at(out.breakdown, Account::exposed_communication) = exposed;
+  at(out.breakdown, Account::host) = step.host_s, at(out.breakdown, Account::optimizer) = step.optimizer_s;
+  at(out.breakdown, Account::other) = step.bubble_s;
+  out.critical = out.breakdown;
+  const LinkKind inside = node.nvswitches > 0 || node.gpu.ports.nvlinks > 0 ? LinkKind::nvlink : LinkKind::pcie;
+  out.waits[static_cast<std::size_t>(LinkKind::network)] = step.between_s;
+  out.waits[static_cast<std::size_t>(inside)] = std::max(0.0, exposed - step.between_s);
+  out.decisions = step.decisions;
+  const std::pair<const char*, double> parts[] = {
+      {"layers", step.compute_s},          {"exchanges of tensor ranks", step.tensor_s},
+      {"exchanges of context ranks", step.context_s}, {"exchanges of expert ranks", step.expert_s},
+      {"gradients and parameters", step.data_s},      {"messages between stages", step.pipeline_s},
+      {"pipeline bubble", step.bubble_s},  {"host", step.host_s},
+      {"optimizer", step.optimizer_s}};
+  for (const auto& [name, seconds_of] : parts)
+    if (seconds_of > 0) out.parts.push_back({name, seconds_of});
+  std::ranges::stable_sort(out.parts, std::greater{}, &StepPart::seconds);
+  return out;
+}
+
+MemoryUse memory_of(const LargeModelJob& job) {
+  const std::vector<StageMemory> stages = stage_memory(job);
+  const StageMemory& most = *std::ranges::max_element(stages, {}, &StageMemory::total);
+  MemoryUse use;
+  use.parameters = bytes_of(most.weights), use.gradients = bytes_of(most.gradients);
+  use.optimizer = bytes_of(most.optimizer), use.buckets = bytes_of(most.buckets);
+  use.activations = bytes_of(most.activations + most.logits);
+  use.framework = bytes_of(most.outside + most.workspace);
+  return use;
+}
+
+std::int64_t largest_micro_batch(const LargeModelJob& job, Bytes capacity) {
+  constexpr std::int64_t kMost = 4096;
+  LargeModelJob other = job;
+  std::int64_t fits = 0;
+  for (std::int64_t batch = 1; batch <= kMost; batch *= 2) {
+    other.micro_batch = batch;
+    if (fullest_bytes(other) > static_cast<double>(capacity.count)) break;
+    fits = batch;
+  }
+  return fits;
+}
+
+LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu) {
+  LargeModelPoint point;
+  point.layout = to_string(job.degrees), point.micro_batches = job.micro_batches();
+  const auto tokens = static_cast<double>(job.tokens_per_step());
+  point.tokens_per_s_per_gpu = tokens / step.step_s / job.gpus();
+  const double flops = 3 * forward_flops_per_token(job.shape, job.sequence, job.shape.causal) * tokens;
+  point.model_tflops = flops / step.step_s / job.gpus() / 1e12;
+  point.mfu = point.model_tflops * 1e12 / peak_of(gpu, job.precision).per_second;
+  point.bubble = step.bubble_s / step.step_s;
+  point.fullest_stage = step.fullest_stage;
+  const StageMemory& fullest = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory;
+  point.largest_memory = fullest.largest_part(job);
+  return point;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,23 @@
+// A step of several degrees as one of the numbers of GPUs of a prediction.
+#pragma once
+
+#include "sim/analysis/step/prediction_point.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
+#include "sim/strategy/parallel/large_step.hpp"
+
+namespace foretrain {
+
+/// Accounts of the busiest stage; the pipeline's bubble is `other`.
+SimulatedStep as_simulated(const LargeStep& step, const LargeModelJob& job, const NodeSpec& node,
+                           Reading reading);
+
+/// Of the fullest stage.
+MemoryUse memory_of(const LargeModelJob& job);
+/// The largest micro-batch whose fullest stage needs no more; 0: none.
+std::int64_t largest_micro_batch(const LargeModelJob& job, Bytes capacity);
+
+/// What people compare large models by: FLOPs are 3 x forward with the causal half of attention (Megatron-LM's
+/// formula), recomputation not counted.
+LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu);
+
+}  // namespace foretrain
