@@ -14,6 +14,7 @@
 #include "sim/app/options/explain_options.hpp"
 #include "sim/app/options/export_options.hpp"
 #include "sim/app/options/model_options.hpp"
+#include "sim/app/options/plan_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/trace_options.hpp"
 #include "sim/app/options/training_options.hpp"
@@ -39,6 +40,7 @@ constexpr int kUsageError = 2;
 /// Everything the options write to.
 struct Options {
   TrainingOptions training;
+  PlanOptions plan;
   CollectiveCommand collective;
   ListCommand list;
   ServeCommand serve;
@@ -258,6 +260,7 @@ void declare(CLI::App& app, Options& options) {
       "written).");
   add_predict(app, options.training);
   add_compare(app, options.training);
+  add_plan(app, options.plan);
   add_collective(app, options.collective);
   add_list(app, options);
   add_topology(app, options.topology);

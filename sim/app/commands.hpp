@@ -65,6 +65,17 @@ struct CompareCommand {
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
 
+struct PlanCommand {
+  std::string scenario;  ///< a file or a catalog name; empty: model and cluster come from the overrides
+  ScenarioOverrides overrides;
+  int gpus = 0;
+  std::string global_batch;  ///< "1024", "4M-tokens"; empty: the scenario's, or one million tokens
+  int top = 10;
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_plan(const PlanCommand& command);  // plan.cpp
+
 /// How many processes launch the kernels of a node's GPUs.
 enum class LaunchProcesses : std::uint8_t { one, per_gpu };
 

@@ -108,6 +108,11 @@ void compare_pairs(const CompareCommand& command, const std::vector<std::string>
 void compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
   const std::vector<ComparedScenarios> opened =
       open_compared(command.scenarios, command.overrides, strategies);
+  for (const ComparedScenarios& scenarios : opened) {
+    if (scenarios.own.parallel)
+      throw InputError("compare weighs strategies, whose place [parallel] takes",
+                       "`foretrain plan` ranks the layouts of a number of GPUs");
+  }
   check_outputs({{"-o", command.output}, {"--html", command.html}});
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(scenarios));

@@ -78,6 +78,9 @@ void refuse_studies(const std::vector<OpenedScenario>& opened) {
 /// The alternatives that a recommendation weighs; none when it is not wanted.
 std::optional<ComparedScenarios> alternatives(const PredictCommand& command, const OpenedScenario& opened) {
   if (!command.recommendation.is_wanted()) return std::nullopt;
+  if (opened.scenario.parallel)
+    throw InputError("--recommend weighs strategies, whose place [parallel] takes",
+                     "`foretrain plan` ranks the layouts of a number of GPUs");
   ComparedScenarios scenarios = read_recommended(opened.source, command.overrides);
   scenarios.own = scaled(std::move(scenarios.own), command.scaling);
   for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);

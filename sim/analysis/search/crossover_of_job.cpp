@@ -117,6 +117,7 @@ Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNum
                          .budget = search_budget(*scenario.workload.model),
                          .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
                          .jumps = has_servers(scenario) || has_unlike_gpus(scenario),
+                         .unit = scenario.parallel ? scenario.parallel->degrees.model() : 1,
                          .every_gpu = which.every_gpu,
                          .listed = whole_nodes_of(scenario),
                          .fits = which.only_what_fits ? fits : nullptr});

@@ -50,6 +50,10 @@ class RowSites {
     site.spec = read_or_throw(*text, read_cluster);
     const int nodes = (gpus + site.spec.node.gpus - 1) / site.spec.node.gpus;
     site.spec.nodes = std::max(site.spec.nodes, nodes);
+    if (!check(site.spec).empty()) {
+      site.why_not = fmt::format("cluster {} has no network for {} nodes", name, nodes);
+      return site;
+    }
     site.cluster = std::make_unique<Cluster>(Cluster::build(site.spec, nodes));
     site.collectives = std::make_unique<ClusterCollectives>(*site.cluster);
     site.device = default_device_model(site.spec);

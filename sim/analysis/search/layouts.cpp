@@ -1,0 +1,254 @@
+// Combinations of degrees that divide; those that need too much memory fall out before any is simulated.
+#include "sim/analysis/search/layouts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/parallel_step.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kUsualTokens = 1 << 20;
+constexpr int kMostChunks = 8;           ///< virtual stages that are tried
+constexpr std::int64_t kMostMicroBatch = 8;
+/// From here on sequences are long enough to be cut.
+constexpr std::int64_t kLongSequence = 16384;
+/// So many layouts are looked at again on other machines.
+constexpr std::size_t kLookedAtAgain = 24;
+
+std::vector<int> divisors(std::int64_t of, std::int64_t most) {
+  std::vector<int> all;
+  for (std::int64_t d = 1; d <= std::min(of, most); ++d)
+    if (of % d == 0) all.push_back(static_cast<int>(d));
+  return all;
+}
+
+/// Which values of each key are tried.
+class Choices {
+ public:
+  Choices(const Scenario& scenario, const LayoutRequest& request)
+      : own_(*scenario.parallel), request_(request), per_node_(scenario.cluster.node.gpus) {}
+
+  std::vector<LargeModelJob> jobs() const;
+
+ private:
+  bool is_fixed(std::string_view key) const {
+    return std::ranges::find(request_.fixed, key) != request_.fixed.end();
+  }
+  template <typename T>
+  std::vector<T> values(std::string_view key, T own, std::vector<T> all) const {
+    return is_fixed(key) ? std::vector<T>{own} : all;
+  }
+  void add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob>& jobs) const;
+  std::vector<int> experts() const {
+    if (!own_.shape.experts) return {1};
+    return values("expert", own_.degrees.expert, divisors(own_.shape.experts->experts, request_.gpus));
+  }
+
+  const LargeModelJob& own_;
+  const LayoutRequest& request_;
+  int per_node_;
+};
+
+void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob>& jobs) const {
+  const int stages = job.degrees.pipeline;
+  std::vector<int> chunks{1};
+  for (int v = 2; stages > 1 && v <= kMostChunks; ++v)
+    if (own_.shape.layers % (stages * v) == 0) chunks.push_back(v);
+  std::vector<ModelSharding> shardings{ModelSharding::optimizer};
+  if (stages == 1 && job.degrees.data > 1) shardings.push_back(ModelSharding::parameters);
+  for (const int v : values("virtual_stages", own_.degrees.virtual_stages, chunks)) {
+    for (std::int64_t micro = 1; micro <= kMostMicroBatch; micro *= 2) {
+      if (is_fixed("micro_batch") && micro != own_.micro_batch) continue;
+      for (const ModelSharding sharding : values("shard", own_.sharding, shardings)) {
+        for (const Recompute recompute : values("recompute", own_.recompute, {Recompute::none, Recompute::full})) {
+          LargeModelJob other = job;
+          other.degrees.virtual_stages = v, other.micro_batch = micro;
+          other.sharding = sharding, other.recompute = recompute;
+          if (!is_fixed("schedule"))
+            other.schedule = v > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
+          if (faults_of(other, request_.gpus).empty()) jobs.push_back(other);
+          if (jobs.size() > kMostLayouts)
+            throw InputError(fmt::format("more than {} layouts", kMostLayouts),
+                             "fix some of their keys, as in --set parallel.tensor=8");
+        }
+      }
+    }
+  }
+}
+
+std::vector<LargeModelJob> Choices::jobs() const {
+  std::vector<LargeModelJob> jobs;
+  const std::vector<int> contexts =
+      own_.sequence >= kLongSequence ? divisors(request_.gpus, 16) : std::vector<int>{1};
+  for (const int t : values("tensor", own_.degrees.tensor, divisors(request_.gpus, per_node_))) {
+    for (const int p : values("pipeline", own_.degrees.pipeline, divisors(request_.gpus / t, own_.shape.layers))) {
+      for (const int c : values("context", own_.degrees.context, contexts)) {
+        if (static_cast<std::int64_t>(t) * p * c > request_.gpus || request_.gpus % (t * p * c) != 0) continue;
+        for (const int e : experts()) {
+          LargeModelJob job = own_;
+          job.degrees.tensor = t, job.degrees.pipeline = p, job.degrees.context = c, job.degrees.expert = e;
+          job.degrees.data = request_.gpus / (t * p * c), job.global_batch = request_.global_batch;
+          add_of_degrees(job, jobs);
+        }
+      }
+    }
+  }
+  return jobs;
+}
+
+class LayoutSimulator {
+ public:
+  LayoutSimulator(const Scenario& scenario, int gpus)
+      : scenario_(scenario),
+        ranks_(reserved_gpus(scenario, gpus)),
+        cluster_(Cluster::build(scenario.cluster, std::max(ranks_.nodes, ranks_.ranks.back().node + 1))),
+        collectives_(cluster_) {}
+
+  LargeStep step(const LargeModelJob& job, const DeviceModel& device) {
+    return simulate_large_step({job, cluster_, ranks_, device, scenario_.collective, collectives_, false});
+  }
+  const NodeSpec& node() const { return cluster_.node_spec(ranks_.ranks.front().node); }
+
+ private:
+  const Scenario& scenario_;
+  Placement ranks_;
+  Cluster cluster_;
+  ClusterCollectives collectives_;
+};
+
+double fullest(const LargeModelJob& job) {
+  double most = 0;
+  for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
+  return most;
+}
+
+/// Faster or smaller than all before it, in the order of their times.
+void settle_front(std::vector<ModelLayout>& layouts) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    ModelLayout& layout = layouts[i];
+    layout.is_on_front = layout.memory_bytes < least;
+    least = std::min(least, layout.memory_bytes);
+    layout.is_tied = i > 0 && layout.step_s < layouts.front().step_s * (1 + kTie);
+  }
+}
+
+std::string_view name_of_account(Account account) {
+  constexpr std::string_view kNames[] = {"compute", "exchanges", "input", "the host", "the optimizer", "the pipeline's bubble"};
+  return kNames[static_cast<std::size_t>(account)];
+}
+
+/// What the fastest layout of other degrees loses to the first.
+std::string why_first(const std::vector<ModelLayout>& layouts) {
+  const ModelLayout& first = layouts.front();
+  const auto other = std::ranges::find_if(layouts, [&](const ModelLayout& l) { return l.job.degrees != first.job.degrees; });
+  if (other == layouts.end()) return "no other degrees fit";
+  std::size_t most = 0;
+  const auto loss = [&](std::size_t i) { return other->breakdown[i] - first.breakdown[i]; };
+  for (std::size_t i = 0; i < kAccountCount; ++i)
+    if (loss(i) > loss(most)) most = i;
+  if (other->step_s < first.step_s * (1 + kTie))
+    return fmt::format("{} takes as long within {:.0f} %", other->point.layout, 100 * kTie);
+  return fmt::format("{}, the best of other degrees, takes {:.0f} % longer: {} of {} more for {}", other->point.layout,
+                     100 * (other->step_s / first.step_s - 1), to_string(seconds(std::max(0.0, loss(most)))),
+                     to_string(seconds(other->step_s - first.step_s)), name_of_account(static_cast<Account>(most)));
+}
+
+struct OtherMachine {
+  std::string_view name;
+  double kernel_speed, link_speed;
+};
+constexpr OtherMachine kOtherMachines[] = {{"links half as fast", 1, 0.5}, {"links twice as fast", 1, 2}, {"GPUs twice as fast", 2, 1}};
+
+/// Whether the first is still fastest elsewhere.
+std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulator& simulator, const DeviceModel& device) {
+  std::vector<std::string> out;
+  const std::size_t count = std::min(search.layouts.size(), kLookedAtAgain);
+  for (const OtherMachine& machine : kOtherMachines) {
+    DeviceModel other = device;
+    other.kernel.time_scale /= machine.kernel_speed, other.communication_time_scale /= machine.link_speed;
+    std::size_t best = 0;
+    double least = 0, first = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double step_s = simulator.step(search.layouts[i].job, other).step_s;
+      if (i == 0) first = least = step_s;
+      if (step_s < least) least = step_s, best = i;
+    }
+    if (best > 0 && least < first * (1 - kTie))
+      out.push_back(fmt::format("with {} {}{} would be first, {:.0f} % ahead", machine.name,
+                                search.layouts[best].point.layout,
+                                search.layouts[best].job.degrees == search.layouts.front().job.degrees
+                                    ? " (" + settings_of(search.layouts[best].job) + ")"
+                                    : "",
+                                100 * (first / least - 1)));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string settings_of(const LargeModelJob& job) {
+  std::string text = fmt::format("micro-batch {}", job.micro_batch);
+  if (job.degrees.pipeline > 1) text += fmt::format(", {}", name_of(job.schedule));
+  if (job.sharding == ModelSharding::parameters) text += ", sharded parameters";
+  if (job.recompute != Recompute::none) text += fmt::format(", recompute {}", name_of(job.recompute));
+  return text;
+}
+
+LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked, const Progress& progress) {
+  LayoutRequest request = asked;
+  const LargeModelJob& own = *scenario.parallel;
+  if (request.global_batch == 0)
+    request.global_batch = own.global_batch > 0 ? own.global_batch
+                                                : std::max<std::int64_t>(request.gpus, kUsualTokens / own.sequence);
+  LayoutSearch search;
+  search.model = scenario.model.name, search.cluster = scenario.cluster.name, search.gpus = request.gpus;
+  search.global_batch = request.global_batch, search.tokens = request.global_batch * own.sequence;
+  const std::vector<LargeModelJob> jobs = Choices(scenario, request).jobs();
+  search.possible = jobs.size();
+  if (jobs.empty())
+    throw InputError(fmt::format("no layout divides {} GPUs, {} heads, {} layers and a global batch of {}", request.gpus,
+                                 own.shape.heads, own.shape.layers, request.global_batch),
+                     "a global batch with more divisors, or other GPUs");
+  LayoutSimulator simulator(scenario, request.gpus);
+  const DeviceModel device = default_device_model(scenario);
+  const double capacity = static_cast<double>(simulator.node().gpu.capacity().count);
+  double least_memory = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (progress) progress(static_cast<double>(i) / static_cast<double>(jobs.size()));
+    const double bytes = fullest(jobs[i]);
+    least_memory = std::min(least_memory, bytes);
+    if (bytes > capacity) {
+      ++search.without_memory;
+      continue;
+    }
+    const LargeStep step = simulator.step(jobs[i], device);
+    ModelLayout layout;
+    layout.job = jobs[i], layout.step_s = step.step_s, layout.memory_bytes = bytes;
+    layout.point = large_point(jobs[i], step, simulator.node().gpu);
+    layout.breakdown = as_simulated(step, jobs[i], simulator.node(), Reading::accounts).breakdown;
+    search.layouts.push_back(std::move(layout));
+  }
+  search.simulated = search.layouts.size();
+  if (search.layouts.empty()) {
+    search.why_none = fmt::format("the smallest needs {} of {} a GPU: more GPUs, or offload = \"optimizer\"",
+                                  to_string(Bytes{static_cast<std::int64_t>(least_memory)}),
+                                  to_string(Bytes{static_cast<std::int64_t>(capacity)}));
+    return search;
+  }
+  std::ranges::stable_sort(search.layouts, {}, &ModelLayout::step_s);
+  settle_front(search.layouts);
+  search.why_first = why_first(search.layouts);
+  search.would_change = would_change(search, simulator, device);
+  return search;
+}
+
+}  // namespace foretrain
