@@ -275,12 +275,19 @@ ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool 
   return time;
 }
 
+/// The parts share the whole as they do where it was simulated, as far as none shrinks below nothing.
 PassTime extended(const PassTime& fewer, const PassTime& more, double extra) {
   const auto extend = [extra](double a, double b) { return std::max(0.0, b + extra * (b - a)); };
-  PassTime out{.compute = extend(fewer.compute, more.compute), .host = extend(fewer.host, more.host),
-               .tensor = extend(fewer.tensor, more.tensor), .context = extend(fewer.context, more.context),
-               .expert = extend(fewer.expert, more.expert), .data = extend(fewer.data, more.data)};
-  out.total = out.compute + out.host + out.tensor + out.context + out.expert + out.data;
+  PassTime out;
+  double sum = 0;
+  for (double PassTime::*part : {&PassTime::compute, &PassTime::host, &PassTime::tensor, &PassTime::context,
+                                 &PassTime::expert, &PassTime::data})
+    sum += out.*part = extend(fewer.*part, more.*part);
+  out.total = extend(fewer.total, more.total);
+  if (sum <= 0) return out;
+  for (double PassTime::*part : {&PassTime::compute, &PassTime::host, &PassTime::tensor, &PassTime::context,
+                                 &PassTime::expert, &PassTime::data})
+    out.*part *= out.total / sum;
   return out;
 }
 

@@ -36,10 +36,10 @@ LayerKernels nanotron() {
           .split = StageSplit::by_cost,
           .pipeline_waits_on_host = true,
           .pipeline_sends_sizes = true,
-          .launch = microseconds(18),
-          .exchange = microseconds(60),
-          .python_function = microseconds(60),
-          .layer = microseconds(150),
+          .launch = microseconds(20.5),
+          .exchange = microseconds(68),
+          .python_function = microseconds(68),
+          .layer = microseconds(170),
           .pipeline_skew = microseconds(205)};
 }
 
