@@ -189,12 +189,12 @@ struct ValidateCommand {
   std::string provenance;  ///< file of rules about series and sources; empty: none
   bool anchor = true;
   std::vector<std::string> settings;
-  std::vector<int> gpus;        ///< only rows on so many GPUs; empty: all
-  std::vector<std::string> by;  ///< keys of group_errors() with commas, one table each
-  int worst = 0;                ///< only so many rows, the worst; 0: every series
-  std::string leave_out;        ///< "cluster", "gpu", "source": scored with each left out; empty: not
+  std::vector<int> gpus;                ///< only rows on so many GPUs; empty: all
+  std::vector<std::string> by;          ///< keys of group_errors() with commas, one table each
+  int worst = 0;                        ///< only so many rows, the worst; 0: every series
+  std::string leave_out;                ///< "cluster", "gpu", "source": scored with each left out; empty: not
   std::vector<std::string> cluster_of;  ///< "GPU=CLUSTER", for rows of large models
-  std::string with;             ///< a file of the same kind whose rows count, too; empty: none
+  std::string with;                     ///< a file of the same kind whose rows count, too; empty: none
   std::string format = "table";
   bool quiet = false;  ///< the statistics alone
   std::string output;

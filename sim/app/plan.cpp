@@ -34,7 +34,11 @@ std::optional<double> parse_amount(const std::string& text) {
     return std::nullopt;
   }
   const std::string suffix = text.substr(used);
-  const double unit = suffix == "k" ? 1e3 : suffix == "M" ? 1e6 : suffix == "G" ? 1e9 : suffix.empty() ? 1 : 0;
+  const double unit = suffix == "k"    ? 1e3
+                      : suffix == "M"  ? 1e6
+                      : suffix == "G"  ? 1e9
+                      : suffix.empty() ? 1
+                                       : 0;
   const double amount = number * unit;
   return amount >= 1 && amount <= kMostTokens ? std::optional(amount) : std::nullopt;
 }
@@ -49,7 +53,8 @@ std::int64_t sequences_of(const std::string& text, std::int64_t sequence) {
     throw InputError(fmt::format("--global-batch {} is no number of sequences or tokens", text.substr(0, 40)),
                      "as in 1024 or 4M-tokens");
   if (!in_tokens) return static_cast<std::int64_t>(*amount);
-  return std::int64_t{1} << static_cast<int>(std::lround(std::max(0.0, std::log2(*amount / static_cast<double>(sequence)))));
+  return std::int64_t{1} << static_cast<int>(
+             std::lround(std::max(0.0, std::log2(*amount / static_cast<double>(sequence)))));
 }
 
 /// Keys of [parallel] that the scenario or the command line gives.
@@ -81,8 +86,10 @@ void run_plan(const PlanCommand& command) {
                      "fewer with --gpus");
   request.global_batch = sequences_of(command.global_batch, scenario.parallel->sequence);
   ProgressLine progress("planning " + scenario.name);
-  const LayoutSearch search = search_layouts(scenario, request, [&progress](double done) { progress.show(done); });
-  write_report(command.output, command.format, find_row(kPlanReports, command.format)->write(search, {command.top}));
+  const LayoutSearch search =
+      search_layouts(scenario, request, [&progress](double done) { progress.show(done); });
+  write_report(command.output, command.format,
+               find_row(kPlanReports, command.format)->write(search, {command.top}));
 }
 
 }  // namespace foretrain

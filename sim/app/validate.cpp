@@ -187,8 +187,9 @@ void run_validate(const ValidateCommand& command) {
   if (command.leave_out.empty()) refuse_without_leave_out(command);
   const MeasurementFile file = measurements_of(command.file);
   const bool has_kernels = file.kind == Kind::kernels, has_large = file.kind == Kind::large_models;
-  const std::vector<GroupKeys> groups = group_keys_of(
-      command, has_large ? large_model_keys() : has_kernels ? kernel_group_keys() : error_group_keys());
+  const std::vector<GroupKeys> groups = group_keys_of(command, has_large     ? large_model_keys()
+                                                               : has_kernels ? kernel_group_keys()
+                                                                             : error_group_keys());
   if (has_large) refuse_for_large_models(command);
   if (!has_large && !command.cluster_of.empty())
     throw InputError("--cluster-of is for rows of large models", command.file + " holds others");

@@ -16,7 +16,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kUsualTokens = 1 << 20;
-constexpr int kMostChunks = 8;           ///< virtual stages that are tried
+constexpr int kMostChunks = 8;  ///< virtual stages that are tried
 constexpr std::int64_t kMostMicroBatch = 8;
 /// From here on sequences are long enough to be cut.
 constexpr std::int64_t kLongSequence = 16384;
@@ -68,7 +68,8 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
     for (std::int64_t micro = 1; micro <= kMostMicroBatch; micro *= 2) {
       if (is_fixed("micro_batch") && micro != own_.micro_batch) continue;
       for (const ModelSharding sharding : values("shard", own_.sharding, shardings)) {
-        for (const Recompute recompute : values("recompute", own_.recompute, {Recompute::none, Recompute::full})) {
+        for (const Recompute recompute :
+             values("recompute", own_.recompute, {Recompute::none, Recompute::full})) {
           LargeModelJob other = job;
           other.degrees.virtual_stages = v, other.micro_batch = micro;
           other.sharding = sharding, other.recompute = recompute;
@@ -89,9 +90,11 @@ std::vector<LargeModelJob> Choices::jobs() const {
   const std::vector<int> contexts =
       own_.sequence >= kLongSequence ? divisors(request_.gpus, 16) : std::vector<int>{1};
   for (const int t : values("tensor", own_.degrees.tensor, divisors(request_.gpus, per_node_))) {
-    for (const int p : values("pipeline", own_.degrees.pipeline, divisors(request_.gpus / t, own_.shape.layers))) {
+    for (const int p :
+         values("pipeline", own_.degrees.pipeline, divisors(request_.gpus / t, own_.shape.layers))) {
       for (const int c : values("context", own_.degrees.context, contexts)) {
-        if (static_cast<std::int64_t>(t) * p * c > request_.gpus || request_.gpus % (t * p * c) != 0) continue;
+        if (static_cast<std::int64_t>(t) * p * c > request_.gpus || request_.gpus % (t * p * c) != 0)
+          continue;
         for (const int e : experts()) {
           LargeModelJob job = own_;
           job.degrees.tensor = t, job.degrees.pipeline = p, job.degrees.context = c, job.degrees.expert = e;
@@ -142,14 +145,16 @@ void settle_front(std::vector<ModelLayout>& layouts) {
 }
 
 std::string_view name_of_account(Account account) {
-  constexpr std::string_view kNames[] = {"compute", "exchanges", "input", "the host", "the optimizer", "the pipeline's bubble"};
+  constexpr std::string_view kNames[] = {"compute",  "exchanges",     "input",
+                                         "the host", "the optimizer", "the pipeline's bubble"};
   return kNames[static_cast<std::size_t>(account)];
 }
 
 /// What the fastest layout of other degrees loses to the first.
 std::string why_first(const std::vector<ModelLayout>& layouts) {
   const ModelLayout& first = layouts.front();
-  const auto other = std::ranges::find_if(layouts, [&](const ModelLayout& l) { return l.job.degrees != first.job.degrees; });
+  const auto other =
+      std::ranges::find_if(layouts, [&](const ModelLayout& l) { return l.job.degrees != first.job.degrees; });
   if (other == layouts.end()) return "no other degrees fit";
   std::size_t most = 0;
   const auto loss = [&](std::size_t i) { return other->breakdown[i] - first.breakdown[i]; };
@@ -157,19 +162,22 @@ std::string why_first(const std::vector<ModelLayout>& layouts) {
     if (loss(i) > loss(most)) most = i;
   if (other->step_s < first.step_s * (1 + kTie))
     return fmt::format("{} takes as long within {:.0f} %", other->point.layout, 100 * kTie);
-  return fmt::format("{}, the best of other degrees, takes {:.0f} % longer: {} of {} more for {}", other->point.layout,
-                     100 * (other->step_s / first.step_s - 1), to_string(seconds(std::max(0.0, loss(most)))),
-                     to_string(seconds(other->step_s - first.step_s)), name_of_account(static_cast<Account>(most)));
+  return fmt::format(
+      "{}, the best of other degrees, takes {:.0f} % longer: {} of {} more for {}", other->point.layout,
+      100 * (other->step_s / first.step_s - 1), to_string(seconds(std::max(0.0, loss(most)))),
+      to_string(seconds(other->step_s - first.step_s)), name_of_account(static_cast<Account>(most)));
 }
 
 struct OtherMachine {
   std::string_view name;
   double kernel_speed, link_speed;
 };
-constexpr OtherMachine kOtherMachines[] = {{"links half as fast", 1, 0.5}, {"links twice as fast", 1, 2}, {"GPUs twice as fast", 2, 1}};
+constexpr OtherMachine kOtherMachines[] = {
+    {"links half as fast", 1, 0.5}, {"links twice as fast", 1, 2}, {"GPUs twice as fast", 2, 1}};
 
 /// Whether the first is still fastest elsewhere.
-std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulator& simulator, const DeviceModel& device) {
+std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulator& simulator,
+                                      const DeviceModel& device) {
   std::vector<std::string> out;
   const std::size_t count = std::min(search.layouts.size(), kLookedAtAgain);
   for (const OtherMachine& machine : kOtherMachines) {
@@ -207,16 +215,17 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
   LayoutRequest request = asked;
   const LargeModelJob& own = *scenario.parallel;
   if (request.global_batch == 0)
-    request.global_batch = own.global_batch > 0 ? own.global_batch
-                                                : std::max<std::int64_t>(request.gpus, kUsualTokens / own.sequence);
+    request.global_batch = own.global_batch > 0
+                               ? own.global_batch
+                               : std::max<std::int64_t>(request.gpus, kUsualTokens / own.sequence);
   LayoutSearch search;
   search.model = scenario.model.name, search.cluster = scenario.cluster.name, search.gpus = request.gpus;
   search.global_batch = request.global_batch, search.tokens = request.global_batch * own.sequence;
   const std::vector<LargeModelJob> jobs = Choices(scenario, request).jobs();
   search.possible = jobs.size();
   if (jobs.empty())
-    throw InputError(fmt::format("no layout divides {} GPUs, {} heads, {} layers and a global batch of {}", request.gpus,
-                                 own.shape.heads, own.shape.layers, request.global_batch),
+    throw InputError(fmt::format("no layout divides {} GPUs, {} heads, {} layers and a global batch of {}",
+                                 request.gpus, own.shape.heads, own.shape.layers, request.global_batch),
                      "a global batch with more divisors, or other GPUs");
   LayoutSimulator simulator(scenario, request.gpus);
   const DeviceModel device = default_device_model(scenario);

@@ -14,7 +14,7 @@ namespace foretrain {
 /// What is varied; a degree that the scenario fixes is not.
 struct LayoutRequest {
   int gpus = 8;
-  std::int64_t global_batch = 0;  ///< sequences; 0: the scenario's, or one million tokens' worth
+  std::int64_t global_batch = 0;     ///< sequences; 0: the scenario's, or one million tokens' worth
   std::vector<std::string> fixed{};  ///< keys of [parallel] that keep the scenario's value
 };
 
@@ -40,14 +40,15 @@ struct LayoutSearch {
   std::size_t possible = 0;  ///< combinations that divide
   std::size_t simulated = 0;
   std::size_t without_memory = 0;
-  std::vector<ModelLayout> layouts;         ///< that fit, fastest first
-  std::string why_first;               ///< what the second-best kind of layout loses, in a sentence
+  std::vector<ModelLayout> layouts;       ///< that fit, fastest first
+  std::string why_first;                  ///< what the second-best kind of layout loses, in a sentence
   std::vector<std::string> would_change;  ///< what machine would have another winner
-  std::string why_none;                ///< nothing fits: what is nearest
+  std::string why_none;                   ///< nothing fits: what is nearest
 };
 
 /// Requires a scenario whose network has a shape. Throws InputError where nothing divides.
-LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& request, const Progress& progress = nullptr);
+LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& request,
+                            const Progress& progress = nullptr);
 
 /// "recompute full, ZeRO over 8, interleaved x 5, micro-batch 2": what a layout has besides its degrees.
 std::string settings_of(const LargeModelJob& job);

@@ -35,16 +35,20 @@ SimulatedStep as_simulated(const LargeStep& step, const LargeModelJob&, const No
   at(out.breakdown, Account::host) = step.host_s, at(out.breakdown, Account::optimizer) = step.optimizer_s;
   at(out.breakdown, Account::other) = step.bubble_s;
   out.critical = out.breakdown;
-  const LinkKind inside = node.nvswitches > 0 || node.gpu.ports.nvlinks > 0 ? LinkKind::nvlink : LinkKind::pcie;
+  const LinkKind inside =
+      node.nvswitches > 0 || node.gpu.ports.nvlinks > 0 ? LinkKind::nvlink : LinkKind::pcie;
   out.waits[static_cast<std::size_t>(LinkKind::network)] = step.between_s;
   out.waits[static_cast<std::size_t>(inside)] = std::max(0.0, exposed - step.between_s);
   out.decisions = step.decisions;
-  const std::pair<const char*, double> parts[] = {
-      {"layers", step.compute_s},          {"exchanges of tensor ranks", step.tensor_s},
-      {"exchanges of context ranks", step.context_s}, {"exchanges of expert ranks", step.expert_s},
-      {"gradients and parameters", step.data_s},      {"messages between stages", step.pipeline_s},
-      {"pipeline bubble", step.bubble_s},  {"host", step.host_s},
-      {"optimizer", step.optimizer_s}};
+  const std::pair<const char*, double> parts[] = {{"layers", step.compute_s},
+                                                  {"exchanges of tensor ranks", step.tensor_s},
+                                                  {"exchanges of context ranks", step.context_s},
+                                                  {"exchanges of expert ranks", step.expert_s},
+                                                  {"gradients and parameters", step.data_s},
+                                                  {"messages between stages", step.pipeline_s},
+                                                  {"pipeline bubble", step.bubble_s},
+                                                  {"host", step.host_s},
+                                                  {"optimizer", step.optimizer_s}};
   for (const auto& [name, seconds_of] : parts)
     if (seconds_of > 0) out.parts.push_back({name, seconds_of});
   std::ranges::stable_sort(out.parts, std::greater{}, &StepPart::seconds);

@@ -16,8 +16,8 @@ MemoryUse memory_of(const LargeModelJob& job);
 /// The largest micro-batch whose fullest stage needs no more; 0: none.
 std::int64_t largest_micro_batch(const LargeModelJob& job, Bytes capacity);
 
-/// What people compare large models by: FLOPs are 3 x forward with the causal half of attention (Megatron-LM's
-/// formula), recomputation not counted.
+/// What people compare large models by: FLOPs are 3 x forward with the causal half of attention
+/// (Megatron-LM's formula), recomputation not counted.
 LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu);
 
 }  // namespace foretrain

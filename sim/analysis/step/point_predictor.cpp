@@ -108,7 +108,8 @@ void PointPredictor::add_epoch(PredictionPoint& p) {
   const int shares = scenario_.parallel ? 1 : shares_of_data(scenario_, p.gpus);
   const EpochShape shape = epoch_shape(scenario_.workload.data, simulator_.mean_batch(p.gpus),
                                        scenario_.knobs.accumulation, shares);
-  const bool has_partial = !scenario_.parallel && shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
+  const bool has_partial =
+      !scenario_.parallel && shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
   p.steps_per_epoch = shape.steps;
   const double restart_s = loader_restart_s(scenario_.workload, first_node(scenario_));

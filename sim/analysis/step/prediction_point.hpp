@@ -74,10 +74,10 @@ struct LargeModelPoint {
   std::string layout;  ///< "TP 8 x PP 4 x DP 2"
   std::int64_t micro_batches = 1;
   double tokens_per_s_per_gpu = 0;
-  double model_tflops = 0;  ///< a GPU: 3 x forward, the causal half of attention, nothing recomputed
-  double mfu = 0;           ///< that over the peak of the products' precision
-  double bubble = 0;        ///< share of the step in which the busiest stage has nothing to do
-  int fullest_stage = 0;    ///< whose memory decides
+  double model_tflops = 0;     ///< a GPU: 3 x forward, the causal half of attention, nothing recomputed
+  double mfu = 0;              ///< that over the peak of the products' precision
+  double bubble = 0;           ///< share of the step in which the busiest stage has nothing to do
+  int fullest_stage = 0;       ///< whose memory decides
   std::string largest_memory;  ///< its largest part, and what makes it smaller
 };
 
@@ -101,9 +101,9 @@ struct PredictionPoint {
   Breakdown breakdown{};           ///< of rank 0
   std::vector<Bytes> buckets;
   std::optional<LargeModelPoint> large{};  ///< of [parallel]
-  std::vector<UnlikeShare> unlike{};  ///< empty: all ranks are alike
-  std::string memory_kind{};          ///< of unlike nodes those with the least memory to spare, which decide
-  double waits_for_slower_s = 0;      ///< part of rank 0's exposed communication
+  std::vector<UnlikeShare> unlike{};       ///< empty: all ranks are alike
+  std::string memory_kind{};      ///< of unlike nodes those with the least memory to spare, which decide
+  double waits_for_slower_s = 0;  ///< part of rank 0's exposed communication
   bool fits() const { return memory.least() <= memory_capacity; }
   /// Fits, but not with the scratch memory of the fastest convolutions.
   bool fits_tightly() const { return fits() && memory.total() > memory_capacity; }

@@ -32,7 +32,7 @@ struct UnlikeRanks {
 struct SimulatedStep {
   double step_s = 0;
   std::optional<LargeModelPoint> large{};  ///< of [parallel]
-  Breakdown breakdown{};  ///< what the compute stream did or waited for
+  Breakdown breakdown{};                   ///< what the compute stream did or waited for
   Breakdown
       critical{};  ///< by how much the critical path to the step's end grew in each: the step's derivative
   std::vector<StepPart> parts;  ///< the breakdown by kind of work instead

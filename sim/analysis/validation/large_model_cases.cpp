@@ -29,20 +29,22 @@ constexpr Word<std::string_view> kClusters[] = {
     {"v100-32", "jean-zay-v100"},
 };
 constexpr Word<LlmFramework> kFrameworks[] = {
-    {"nanotron", LlmFramework::nanotron},     {"maxtext", LlmFramework::maxtext},
-    {"foundry", LlmFramework::llm_foundry},   {"internevo", LlmFramework::internevo},
-    {"torchtitan", LlmFramework::torchtitan}, {"deepspeed", LlmFramework::deepspeed},
-    {"megatron", LlmFramework::megatron_te},  {"nemo", LlmFramework::megatron_te},
+    {"nanotron", LlmFramework::nanotron},          {"maxtext", LlmFramework::maxtext},
+    {"foundry", LlmFramework::llm_foundry},        {"internevo", LlmFramework::internevo},
+    {"torchtitan", LlmFramework::torchtitan},      {"deepspeed", LlmFramework::deepspeed},
+    {"megatron", LlmFramework::megatron_te},       {"nemo", LlmFramework::megatron_te},
     {"nvidia release", LlmFramework::megatron_te},
 };
 constexpr Word<KernelPrecision> kPrecisions[] = {
     {"fp8", KernelPrecision::fp8}, {"nvfp4", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
 constexpr Word<Recompute> kRecomputes[] = {{"full", Recompute::full}, {"selective", Recompute::selective}};
-constexpr Word<ModelSharding> kShardings[] = {
-    {"shard_grad_op", ModelSharding::parameters}, {"zero3", ModelSharding::parameters},
-    {"fsdp", ModelSharding::parameters},          {"zero2", ModelSharding::gradients},
-    {"zero1", ModelSharding::optimizer},          {"distributed-optimizer", ModelSharding::optimizer},
-    {"zero0", ModelSharding::none}};
+constexpr Word<ModelSharding> kShardings[] = {{"shard_grad_op", ModelSharding::parameters},
+                                              {"zero3", ModelSharding::parameters},
+                                              {"fsdp", ModelSharding::parameters},
+                                              {"zero2", ModelSharding::gradients},
+                                              {"zero1", ModelSharding::optimizer},
+                                              {"distributed-optimizer", ModelSharding::optimizer},
+                                              {"zero0", ModelSharding::none}};
 
 template <typename T, std::size_t n>
 std::optional<T> find_word(const Word<T> (&words)[n], const std::string& text) {
@@ -99,7 +101,9 @@ class Shapes {
     const std::string name = model_in_catalog(row.model);
     if (name.empty()) return std::nullopt;
     const auto [known, is_new] = known_.try_emplace(name);
-    if (is_new) known->second = recognize_transformer(read_or_throw(*open_named(CatalogKind::models, name), read_model)).shape;
+    if (is_new)
+      known->second =
+          recognize_transformer(read_or_throw(*open_named(CatalogKind::models, name), read_model)).shape;
     return known->second;
   }
 
@@ -155,7 +159,8 @@ std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasur
   for (const LargeModelMeasurement& row : rows) {
     const auto given = options.clusters.find(row.gpu);
     const auto usual = find_word(kClusters, row.gpu);
-    texts.push_back(text_of(row, given != options.clusters.end() ? given->second : std::string(usual.value_or(""))));
+    texts.push_back(
+        text_of(row, given != options.clusters.end() ? given->second : std::string(usual.value_or(""))));
   }
   validation.inferred_settings = apply_provenance(options.provenance, texts);
   Shapes shapes;
@@ -165,15 +170,17 @@ std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasur
     out.row = &rows[i], out.cluster = texts[i].cluster;
     const auto shape = shapes.of(rows[i]);
     if (!shape)
-      out.why_not = rows[i].ep.value_or(1) > 1 ? fmt::format("no network of the catalog is called {}", rows[i].model)
-                                               : "sizes of its layers are missing";
+      out.why_not = rows[i].ep.value_or(1) > 1
+                        ? fmt::format("no network of the catalog is called {}", rows[i].model)
+                        : "sizes of its layers are missing";
     else if (out.cluster.empty())
       out.why_not = fmt::format("no cluster is known for GPU {}", rows[i].gpu);
     if (!out.why_not.empty()) continue;
     out.job = job_of(rows[i], *shape);
     const Settings& told = texts[i].settings;
     for (const auto& [key, value] : told) set_parallel(key, value, out.job);
-    if (const auto faults = faults_of(out.job, rows[i].gpus); !faults.empty()) out.why_not = faults.front().message;
+    if (const auto faults = faults_of(out.job, rows[i].gpus); !faults.empty())
+      out.why_not = faults.front().message;
   }
   return cases;
 }

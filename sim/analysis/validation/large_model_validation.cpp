@@ -70,18 +70,22 @@ FlopRate peak_of(const Gpu& gpu, KernelPrecision precision) {
 }
 
 double model_flops(const LargeModelJob& job) {
-  return 3 * forward_flops_per_token(job.shape, job.sequence, true) * static_cast<double>(job.tokens_per_step());
+  return 3 * forward_flops_per_token(job.shape, job.sequence, true) *
+         static_cast<double>(job.tokens_per_step());
 }
 
 /// Compute at half the peak in slots with a bubble, exchanges of layers and gradients exposed.
 double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
   const Degrees& d = job.degrees;
   const auto m = static_cast<double>(job.micro_batches());
-  const double compute = model_flops(job) / (job.gpus() * kRooflineShare * peak_of(gpu, job.precision).per_second);
-  const double width = 2.0 * static_cast<double>(job.micro_batch * job.sequence / d.context * job.shape.hidden);
+  const double compute =
+      model_flops(job) / (job.gpus() * kRooflineShare * peak_of(gpu, job.precision).per_second);
+  const double width =
+      2.0 * static_cast<double>(job.micro_batch * job.sequence / d.context * job.shape.hidden);
   const double rate = d.tensor <= 8 ? kInsideRate : kBetweenRate;
   const double layers = static_cast<double>(job.shape.layers) / d.pipeline;
-  const double tensor = d.tensor > 1 ? kTensorExchanges * layers * width * (d.tensor - 1) / d.tensor / rate : 0;
+  const double tensor =
+      d.tensor > 1 ? kTensorExchanges * layers * width * (d.tensor - 1) / d.tensor / rate : 0;
   const double slots = (m + d.pipeline - 1) / m;
   const double held = static_cast<double>(parameters_of(job.shape).total) / (d.tensor * d.pipeline);
   const double gradients =
@@ -91,15 +95,16 @@ double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
 
 ValidatedLargeModel predicted(const LargeModelCase& of, RowSite& site) {
   const Placement ranks = place_packed(of.job.gpus(), site.spec.node.gpus);
-  const LargeStep step = simulate_large_step(
-      {of.job, *site.cluster, ranks, site.device, {}, *site.collectives});
+  const LargeStep step =
+      simulate_large_step({of.job, *site.cluster, ranks, site.device, {}, *site.collectives});
   ValidatedLargeModel out;
   out.row = of.row, out.cluster = of.cluster, out.degrees = of.job.degrees;
   out.source = of.row->source.substr(0, of.row->source.find('@'));
   const std::string tag = of.row->noted("q");
   out.tag = tag.empty() ? out.source : tag;
   out.predicted_s = step.step_s, out.roofline_s = roofline_s(of.job, site.spec.node.gpu);
-  out.mfu_s = model_flops(of.job) / (of.job.gpus() * peak_of(site.spec.node.gpu, of.job.precision).per_second);
+  out.mfu_s =
+      model_flops(of.job) / (of.job.gpus() * peak_of(site.spec.node.gpu, of.job.precision).per_second);
   out.predicted_gb = step.stages.front().memory.allocated() / (1024.0 * 1024 * 1024);
   out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
@@ -174,7 +179,8 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
 
 double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
   const double n = static_cast<double>(a.size());
-  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n, mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
+               mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     ab += (a[i] - mean_a) * (b[i] - mean_b), aa += (a[i] - mean_a) * (a[i] - mean_a),
@@ -214,8 +220,9 @@ const std::vector<std::string>& large_model_keys() {
   return kNames;
 }
 
-std::vector<ErrorGroup> group_large_models(const LargeModelValidation& validation, const GroupKeys& keys,
-                                           const std::function<double(const ValidatedLargeModel&)>& predicted) {
+std::vector<ErrorGroup> group_large_models(
+    const LargeModelValidation& validation, const GroupKeys& keys,
+    const std::function<double(const ValidatedLargeModel&)>& predicted) {
   std::map<std::vector<std::string>, std::vector<double>> errors;
   for (const ValidatedLargeModel& p : validation.points) {
     if (p.row->step_s <= 0 || p.is_anchor) continue;
@@ -228,15 +235,18 @@ std::vector<ErrorGroup> group_large_models(const LargeModelValidation& validatio
     ErrorGroup& group = groups.emplace_back();
     group.values = values, group.rows = static_cast<int>(all.size()), group.error = statistics_of(all);
   }
-  std::ranges::stable_sort(groups, [](const ErrorGroup& a, const ErrorGroup& b) { return a.error.median > b.error.median; });
+  std::ranges::stable_sort(
+      groups, [](const ErrorGroup& a, const ErrorGroup& b) { return a.error.median > b.error.median; });
   return groups;
 }
 
 std::vector<LayoutOrder> layout_orders(const LargeModelValidation& validation) {
   constexpr std::size_t kFewest = 3;
-  std::map<std::tuple<std::string, std::string, std::string, int>, std::vector<const ValidatedLargeModel*>> groups;
+  std::map<std::tuple<std::string, std::string, std::string, int>, std::vector<const ValidatedLargeModel*>>
+      groups;
   for (const ValidatedLargeModel& p : validation.points)
-    if (p.row->step_s > 0 && p.tag != "D") groups[{p.source, p.row->model, p.row->precision, p.row->gpus}].push_back(&p);
+    if (p.row->step_s > 0 && p.tag != "D")
+      groups[{p.source, p.row->model, p.row->precision, p.row->gpus}].push_back(&p);
   std::vector<LayoutOrder> orders;
   for (const auto& [key, rows] : groups) {
     std::set<std::string> layouts;
@@ -245,7 +255,8 @@ std::vector<LayoutOrder> layout_orders(const LargeModelValidation& validation) {
     for (const ValidatedLargeModel* p : rows) {
       const double per_sample = tokens / static_cast<double>(p->row->global_batch.value_or(1));
       measured.push_back(p->row->step_s * per_sample), predicted.push_back(p->predicted_s * per_sample);
-      layouts.insert(fmt::format("{} {} {}", to_string(p->degrees), p->row->micro_batch.value_or(0), p->row->sharding));
+      layouts.insert(
+          fmt::format("{} {} {}", to_string(p->degrees), p->row->micro_batch.value_or(0), p->row->sharding));
     }
     if (layouts.size() < kFewest) continue;
     const auto first = static_cast<std::size_t>(std::ranges::min_element(predicted) - predicted.begin());

@@ -36,9 +36,10 @@ struct ValidatedLargeModel {
   const LargeModelMeasurement* row = nullptr;
   std::string cluster, source, tag;  ///< tag: q=… of the notes, else the source
   Degrees degrees;
-  double predicted_s = 0, mfu_s = 0, roofline_s = 0;  ///< the step; by constant MFU; by a roofline with bubble
-  double predicted_gb = 0;                            ///< as the row counts: GiB on rank 0
-  double peak_bytes = 0, capacity_bytes = 0;          ///< of the fullest stage, all told
+  double predicted_s = 0, mfu_s = 0,
+         roofline_s = 0;                      ///< the step; by constant MFU; by a roofline with bubble
+  double predicted_gb = 0;                    ///< as the row counts: GiB on rank 0
+  double peak_bytes = 0, capacity_bytes = 0;  ///< of the fullest stage, all told
   bool is_anchor = false;
   double compute_s = 0, exchange_s = 0, host_s = 0, bubble_s = 0;
   double error() const { return predicted_s / row->step_s - 1; }
@@ -58,13 +59,15 @@ std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasur
                                               LargeModelValidation& validation);  // large_model_cases.cpp
 
 LargeModelValidation validate_large_models(const std::vector<LargeModelMeasurement>& rows,
-                                           const LargeModelOptions& options, const Progress& progress = nullptr);
+                                           const LargeModelOptions& options,
+                                           const Progress& progress = nullptr);
 
 /// "class", "source", "model", "gpu", "gpus", "tensor", "pipeline", "data", "precision", "framework".
 const std::vector<std::string>& large_model_keys();
 /// Errors of steps, of rows that are scored, worst median first.
-std::vector<ErrorGroup> group_large_models(const LargeModelValidation& validation, const GroupKeys& keys,
-                                           const std::function<double(const ValidatedLargeModel&)>& predicted);
+std::vector<ErrorGroup> group_large_models(
+    const LargeModelValidation& validation, const GroupKeys& keys,
+    const std::function<double(const ValidatedLargeModel&)>& predicted);
 
 /// Among rows of one model on as many GPUs: how alike the order of layouts is (Spearman), and whether the
 /// layout predicted to be fastest is within 5 % of the fastest measured.
@@ -80,7 +83,8 @@ std::vector<LayoutOrder> layout_orders(const LargeModelValidation& validation);
 struct MemoryScore {
   ErrorStatistics error;  ///< of rows that ran
   int rows = 0;
-  int fits = 0, fits_right = 0, fails = 0, fails_right = 0;  ///< rows that ran; rows that are likely out of memory
+  int fits = 0, fits_right = 0, fails = 0,
+      fails_right = 0;  ///< rows that ran; rows that are likely out of memory
 };
 MemoryScore memory_score(const LargeModelValidation& validation);
 

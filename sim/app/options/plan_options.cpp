@@ -13,24 +13,34 @@
 namespace foretrain {
 
 void add_plan(CLI::App& app, PlanOptions& options) {
-  CLI::App* command = app.add_subcommand("plan", "The layouts of a large model that fit on some GPUs, ranked");
+  CLI::App* command =
+      app.add_subcommand("plan", "The layouts of a large model that fit on some GPUs, ranked");
   PlanCommand& plan = options.plan;
-  command->add_option("SCENARIO", plan.scenario,
-                      "A scenario file or one of the catalog; without one --model and --cluster are needed. Keys of "
-                      "its [parallel] stay as they are");
-  command->add_option("--model", plan.overrides.model, "A language model of the catalog or a file")->type_name("NAME");
-  command->add_option("--cluster", plan.overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
-  command->add_option("--gpus", plan.gpus, "How many GPUs")->check(CLI::Range(1, 1'000'000))->type_name("N")->required();
-  command->add_option("--global-batch", plan.global_batch,
-                      "Of a step: sequences, as in 1024, or tokens, as in 4M-tokens (rounded to a power of two of "
-                      "sequences); by default one million tokens")
+  command->add_option(
+      "SCENARIO", plan.scenario,
+      "A scenario file or one of the catalog; without one --model and --cluster are needed. Keys of "
+      "its [parallel] stay as they are");
+  command->add_option("--model", plan.overrides.model, "A language model of the catalog or a file")
+      ->type_name("NAME");
+  command->add_option("--cluster", plan.overrides.cluster, "A cluster of the catalog or a file")
+      ->type_name("NAME");
+  command->add_option("--gpus", plan.gpus, "How many GPUs")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->required();
+  command
+      ->add_option(
+          "--global-batch", plan.global_batch,
+          "Of a step: sequences, as in 1024, or tokens, as in 4M-tokens (rounded to a power of two of "
+          "sequences); by default one million tokens")
       ->type_name("N");
   const auto set = [&](const char* name, const char* key, const char* form, const char* text) {
     command
         ->add_option_function<std::string>(
             name,
             [&plan, key, form](const std::string& value) {
-              plan.overrides.settings.push_back(fmt::format("{}={}", key, fmt::format(fmt::runtime(form), value)));
+              plan.overrides.settings.push_back(
+                  fmt::format("{}={}", key, fmt::format(fmt::runtime(form), value)));
             },
             text)
         ->type_name("VALUE");
@@ -45,15 +55,24 @@ void add_plan(CLI::App& app, PlanOptions& options) {
           [&plan](const std::vector<std::string>& given) {
             plan.overrides.settings.insert(plan.overrides.settings.end(), given.begin(), given.end());
           },
-          "Any key of the scenario; of [parallel] it fixes what would be varied, as in parallel.tensor=8; may be repeated")
+          "Any key of the scenario; of [parallel] it fixes what would be varied, as in parallel.tensor=8; "
+          "may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--top", plan.top, "So many layouts of the table")->check(CLI::Range(1, 100'000))->type_name("N")->capture_default_str();
+  command->add_option("--top", plan.top, "So many layouts of the table")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->capture_default_str();
   const std::vector<std::string> formats = names_of_rows(kPlanReports);
-  command->add_option("--format", plan.format, joined(formats))->transform(one_of(formats))->type_name("FORMAT")->capture_default_str();
-  command->add_option("-o,--output", plan.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->add_option("--format", plan.format, joined(formats))
+      ->transform(one_of(formats))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->add_option("-o,--output", plan.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
   command->footer(
-      "Examples:\n  foretrain plan --model llama3_70b --cluster hgx-h100-400g --gpus 64 --global-batch 1M-tokens\n  "
+      "Examples:\n  foretrain plan --model llama3_70b --cluster hgx-h100-400g --gpus 64 --global-batch "
+      "1M-tokens\n  "
       "foretrain plan --model llama3_8b --cluster mahti --gpus 4 --set parallel.tensor=1 --format json");
   command->callback([&options] { run_plan(options.plan); });
 }

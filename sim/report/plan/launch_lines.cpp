@@ -10,15 +10,18 @@ namespace {
 /// megatron/training/arguments.py.
 std::string megatron_line(const LargeModelJob& job) {
   const Degrees& d = job.degrees;
-  std::string line = fmt::format("torchrun … pretrain_gpt.py --tensor-model-parallel-size {} --pipeline-model-parallel-size {}",
-                                 d.tensor, d.pipeline);
+  std::string line = fmt::format(
+      "torchrun … pretrain_gpt.py --tensor-model-parallel-size {} --pipeline-model-parallel-size {}",
+      d.tensor, d.pipeline);
   if (d.context > 1) line += fmt::format(" --context-parallel-size {}", d.context);
   if (d.expert > 1) line += fmt::format(" --expert-model-parallel-size {}", d.expert);
   if (d.expert_tensor > 1) line += fmt::format(" --expert-tensor-parallel-size {}", d.expert_tensor);
   if (d.virtual_stages > 1)
-    line += fmt::format(" --num-layers-per-virtual-pipeline-stage {}", job.shape.layers / (d.pipeline * d.virtual_stages));
+    line += fmt::format(" --num-layers-per-virtual-pipeline-stage {}",
+                        job.shape.layers / (d.pipeline * d.virtual_stages));
   if (d.tensor > 1 && job.sequence_parallel) line += " --sequence-parallel";
-  if (job.sharding == ModelSharding::optimizer) line += " --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather";
+  if (job.sharding == ModelSharding::optimizer)
+    line += " --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather";
   if (job.sharding == ModelSharding::parameters) line += " --use-torch-fsdp2";
   if (job.recompute == Recompute::full) line += " --recompute-granularity full --recompute-method uniform";
   if (job.recompute == Recompute::selective) line += " --recompute-granularity selective";
@@ -30,19 +33,21 @@ std::string megatron_line(const LargeModelJob& job) {
 std::string torchtitan_line(const LargeModelJob& job) {
   const Degrees& d = job.degrees;
   const int shard = job.sharding == ModelSharding::parameters ? job.shards() : 1;
-  return fmt::format("./run_train.sh --parallelism.tensor_parallel_degree {} --parallelism.pipeline_parallel_degree {} "
-                     "--parallelism.context_parallel_degree {} --parallelism.data_parallel_shard_degree {} "
-                     "--parallelism.data_parallel_replicate_degree {} --training.local_batch_size {} --training.seq_len {}",
-                     d.tensor, d.pipeline, d.context, shard, d.data / std::max(1, shard),
-                     job.global_batch / d.data, job.sequence);
+  return fmt::format(
+      "./run_train.sh --parallelism.tensor_parallel_degree {} --parallelism.pipeline_parallel_degree {} "
+      "--parallelism.context_parallel_degree {} --parallelism.data_parallel_shard_degree {} "
+      "--parallelism.data_parallel_replicate_degree {} --training.local_batch_size {} --training.seq_len {}",
+      d.tensor, d.pipeline, d.context, shard, d.data / std::max(1, shard), job.global_batch / d.data,
+      job.sequence);
 }
 
 /// nanotron's YAML as overrides of one line.
 std::string nanotron_line(const LargeModelJob& job) {
   const Degrees& d = job.degrees;
-  return fmt::format("run_train.py --config-file …  # parallelism: dp {}, tp {}, pp {}; tokens: micro_batch_size {}, "
-                     "batch_accumulation_per_replica {}, sequence_length {}",
-                     d.data, d.tensor, d.pipeline, job.micro_batch, job.micro_batches(), job.sequence);
+  return fmt::format(
+      "run_train.py --config-file …  # parallelism: dp {}, tp {}, pp {}; tokens: micro_batch_size {}, "
+      "batch_accumulation_per_replica {}, sequence_length {}",
+      d.data, d.tensor, d.pipeline, job.micro_batch, job.micro_batches(), job.sequence);
 }
 
 }  // namespace

@@ -97,7 +97,9 @@ std::string large_model_lines(const Prediction& prediction) {
                        percent(large.mfu, 1), percent(large.bubble, 1),
                        spoken_time(kTrillion / (large.tokens_per_s_per_gpu * p.gpus)), large.layout);
   }
-  return out + "MFU: 3 x forward FLOPs with the causal half of attention, nothing recomputed, over the peak of the products' precision\n";
+  return out +
+         "MFU: 3 x forward FLOPs with the causal half of attention, nothing recomputed, over the peak of the "
+         "products' precision\n";
 }
 
 /// Shares of each step by account; they sum to 100 %.
@@ -156,7 +158,8 @@ std::string spoken_time(double value) {
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (options.quiet) return curve(p, options);
   std::string out;
-  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
+  if (!p.points.empty())
+    out += headline(p) + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
   if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);

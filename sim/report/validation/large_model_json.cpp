@@ -21,8 +21,13 @@ Json point_of(const ValidatedLargeModel& p) {
            {"class", p.tag},
            {"cluster", p.cluster},
            {"gpus", p.row->gpus},
-           {"degrees", {{"tensor", d.tensor}, {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
-                        {"context", d.context}, {"expert", d.expert}, {"data", d.data}}},
+           {"degrees",
+            {{"tensor", d.tensor},
+             {"pipeline", d.pipeline},
+             {"virtual_stages", d.virtual_stages},
+             {"context", d.context},
+             {"expert", d.expert},
+             {"data", d.data}}},
            {"predicted_s", p.predicted_s},
            {"compute_s", p.compute_s},
            {"exchange_s", p.exchange_s},
@@ -54,7 +59,8 @@ std::string write_large_model_json(const LargeModelValidation& v, const std::vec
   for (const GroupKeys& keys : groups) {
     for (const ErrorGroup& group :
          group_large_models(v, keys, [](const ValidatedLargeModel& p) { return p.predicted_s; }))
-      out["groups"].push_back({{"by", keys}, {"values", group.values}, {"rows", group.rows}, {"error", statistics(group.error)}});
+      out["groups"].push_back(
+          {{"by", keys}, {"values", group.values}, {"rows", group.rows}, {"error", statistics(group.error)}});
   }
   out["points"] = Json::array();
   for (const ValidatedLargeModel& p : v.points) out["points"].push_back(point_of(p));

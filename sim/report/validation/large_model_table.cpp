@@ -32,8 +32,9 @@ std::string total_line(std::string_view name, const LargeModelValidation& v, boo
     errors[2].push_back(by_roofline(p) / p.row->step_s - 1);
   }
   const ErrorStatistics own = statistics_of(errors[0]);
-  return fmt::format("{:>6}  {} {:>7}   {}   {}   {}\n", errors[0].size(), pair_of(own), signed_percent(own.bias, 1),
-                     pair_of(statistics_of(errors[1])), pair_of(statistics_of(errors[2])), name);
+  return fmt::format("{:>6}  {} {:>7}   {}   {}   {}\n", errors[0].size(), pair_of(own),
+                     signed_percent(own.bias, 1), pair_of(statistics_of(errors[1])),
+                     pair_of(statistics_of(errors[2])), name);
 }
 
 std::string group_lines(const LargeModelValidation& v, const GroupKeys& keys) {
@@ -57,23 +58,26 @@ std::string order_lines(const LargeModelValidation& v) {
   if (orders.empty()) return {};
   std::vector<double> correlations;
   int near = 0;
-  for (const LayoutOrder& order : orders) correlations.push_back(order.correlation), near += order.lost <= 0.05 ? 1 : 0;
+  for (const LayoutOrder& order : orders)
+    correlations.push_back(order.correlation), near += order.lost <= 0.05 ? 1 : 0;
   std::ranges::sort(correlations);
-  return fmt::format("\nlayouts of one model on as many GPUs: rank correlation {:.2f} at the median of {} groups; the one "
-                     "predicted\nfastest is within 5 % of the fastest measured in {} of them\n",
-                     correlations[correlations.size() / 2], orders.size(), near);
+  return fmt::format(
+      "\nlayouts of one model on as many GPUs: rank correlation {:.2f} at the median of {} groups; the one "
+      "predicted\nfastest is within 5 % of the fastest measured in {} of them\n",
+      correlations[correlations.size() / 2], orders.size(), near);
 }
 
 std::string memory_lines(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
   if (score.rows == 0 && score.fails == 0) return {};
-  std::string out = fmt::format("\nmemory of the first rank: {} rows, median {} %, p90 {} %, bias {} %\n", score.rows,
-                                percent(score.error.median, 1), percent(score.error.p90, 1),
+  std::string out = fmt::format("\nmemory of the first rank: {} rows, median {} %, p90 {} %, bias {} %\n",
+                                score.rows, percent(score.error.median, 1), percent(score.error.p90, 1),
                                 signed_percent(score.error.bias, 1));
   if (score.fails > 0)
-    out += fmt::format("verdict right for {} of {} rows that ran and {} of {} that were out of memory: {} %\n",
-                       score.fits_right, score.fits, score.fails_right, score.fails,
-                       percent(static_cast<double>(score.fits_right + score.fails_right) / (score.fits + score.fails), 1));
+    out += fmt::format(
+        "verdict right for {} of {} rows that ran and {} of {} that were out of memory: {} %\n",
+        score.fits_right, score.fits, score.fails_right, score.fails,
+        percent(static_cast<double>(score.fits_right + score.fails_right) / (score.fits + score.fails), 1));
   return out;
 }
 
@@ -95,12 +99,13 @@ std::string told_lines(const LargeModelValidation& v) {
 }  // namespace
 
 std::string write_large_model_table(const LargeModelValidation& v, const std::vector<GroupKeys>& groups) {
-  static const std::vector<GroupKeys> kUsual{{"class"}, {"source"}, {"model"}, {"gpu", "precision"},
+  static const std::vector<GroupKeys> kUsual{{"class"},  {"source"},   {"model"}, {"gpu", "precision"},
                                              {"tensor"}, {"pipeline"}, {"gpus"}};
-  std::string out = fmt::format("{} rows, {} predicted, {} skipped{}\n\n", v.rows, v.points.size(), v.skipped.size(),
-                                v.anchored ? "; the fewest GPUs of each series scale the others" : "");
-  out += fmt::format("{:>6}  {:>14} {:>7}   {:>14}   {:>14}   errors in %: median, p90\n", "rows", "predicted", "bias",
-                     "constant MFU", "roofline");
+  std::string out =
+      fmt::format("{} rows, {} predicted, {} skipped{}\n\n", v.rows, v.points.size(), v.skipped.size(),
+                  v.anchored ? "; the fewest GPUs of each series scale the others" : "");
+  out += fmt::format("{:>6}  {:>14} {:>7}   {:>14}   {:>14}   errors in %: median, p90\n", "rows",
+                     "predicted", "bias", "constant MFU", "roofline");
   out += total_line("all rows", v, true);
   out += total_line("without those tagged q=D, whose times hold waits of a tenth of a second", v, false);
   out += order_lines(v) + memory_lines(v);

@@ -37,16 +37,19 @@ std::string write_kernel_json(const KernelValidation& validation, const std::vec
 
 // Large models: steps and memory beside two baselines, by `groups` or the usual ones.
 
-std::string write_large_model_table(const LargeModelValidation& validation, const std::vector<GroupKeys>& groups);
+std::string write_large_model_table(const LargeModelValidation& validation,
+                                    const std::vector<GroupKeys>& groups);
 /// Schema foretrain.validation/1, kind "large_models": a point for every predicted row.
-std::string write_large_model_json(const LargeModelValidation& validation, const std::vector<GroupKeys>& groups);
+std::string write_large_model_json(const LargeModelValidation& validation,
+                                   const std::vector<GroupKeys>& groups);
 
 struct ValidationReportEntry {
   std::string_view name;
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
   std::string (*write_collectives)(const CollectiveValidation& validation);
   std::string (*write_kernels)(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
-  std::string (*write_large_models)(const LargeModelValidation& validation, const std::vector<GroupKeys>& groups);
+  std::string (*write_large_models)(const LargeModelValidation& validation,
+                                    const std::vector<GroupKeys>& groups);
 };
 
 // What leaving out a cluster, a GPU or a source costs.

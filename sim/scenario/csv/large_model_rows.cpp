@@ -12,9 +12,11 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kMostParameters = std::int64_t{1} << 50, kMostSize = 1'000'000'000, kMostDegree = 10'000'000;
+constexpr std::int64_t kMostParameters = std::int64_t{1} << 50, kMostSize = 1'000'000'000,
+                       kMostDegree = 10'000'000;
 
-std::optional<std::int64_t> optional_integer(const CsvRecord& record, std::string_view column, std::int64_t most) {
+std::optional<std::int64_t> optional_integer(const CsvRecord& record, std::string_view column,
+                                             std::int64_t most) {
   if (record.text(column).empty()) return std::nullopt;
   return record.integer(column, 1, most);
 }
@@ -26,13 +28,37 @@ double optional_positive(const CsvRecord& record, std::string_view column, doubl
 }  // namespace
 
 const std::vector<std::string>& large_model_columns() {
-  static const std::vector<std::string> kNames{
-      "source",      "model",         "params",         "layers",    "hidden",    "heads",
-      "kv_heads",    "ffn",           "vocab",          "seq_len",   "micro_batch", "global_batch",
-      "tp",          "pp",            "vpp",            "cp",        "ep",        "dp",
-      "zero_stage_or_fsdp", "recompute", "precision",   "gpu",       "nodes",     "gpus",
-      "framework",   "step_time_s",   "tokens_per_s_per_gpu", "tflops_per_gpu", "mfu", "memory_gb",
-      "notes"};
+  static const std::vector<std::string> kNames{"source",
+                                               "model",
+                                               "params",
+                                               "layers",
+                                               "hidden",
+                                               "heads",
+                                               "kv_heads",
+                                               "ffn",
+                                               "vocab",
+                                               "seq_len",
+                                               "micro_batch",
+                                               "global_batch",
+                                               "tp",
+                                               "pp",
+                                               "vpp",
+                                               "cp",
+                                               "ep",
+                                               "dp",
+                                               "zero_stage_or_fsdp",
+                                               "recompute",
+                                               "precision",
+                                               "gpu",
+                                               "nodes",
+                                               "gpus",
+                                               "framework",
+                                               "step_time_s",
+                                               "tokens_per_s_per_gpu",
+                                               "tflops_per_gpu",
+                                               "mfu",
+                                               "memory_gb",
+                                               "notes"};
   return kNames;
 }
 
@@ -55,17 +81,22 @@ LargeModelMeasurement read_large_model(const CsvRecord& record) {
   LargeModelMeasurement m;
   m.source = record.text("source"), m.model = record.name("model"), m.line = record.line();
   m.params = optional_integer(record, "params", kMostParameters);
-  for (const auto& [column, place] :
-       {std::pair{"layers", &LargeModelMeasurement::layers}, {"hidden", &LargeModelMeasurement::hidden},
-        {"heads", &LargeModelMeasurement::heads}, {"kv_heads", &LargeModelMeasurement::kv_heads},
-        {"ffn", &LargeModelMeasurement::ffn}, {"vocab", &LargeModelMeasurement::vocab},
-        {"seq_len", &LargeModelMeasurement::seq_len}, {"micro_batch", &LargeModelMeasurement::micro_batch},
-        {"global_batch", &LargeModelMeasurement::global_batch}})
+  for (const auto& [column, place] : {std::pair{"layers", &LargeModelMeasurement::layers},
+                                      {"hidden", &LargeModelMeasurement::hidden},
+                                      {"heads", &LargeModelMeasurement::heads},
+                                      {"kv_heads", &LargeModelMeasurement::kv_heads},
+                                      {"ffn", &LargeModelMeasurement::ffn},
+                                      {"vocab", &LargeModelMeasurement::vocab},
+                                      {"seq_len", &LargeModelMeasurement::seq_len},
+                                      {"micro_batch", &LargeModelMeasurement::micro_batch},
+                                      {"global_batch", &LargeModelMeasurement::global_batch}})
     m.*place = optional_integer(record, column, kMostSize);
-  for (const auto& [column, place] :
-       {std::pair{"tp", &LargeModelMeasurement::tp}, {"pp", &LargeModelMeasurement::pp},
-        {"vpp", &LargeModelMeasurement::vpp}, {"cp", &LargeModelMeasurement::cp},
-        {"ep", &LargeModelMeasurement::ep}, {"dp", &LargeModelMeasurement::dp}})
+  for (const auto& [column, place] : {std::pair{"tp", &LargeModelMeasurement::tp},
+                                      {"pp", &LargeModelMeasurement::pp},
+                                      {"vpp", &LargeModelMeasurement::vpp},
+                                      {"cp", &LargeModelMeasurement::cp},
+                                      {"ep", &LargeModelMeasurement::ep},
+                                      {"dp", &LargeModelMeasurement::dp}})
     m.*place = optional_integer(record, column, kMostDegree);
   m.sharding = record.text("zero_stage_or_fsdp"), m.recompute = record.text("recompute");
   m.precision = record.text("precision"), m.gpu = record.name("gpu"), m.framework = record.name("framework");

@@ -16,9 +16,9 @@ struct LargeModelMeasurement {
   std::optional<std::int64_t> params, layers, hidden, heads, kv_heads, ffn, vocab, seq_len;
   std::optional<std::int64_t> micro_batch, global_batch, tp, pp, vpp, cp, ep, dp;
   int nodes = 1, gpus = 1;
-  double step_s = 0;        ///< 0: the row is about memory alone
-  double memory_gb = 0;     ///< as its source counts, on the first rank; 0: not told
-  std::optional<bool> fits; ///< whether it ran at all; none: the file does not say
+  double step_s = 0;         ///< 0: the row is about memory alone
+  double memory_gb = 0;      ///< as its source counts, on the first rank; 0: not told
+  std::optional<bool> fits;  ///< whether it ran at all; none: the file does not say
   int line = 0;
   /// What stands behind "key=" in the notes, up to the next ';' or ' '; empty: nothing.
   std::string noted(std::string_view key) const;

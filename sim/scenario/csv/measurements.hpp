@@ -1,4 +1,5 @@
-// Measured trainings, collectives, kernels and steps of large models as CSV: what `validate` compares predictions with.
+// Measured trainings, collectives, kernels and steps of large models as CSV: what `validate` compares
+// predictions with.
 #pragma once
 
 #include <cstdint>

@@ -46,9 +46,11 @@ Keys<J> degree_keys() {
       {"virtual_stages", degree<&Degrees::virtual_stages>(), "5", "1",
        "chunks of layers on each stage; above 1 with the schedule `interleaved`"},
       {"context", degree<&Degrees::context>(), "2", "1", "ranks that share every sequence's tokens"},
-      {"expert", degree<&Degrees::expert>(), "8", "1", "ranks that share a layer's experts; they are among those of "
+      {"expert", degree<&Degrees::expert>(), "8", "1",
+       "ranks that share a layer's experts; they are among those of "
        "data, context and tensor"},
-      {"expert_tensor", degree<&Degrees::expert_tensor>(), "2", "1", "ranks that share each expert's matrices"},
+      {"expert_tensor", degree<&Degrees::expert_tensor>(), "2", "1",
+       "ranks that share each expert's matrices"},
       {"data", degree<&Degrees::data>(), "16", "what the GPUs leave", "replicas of the model"},
       {"micro_batch", takes::integer<&J::micro_batch>(1, kMostSequences), "1", "1",
        "sequences that pass the stages together"},
@@ -61,23 +63,30 @@ Keys<J> degree_keys() {
 
 Keys<J> way_keys() {
   return {
-      {"framework", framework(), "\"megatron\"", "megatron", "whose kernels, calls and rules a step is made of"},
+      {"framework", framework(), "\"megatron\"", "megatron",
+       "whose kernels, calls and rules a step is made of"},
       {"precision",
        takes::choice<&J::precision>(std::vector<Choice<KernelPrecision>>{
            {"fp16", KernelPrecision::fp16}, {"bf16", KernelPrecision::bf16}, {"fp8", KernelPrecision::fp8}}),
        "\"fp8\"", "model.precision", "of linear layers' products; gradients and the optimizer are fp32"},
       {"schedule",
-       takes::choice<&J::schedule>(std::vector<Choice<PipelineSchedule>>{
-           {"afab", PipelineSchedule::afab}, {"1f1b", PipelineSchedule::one_f_one_b},
-           {"interleaved", PipelineSchedule::interleaved}, {"zb-h1", PipelineSchedule::zb_h1},
-           {"zbv", PipelineSchedule::zbv}, {"dualpipe", PipelineSchedule::dualpipe}}),
+       takes::choice<&J::schedule>(
+           std::vector<Choice<PipelineSchedule>>{{"afab", PipelineSchedule::afab},
+                                                 {"1f1b", PipelineSchedule::one_f_one_b},
+                                                 {"interleaved", PipelineSchedule::interleaved},
+                                                 {"zb-h1", PipelineSchedule::zb_h1},
+                                                 {"zbv", PipelineSchedule::zbv},
+                                                 {"dualpipe", PipelineSchedule::dualpipe}}),
        "\"interleaved\"", "1f1b, with virtual_stages interleaved", "in which order stages run their passes"},
       {"shard",
-       takes::choice<&J::sharding>(std::vector<Choice<ModelSharding>>{
-           {"none", ModelSharding::none}, {"optimizer", ModelSharding::optimizer},
-           {"gradients", ModelSharding::gradients}, {"parameters", ModelSharding::parameters}}),
+       takes::choice<&J::sharding>(
+           std::vector<Choice<ModelSharding>>{{"none", ModelSharding::none},
+                                              {"optimizer", ModelSharding::optimizer},
+                                              {"gradients", ModelSharding::gradients},
+                                              {"parameters", ModelSharding::parameters}}),
        "\"parameters\"", "optimizer",
-       "what data-parallel ranks share out: zero1 and Megatron's distributed optimizer, zero2, zero3 and FSDP"},
+       "what data-parallel ranks share out: zero1 and Megatron's distributed optimizer, zero2, zero3 and "
+       "FSDP"},
       {"shard_group", takes::integer<&J::shard_group>(1, kMostDegree), "8", "all of them",
        "so many neighbouring ranks share out, and all such groups hold the same (HSDP)"},
       {"sequence_parallel", takes::flag<&J::sequence_parallel>(), "false", "true",
@@ -89,8 +98,9 @@ Keys<J> way_keys() {
       {"recomputed_layers", takes::integer<&J::recomputed_layers>(1, kMostDegree), "4", "all of them",
        "so many layers of each stage do"},
       {"offload",
-       takes::choice<&J::offload>(std::vector<Choice<Offload>>{
-           {"none", Offload::none}, {"optimizer", Offload::optimizer}, {"activations", Offload::activations}}),
+       takes::choice<&J::offload>(std::vector<Choice<Offload>>{{"none", Offload::none},
+                                                               {"optimizer", Offload::optimizer},
+                                                               {"activations", Offload::activations}}),
        "\"optimizer\"", "none", "what is kept in host memory"},
   };
 }
@@ -98,22 +108,26 @@ Keys<J> way_keys() {
 Keys<J> exchange_keys() {
   return {
       {"context_exchange",
-       takes::choice<&J::context_exchange>(std::vector<Choice<ContextExchange>>{
-           {"ring", ContextExchange::ring}, {"all_gather", ContextExchange::all_gather},
-           {"ulysses", ContextExchange::ulysses}}),
+       takes::choice<&J::context_exchange>(
+           std::vector<Choice<ContextExchange>>{{"ring", ContextExchange::ring},
+                                                {"all_gather", ContextExchange::all_gather},
+                                                {"ulysses", ContextExchange::ulysses}}),
        "\"ulysses\"", "ring", "how context ranks see each other's keys and values"},
       {"dispatch",
-       takes::choice<&J::dispatch>(std::vector<Choice<TokenDispatch>>{
-           {"all_gather", TokenDispatch::all_gather}, {"all_to_all", TokenDispatch::all_to_all},
-           {"deep_ep", TokenDispatch::deep_ep}}),
+       takes::choice<&J::dispatch>(
+           std::vector<Choice<TokenDispatch>>{{"all_gather", TokenDispatch::all_gather},
+                                              {"all_to_all", TokenDispatch::all_to_all},
+                                              {"deep_ep", TokenDispatch::deep_ep}}),
        "\"deep_ep\"", "all_to_all", "how tokens get to their experts"},
       {"capacity_factor", takes::number<&J::capacity_factor>(0, 1000), "1.25", "no token is dropped",
        "an expert takes so many times its even share of tokens, and no more"},
       {"imbalance", takes::number<&J::imbalance>(1, 1000), "1.0", "1.1",
        "tokens of the busiest expert rank over the mean, where none is dropped"},
       {"tensor_overlap",
-       takes::choice<&J::tensor_overlap>(std::vector<Choice<TensorOverlap>>{
-           {"none", TensorOverlap::none}, {"backward", TensorOverlap::backward}, {"pieces", TensorOverlap::pieces}}),
+       takes::choice<&J::tensor_overlap>(
+           std::vector<Choice<TensorOverlap>>{{"none", TensorOverlap::none},
+                                              {"backward", TensorOverlap::backward},
+                                              {"pieces", TensorOverlap::pieces}}),
        "\"pieces\"", "the framework's own",
        "which of tensor ranks' exchanges run beside products: none, backward's, pieces of each product (user "
        "buffers of Transformer Engine, async TP)"},
@@ -121,7 +135,8 @@ Keys<J> exchange_keys() {
        "gradients are summed beside the last backward pass"},
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
        "of each value when data-parallel ranks sum gradients"},
-      {"cuda_graphs", takes::flag<&J::cuda_graphs>(), "true", "false", "passes are replayed; the host launches nothing"},
+      {"cuda_graphs", takes::flag<&J::cuda_graphs>(), "true", "false",
+       "passes are replayed; the host launches nothing"},
   };
 }
 
@@ -167,8 +182,8 @@ void report_faults(TableReader& parallel, const Scenario& scenario) {
   for (const int gpus : scenario.gpus) {
     for (const JobFault& fault : faults_of(job_on(*scenario.parallel, gpus), gpus)) {
       if (!reported.insert(fault.key + fault.message).second) continue;
-      parallel.report(parallel.span_of(fault.key),
-                      fmt::format("{}: {}", counted(gpus, "GPU"), fault.message), fault.hint);
+      parallel.report(parallel.span_of(fault.key), fmt::format("{}: {}", counted(gpus, "GPU"), fault.message),
+                      fault.hint);
     }
   }
 }

@@ -16,8 +16,8 @@ const Keys<LargeModelJob>& parallel_keys();
 /// the key does not take.
 void set_parallel(const std::string& key, const std::string& value, LargeModelJob& job);
 
-/// Reads [parallel] of a scenario whose model, cluster and numbers of GPUs are read; reports what does not fit
-/// at its key. Numbers of GPUs that nobody listed become those that the degrees can use.
+/// Reads [parallel] of a scenario whose model, cluster and numbers of GPUs are read; reports what does not
+/// fit at its key. Numbers of GPUs that nobody listed become those that the degrees can use.
 void read_parallel(TableReader& parallel, Scenario& scenario);
 
 }  // namespace foretrain

@@ -91,11 +91,12 @@ Priced StepPrices::price(const LayerStep& step) const {
     const ExchangeTime& time = site_.exchanges.at(group_of(step.along), step.exchange, step.bytes);
     const bool is_skewed = step.along == Along::tensor && site_.job.degrees.pipeline > 1;
     const Time skew = is_skewed ? kernels_.pipeline_skew * site_.job.degrees.tensor : Time{};
-    return {seconds(time.seconds * step.exposed) + skew, on_this_host(kernels_.exchange), time.gpu_share, &step};
+    return {seconds(time.seconds * step.exposed) + skew, on_this_host(kernels_.exchange), time.gpu_share,
+            &step};
   }
   const Time host = kernels_.launch * step.launches + kernels_.python_function * step.python;
-  return {seconds(kernel_s(step) * site_.device.kernel.time_scale * site_.kernel_factor), on_this_host(host), 0,
-          &step};
+  return {seconds(kernel_s(step) * site_.device.kernel.time_scale * site_.kernel_factor), on_this_host(host),
+          0, &step};
 }
 
 std::vector<Priced> StepPrices::price(const std::vector<LayerStep>& steps) const {
@@ -166,17 +167,18 @@ PassGraph::Exchange PassWriter::sharded(RankGroup group, Exchange exchange, Pass
 TaskId PassWriter::gather(const Piece& piece) {
   if (!site_.job.shards_parameters()) return kNone;
   pass_.call(call_);
-  return pass_.prefetch(sharded(RankGroup::shards, Exchange::all_gather, PassStream::gather, 2 * piece.parameters));
+  return pass_.prefetch(
+      sharded(RankGroup::shards, Exchange::all_gather, PassStream::gather, 2 * piece.parameters));
 }
 
 TaskId PassWriter::scatter(const Piece& piece) {
   pass_.call(call_);
   const double bytes = site_.job.summed_bytes() * piece.parameters;
-  TaskId last = pass_.exchange_behind(
-      sharded(RankGroup::shards, Exchange::reduce_scatter, PassStream::scatter, bytes));
+  TaskId last =
+      pass_.exchange_behind(sharded(RankGroup::shards, Exchange::reduce_scatter, PassStream::scatter, bytes));
   if (site_.job.shards() == site_.job.gradient_ranks()) return last;
-  return pass_.exchange_behind(sharded(RankGroup::replicas, Exchange::all_reduce, PassStream::scatter,
-                                       bytes / site_.job.shards()));
+  return pass_.exchange_behind(
+      sharded(RankGroup::replicas, Exchange::all_reduce, PassStream::scatter, bytes / site_.job.shards()));
 }
 
 /// `again`: so many steps in front are those of forward once more, with places of their own.
@@ -230,7 +232,9 @@ TaskId PassWriter::backward(bool is_last) {
 PassTime pass_between(const PassGraph& pass, const Timeline& timeline, Time from, Time until, TaskId first) {
   const CriticalPath path =
       sum_of(pass.graph(), queue_path(pass.graph(), timeline, pass.compute(), from, until, first));
-  const auto spent = [&](PassCharge charge) { return to_seconds(path.spent[static_cast<std::size_t>(charge)]); };
+  const auto spent = [&](PassCharge charge) {
+    return to_seconds(path.spent[static_cast<std::size_t>(charge)]);
+  };
   PassTime time;
   time.compute = spent(PassCharge::compute), time.tensor = spent(PassCharge::tensor);
   time.context = spent(PassCharge::context), time.expert = spent(PassCharge::expert);
@@ -297,8 +301,10 @@ double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, 
   if (!experts) return static_cast<double>(counts.attention + counts.dense);
   const ExpertLayers& own = *job.shape.experts;
   const double held = static_cast<double>(own.experts) * job.degrees.tensor /
-                          (job.degrees.expert * job.degrees.expert_tensor) + own.shared;
-  return static_cast<double>(counts.attention + counts.router) + held * static_cast<double>(counts.one_expert);
+                          (job.degrees.expert * job.degrees.expert_tensor) +
+                      own.shared;
+  return static_cast<double>(counts.attention + counts.router) +
+         held * static_cast<double>(counts.one_expert);
 }
 
 PassTime& PassTime::operator+=(const PassTime& other) {

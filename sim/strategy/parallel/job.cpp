@@ -52,7 +52,8 @@ std::string to_string(const Degrees& d) {
 TensorOverlap LargeModelJob::overlap() const {
   if (tensor_overlap) return *tensor_overlap;
   if (framework == LlmFramework::maxtext) return TensorOverlap::pieces;
-  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed) return TensorOverlap::none;
+  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed)
+    return TensorOverlap::none;
   return TensorOverlap::backward;
 }
 

@@ -69,8 +69,8 @@ struct LargeModelJob {
 };
 
 /// The job on so many GPUs: `data` 0 becomes what they leave, `global_batch` 0 four micro-batches for each
-/// stage and replica. A global batch that does not divide is rounded up to whole micro-batches. With fewer GPUs
-/// than one replica takes, one GPU has the model for itself, whatever its memory.
+/// stage and replica. A global batch that does not divide is rounded up to whole micro-batches. With fewer
+/// GPUs than one replica takes, one GPU has the model for itself, whatever its memory.
 LargeModelJob job_on(const LargeModelJob& asked, int gpus);
 
 std::string_view name_of(PipelineSchedule schedule);

@@ -30,10 +30,16 @@ class Checks {
 
 void Checks::ranges() {
   const Degrees& d = job_.degrees;
-  const std::pair<std::string_view, std::int64_t> all[] = {
-      {"tensor", d.tensor}, {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
-      {"context", d.context}, {"expert", d.expert}, {"expert_tensor", d.expert_tensor}, {"data", d.data},
-      {"micro_batch", job_.micro_batch}, {"global_batch", job_.global_batch}, {"sequence", job_.sequence}};
+  const std::pair<std::string_view, std::int64_t> all[] = {{"tensor", d.tensor},
+                                                           {"pipeline", d.pipeline},
+                                                           {"virtual_stages", d.virtual_stages},
+                                                           {"context", d.context},
+                                                           {"expert", d.expert},
+                                                           {"expert_tensor", d.expert_tensor},
+                                                           {"data", d.data},
+                                                           {"micro_batch", job_.micro_batch},
+                                                           {"global_batch", job_.global_batch},
+                                                           {"sequence", job_.sequence}};
   for (const auto& [key, value] : all) {
     const bool counts_samples = key == "global_batch" || key == "sequence" || key == "micro_batch";
     const std::int64_t most = counts_samples ? kMostDegree * kMostMicroBatches : kMostDegree;
@@ -53,7 +59,8 @@ void Checks::divisions() {
   divides("tensor", d.tensor, job_.shape.heads, "heads");
   // Fewer heads of keys than tensor ranks are copied to all.
   if (d.tensor <= job_.shape.kv_heads) divides("tensor", d.tensor, job_.shape.kv_heads, "heads of keys");
-  if (job_.shape.inner > 0) divides("tensor", d.tensor, job_.shape.inner, "values inside the feed-forward part");
+  if (job_.shape.inner > 0)
+    divides("tensor", d.tensor, job_.shape.inner, "values inside the feed-forward part");
   divides("context", d.context, job_.sequence, "tokens of a sequence");
   if (job_.context_exchange == ContextExchange::ulysses && d.context > 1)
     divides("context", static_cast<std::int64_t>(d.tensor) * d.context, job_.shape.heads, "heads");
@@ -78,7 +85,8 @@ void Checks::batches(int gpus) {
               ? fmt::format("data = {}, or none: it is what the GPUs leave", gpus / d.model())
               : fmt::format("tensor x pipeline x context = {} has to divide {}", d.model(), gpus));
   divides("global_batch", job_.micro_batch * d.data, job_.global_batch, "sequences of a step");
-  if (job_.shard_group > 0) divides("shard_group", job_.shard_group, job_.gradient_ranks(), "data-parallel ranks");
+  if (job_.shard_group > 0)
+    divides("shard_group", job_.shard_group, job_.gradient_ranks(), "data-parallel ranks");
 }
 
 void Checks::schedule() {
@@ -91,9 +99,10 @@ void Checks::schedule() {
   if (interleaved && d.pipeline == 1)
     fault("virtual_stages", "one stage has nothing to interleave", "pipeline of at least 2");
   if (interleaved && d.pipeline > 1 && job_.micro_batches() % d.pipeline != 0)
-    fault("virtual_stages",
-          fmt::format("{} micro-batches do not come in groups of {} stages", job_.micro_batches(), d.pipeline),
-          "a number of micro-batches that divides by pipeline");
+    fault(
+        "virtual_stages",
+        fmt::format("{} micro-batches do not come in groups of {} stages", job_.micro_batches(), d.pipeline),
+        "a number of micro-batches that divides by pipeline");
   if (static_cast<std::int64_t>(d.pipeline) * d.virtual_stages > job_.shape.layers)
     fault("virtual_stages",
           fmt::format("{} layers make no {} x {} chunks", job_.shape.layers, d.pipeline, d.virtual_stages),
@@ -119,16 +128,17 @@ std::vector<std::string> warnings_of(const LargeModelJob& job, int gpus_per_node
   std::vector<std::string> warnings;
   const Degrees& d = job.degrees;
   if (d.tensor > gpus_per_node)
-    warnings.push_back(fmt::format(
-        "tensor = {} spans {} nodes of {} GPUs: every layer's exchanges cross the network", d.tensor,
-        (d.tensor + gpus_per_node - 1) / gpus_per_node, gpus_per_node));
+    warnings.push_back(
+        fmt::format("tensor = {} spans {} nodes of {} GPUs: every layer's exchanges cross the network",
+                    d.tensor, (d.tensor + gpus_per_node - 1) / gpus_per_node, gpus_per_node));
   if (d.pipeline > 1 && job.micro_batches() < 2L * d.pipeline)
-    warnings.push_back(fmt::format("{} micro-batches fill a pipeline of {} stages badly: stages wait {:.0f} % of "
-                                   "the time at best",
-                                   job.micro_batches(), d.pipeline,
-                                   100.0 * (d.pipeline - 1) / static_cast<double>(d.virtual_stages) /
-                                       (static_cast<double>(job.micro_batches()) +
-                                        (d.pipeline - 1) / static_cast<double>(d.virtual_stages))));
+    warnings.push_back(
+        fmt::format("{} micro-batches fill a pipeline of {} stages badly: stages wait {:.0f} % of "
+                    "the time at best",
+                    job.micro_batches(), d.pipeline,
+                    100.0 * (d.pipeline - 1) / static_cast<double>(d.virtual_stages) /
+                        (static_cast<double>(job.micro_batches()) +
+                         (d.pipeline - 1) / static_cast<double>(d.virtual_stages))));
   return warnings;
 }
 

@@ -43,7 +43,8 @@ PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job) {
   run.end_s = extend(fewer.end_s, run.end_s);
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     StageRun& own = run.stages[i];
-    own.busy_s = extend(fewer.stages[i].busy_s, own.busy_s), own.data_s = extend(fewer.stages[i].data_s, own.data_s);
+    own.busy_s = extend(fewer.stages[i].busy_s, own.busy_s),
+    own.data_s = extend(fewer.stages[i].data_s, own.data_s);
   }
   return run;
 }
@@ -55,7 +56,8 @@ class LargeStepMaker {
         job_(request.job),
         exchanges_(job_, request.cluster, request.ranks, request.collective, request.collectives,
                    request.device.communication_time_scale),
-        timer_({job_, request.cluster, request.device, exchanges_, kernel_factor(request), host_factor(request)}) {}
+        timer_({job_, request.cluster, request.device, exchanges_, kernel_factor(request),
+                host_factor(request)}) {}
 
   LargeStep make();
 
@@ -95,8 +97,10 @@ void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run,
 /// By the links that a group's exchanges cross.
 double LargeStepMaker::between_nodes(const LargeStep& step) const {
   const auto crosses = [&](RankGroup group) { return exchanges_.nodes(group) > 1; };
-  return (crosses(RankGroup::tensor) ? step.tensor_s : 0) + (crosses(RankGroup::context) ? step.context_s : 0) +
-         (crosses(RankGroup::expert) ? step.expert_s : 0) + (crosses(RankGroup::gradients) ? step.data_s : 0) +
+  return (crosses(RankGroup::tensor) ? step.tensor_s : 0) +
+         (crosses(RankGroup::context) ? step.context_s : 0) +
+         (crosses(RankGroup::expert) ? step.expert_s : 0) +
+         (crosses(RankGroup::gradients) ? step.data_s : 0) +
          (crosses(RankGroup::stages) ? step.pipeline_s : 0);
 }
 
@@ -120,17 +124,20 @@ void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) 
 
 void LargeStepMaker::explain(const PipelineCosts& costs, LargeStep& step) {
   const Degrees& d = job_.degrees;
-  step.decisions.add("degrees", to_string(d),
-                     fmt::format("{} micro-batches of {} through {} a step", job_.micro_batches(),
-                                 job_.micro_batch, d.pipeline == 1 ? "one stage" : fmt::format("{} stages", d.pipeline)));
-  const auto width = 2.0 * static_cast<double>(job_.micro_batch * job_.sequence / d.context * job_.shape.hidden);
+  step.decisions.add(
+      "degrees", to_string(d),
+      fmt::format("{} micro-batches of {} through {} a step", job_.micro_batches(), job_.micro_batch,
+                  d.pipeline == 1 ? "one stage" : fmt::format("{} stages", d.pipeline)));
+  const auto width =
+      2.0 * static_cast<double>(job_.micro_batch * job_.sequence / d.context * job_.shape.hidden);
   if (d.tensor > 1)
     step.decisions.add("tensor exchange", exchanges_.at(RankGroup::tensor, Exchange::all_gather, width).how,
                        fmt::format("{} of one layer's input among {} ranks on {} nodes",
                                    to_string(Bytes{static_cast<std::int64_t>(width)}), d.tensor,
                                    exchanges_.nodes(RankGroup::tensor)));
   if (d.pipeline > 1)
-    step.decisions.add("message between stages", to_string(Bytes{static_cast<std::int64_t>(costs.message_bytes)}),
+    step.decisions.add("message between stages",
+                       to_string(Bytes{static_cast<std::int64_t>(costs.message_bytes)}),
                        fmt::format("{:.3g} ms; each micro-batch, each way", costs.message_s * 1e3));
   for (std::size_t i = 0; i < costs.stages.size() && i < 1; ++i)
     step.decisions.add("gradients", costs.stages[i].how,

@@ -23,7 +23,8 @@ constexpr double kCoresFillMemory = 4;
 
 class CostsMaker {
  public:
-  CostsMaker(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges, ChunkTimer& timer)
+  CostsMaker(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges,
+             ChunkTimer& timer)
       : job_(job), request_(request), exchanges_(exchanges), timer_(timer), kernels_(job.kernels()) {}
   PipelineCosts make();
 
@@ -55,20 +56,22 @@ class CostsMaker {
   PipelineCosts costs_;
 };
 
-/// Where the host waits for every exchange, a stage does nothing until its message is away, and the host wakes
-/// up once for each; where sizes go ahead, for each of them, too.
+/// Where the host waits for every exchange, a stage does nothing until its message is away, and the host
+/// wakes up once for each; where sizes go ahead, for each of them, too.
 void CostsMaker::price_messages(PricedChunk& chunk) {
   if (!blocks()) return;
   const int last = static_cast<int>(stage_chunks(job_).size()) - 1;
   const int place = chunk.chunk.stage;
-  const bool sends_forward = place < last, sends_backward = place > 0;
+  const bool sends_forward = place<last, sends_backward = place> 0;
   const double wake = to_seconds(request_.device.host.sync_wake) + host_s(kernels_.exchange);
-  const double small = kernels_.pipeline_sends_sizes
-                           ? exchanges_.at(RankGroup::stages, Exchange::ring_pass, kSizeMessageBytes).seconds + wake
-                           : 0;
+  const double small =
+      kernels_.pipeline_sends_sizes
+          ? exchanges_.at(RankGroup::stages, Exchange::ring_pass, kSizeMessageBytes).seconds + wake
+          : 0;
   if (sends_forward) {
     chunk.forward_wait_s = costs_.message_s;
-    chunk.forward_host_s = wake + (kernels_.pipeline_sends_sizes ? kForwardTensors * kSizeMessages : 0) * small;
+    chunk.forward_host_s =
+        wake + (kernels_.pipeline_sends_sizes ? kForwardTensors * kSizeMessages : 0) * small;
   }
   if (sends_backward) {
     chunk.backward_wait_s = costs_.message_s;
@@ -81,7 +84,8 @@ void CostsMaker::price_gradients(PricedChunk& chunk, StageEnd& end) {
   const StageParameters held = stage_parameters(job_, chunk.chunk);
   const bool scatters = job_.sharding != ModelSharding::none && job_.framework != LlmFramework::nanotron;
   const bool by_ddp = job_.framework == LlmFramework::nanotron;
-  const double least = by_ddp ? kDdpBucket : std::max(kMegatronBucket, kMegatronBucketOfRank * job_.gradient_ranks());
+  const double least =
+      by_ddp ? kDdpBucket : std::max(kMegatronBucket, kMegatronBucketOfRank * job_.gradient_ranks());
   // Megatron-LM: stages but the first, and chunks but the first, have one bucket.
   const bool is_whole = !by_ddp && !(chunk.chunk.stage == 0 && chunk.chunk.first == 0);
   const double parameters = std::max(1.0, held.all());
@@ -117,7 +121,8 @@ double CostsMaker::gathered_s(double dense, double expert) {
   if (!kernels_.gathers_behind_forward) return all;
   const double forward = costs_.chunks.front().time.forward.total;
   const double first = all * std::min(1.0, kMegatronBucket / std::max(1.0, dense + expert));
-  return std::max(first, all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
+  return std::max(first,
+                  all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
 }
 
 void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end) {
@@ -132,11 +137,13 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
   }
   const double hidden = static_cast<double>(job_.shape.hidden);
   if (job_.shape.tied && job_.degrees.pipeline > 1 && has_end)
-    end.behind_s += exchanges_.at(RankGroup::ends, Exchange::all_reduce,
-                                  4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor)
+    end.behind_s += exchanges_
+                        .at(RankGroup::ends, Exchange::all_reduce,
+                            4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor)
                         .seconds;
   if (job_.slice().sequence_parallel && job_.degrees.tensor > 1)
-    end.behind_s += exchanges_.at(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * layers + 1) * hidden).seconds;
+    end.behind_s +=
+        exchanges_.at(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * layers + 1) * hidden).seconds;
   const bool sharded = job_.sharding != ModelSharding::none;
   const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
   const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
@@ -174,8 +181,8 @@ PipelineCosts CostsMaker::make() {
 
 }  // namespace
 
-PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges,
-                             ChunkTimer& timer) {
+PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request,
+                             GroupExchanges& exchanges, ChunkTimer& timer) {
   return CostsMaker(job, request, exchanges, timer).make();
 }
 

@@ -39,9 +39,7 @@ class PipelineGraph {
   TaskId pass(int stage, double duration, const std::vector<Dependency>& after);
   void add_backward(const PlacedAction& placed, const std::vector<Dependency>& after, double duration);
   void keep(TaskId task, const PlacedAction& placed, char work);
-  TaskId& done(StageWork work, int chunk, int micro) {
-    return done_[{static_cast<int>(work), chunk, micro}];
-  }
+  TaskId& done(StageWork work, int chunk, int micro) { return done_[{static_cast<int>(work), chunk, micro}]; }
   /// A message takes its time, unless the next chunk is on the same stage.
   Dependency message(TaskId from, int from_chunk, int to_chunk) const {
     const bool moves = costs_.chunks[static_cast<std::size_t>(from_chunk)].chunk.stage !=
@@ -104,14 +102,15 @@ void PipelineGraph::add(const PlacedAction& placed) {
   std::vector<Dependency> after;
   if (action.work == StageWork::forward) {
     if (action.chunk > 0)
-      after.push_back(message(done(StageWork::forward, action.chunk - 1, action.micro_batch), action.chunk - 1,
-                              action.chunk));
+      after.push_back(message(done(StageWork::forward, action.chunk - 1, action.micro_batch),
+                              action.chunk - 1, action.chunk));
     const TaskId task = pass(placed.stage, chunk.forward_s(), after);
     done(StageWork::forward, action.chunk, action.micro_batch) = task;
     return keep(task, placed, 'F');
   }
   const double share = split_ ? chunk.time.weight_share : 0;
-  if (action.work == StageWork::weight_gradient) return add_backward(placed, after, share * chunk.backward_s());
+  if (action.work == StageWork::weight_gradient)
+    return add_backward(placed, after, share * chunk.backward_s());
   if (action.chunk + 1 < static_cast<int>(costs_.chunks.size()))
     after.push_back(message(done(StageWork::backward, action.chunk + 1, action.micro_batch), action.chunk + 1,
                             action.chunk));
@@ -142,7 +141,8 @@ void PipelineGraph::finish() {
 PipelineRun PipelineGraph::run() {
   const auto stages = static_cast<std::size_t>(job_.degrees.pipeline);
   last_pass_.assign(stages, kNone), busy_.assign(stages, 0);
-  const auto orders = schedule_of({job_.schedule, job_.degrees.pipeline, chunks_per_stage(job_), micro_batches_});
+  const auto orders =
+      schedule_of({job_.schedule, job_.degrees.pipeline, chunks_per_stage(job_), micro_batches_});
   const auto placed = executable_order(orders, static_cast<int>(costs_.chunks.size()));
   if (!placed)
     throw InputError("stages of this schedule wait for each other for ever",

@@ -15,7 +15,7 @@ struct PricedChunk {
   ChunkTime time;
   double forward_wait_s = 0, backward_wait_s = 0;  ///< the stage waits for its own message to be sent
   double forward_host_s = 0, backward_host_s = 0;  ///< its host does, and reads sizes
-  double gradients_s = 0;  ///< exchange of its gradients, all buckets
+  double gradients_s = 0;                          ///< exchange of its gradients, all buckets
   int buckets = 1;
   double host_s() const { return forward_host_s + backward_host_s; }
   double messages_s() const { return forward_wait_s + backward_wait_s; }
@@ -27,9 +27,9 @@ struct PricedChunk {
 struct StageEnd {
   double gradients_s = 0;  ///< of all chunks
   int messages = 0;
-  double behind_s = 0;     ///< exchanges that nothing hides: tied embeddings, norms, gathered parameters
+  double behind_s = 0;  ///< exchanges that nothing hides: tied embeddings, norms, gathered parameters
   double optimizer_s = 0;
-  double gpu_share = 0;    ///< that gradients' exchange takes of the GPU
+  double gpu_share = 0;  ///< that gradients' exchange takes of the GPU
   std::string how;
 };
 
@@ -39,7 +39,8 @@ struct PipelineCosts {
   double message_bytes = 0, message_s = 0;
   bool overlaps_gradients = true;
 };
-PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges,
+PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request,
+                             GroupExchanges& exchanges,
                              ChunkTimer& timer);  // pipeline_costs.cpp
 
 struct StageRun {

@@ -52,9 +52,9 @@ RankPlace place_of(const Degrees& d, int rank) {
 }
 
 std::string_view name_of(RankGroup group) {
-  constexpr std::string_view kNames[] = {"tensor",   "context",          "expert", "expert tensor",
-                                         "gradients", "shards",          "replicas", "expert gradients",
-                                         "stages",   "first and last stage"};
+  constexpr std::string_view kNames[] = {
+      "tensor", "context",  "expert",           "expert tensor", "gradients",
+      "shards", "replicas", "expert gradients", "stages",        "first and last stage"};
   return kNames[static_cast<std::size_t>(group)];
 }
 
@@ -80,7 +80,8 @@ std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank
       return every(rank - within % d.expert_tensor, 1, d.expert_tensor);
     case RankGroup::expert: {
       const int block = d.expert * d.expert_tensor;
-      return every(stage.first + within / block * block + within % d.expert_tensor, d.expert_tensor, d.expert);
+      return every(stage.first + within / block * block + within % d.expert_tensor, d.expert_tensor,
+                   d.expert);
     }
     case RankGroup::expert_gradients: {
       const int block = d.expert * d.expert_tensor;
@@ -123,7 +124,8 @@ const std::vector<GroupExchanges::Sibling>& GroupExchanges::siblings(RankGroup g
   if (!is_new) return known->second;
   const int node = ranks_.ranks.front().node;
   std::set<std::vector<int>> seen;
-  for (int rank = 0; rank < job_.gpus() && ranks_.ranks[static_cast<std::size_t>(rank)].node == node; ++rank) {
+  for (int rank = 0; rank < job_.gpus() && ranks_.ranks[static_cast<std::size_t>(rank)].node == node;
+       ++rank) {
     const std::vector<int> members = group_ranks(job_, group, rank);
     if (members.size() < 2 || !seen.insert(members).second) continue;
     Placement placement{{}, 0};
@@ -145,7 +147,8 @@ double GroupExchanges::crowding(const std::vector<Sibling>& siblings, Collective
   std::map<LinkId, double> loads;
   const auto add = [&](const std::vector<PatternFlow>& flows) {
     for (const PatternFlow& flow : flows)
-      for (const LinkId link : flow.route) loads[link] += flow.weight / cluster_.links()[link].bandwidth.per_second;
+      for (const LinkId link : flow.route)
+        loads[link] += flow.weight / cluster_.links()[link].bandwidth.per_second;
   };
   const auto busiest = [&] {
     double most = 0;

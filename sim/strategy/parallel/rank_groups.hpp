@@ -46,10 +46,10 @@ std::string_view name_of(RankGroup group);
 std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank);
 
 struct ExchangeTime {
-  double seconds = 0;       ///< on links that all groups of the kind use at once
-  double alone = 0;         ///< if no other group used them
-  double gpu_share = 0;     ///< of the GPU, while it runs
-  std::string how;          ///< "NVLS, Simple, 16 channels"
+  double seconds = 0;    ///< on links that all groups of the kind use at once
+  double alone = 0;      ///< if no other group used them
+  double gpu_share = 0;  ///< of the GPU, while it runs
+  std::string how;       ///< "NVLS, Simple, 16 channels"
 };
 
 /// Times of exchanges of rank 0's groups, each message size asked for once. Not for several threads at once.

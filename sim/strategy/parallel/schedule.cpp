@@ -70,11 +70,13 @@ class GreedySearch {
   std::vector<Order> orders() {
     std::vector<Order> orders(static_cast<std::size_t>(size_.stages));
     std::vector<int> in_flight(orders.size(), 0);
-    const std::size_t all = 3 * static_cast<std::size_t>(chunks_) * static_cast<std::size_t>(size_.micro_batches);
+    const std::size_t all =
+        3 * static_cast<std::size_t>(chunks_) * static_cast<std::size_t>(size_.micro_batches);
     std::size_t done = 0;
     for (int now = 0; done < all; ++now) {
       for (int stage = 0; stage < size_.stages; ++stage) {
-        const std::optional<StageAction> action = choose(stage, now, in_flight[static_cast<std::size_t>(stage)]);
+        const std::optional<StageAction> action =
+            choose(stage, now, in_flight[static_cast<std::size_t>(stage)]);
         if (!action) continue;
         orders[static_cast<std::size_t>(stage)].push_back(*action), ++done;
       }
@@ -90,7 +92,8 @@ class GreedySearch {
            static_cast<std::size_t>(micro_batch);
   }
   int& next(StageWork work, int chunk) {
-    return next_[static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks_) + static_cast<std::size_t>(chunk)];
+    return next_[static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks_) +
+                 static_cast<std::size_t>(chunk)];
   }
   std::vector<int> chunks_of(int stage) const {
     std::vector<int> chunks{stage};
@@ -159,12 +162,14 @@ std::optional<std::vector<PlacedAction>> executable_order(const std::vector<Orde
   }
   std::vector<char> done(3 * static_cast<std::size_t>(chunks) * static_cast<std::size_t>(micro_batches), 0);
   const auto flag = [&](StageWork work, int chunk, int micro) -> char& {
-    return done[(static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks) + static_cast<std::size_t>(chunk)) *
+    return done[(static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks) +
+                 static_cast<std::size_t>(chunk)) *
                     static_cast<std::size_t>(micro_batches) +
                 static_cast<std::size_t>(micro)];
   };
   const auto is_ready = [&](const StageAction& a) {
-    if (a.work == StageWork::forward) return a.chunk == 0 || flag(StageWork::forward, a.chunk - 1, a.micro_batch) != 0;
+    if (a.work == StageWork::forward)
+      return a.chunk == 0 || flag(StageWork::forward, a.chunk - 1, a.micro_batch) != 0;
     if (a.work == StageWork::weight_gradient) return flag(StageWork::backward, a.chunk, a.micro_batch) != 0;
     return flag(StageWork::forward, a.chunk, a.micro_batch) != 0 &&
            (a.chunk + 1 == chunks || flag(StageWork::backward, a.chunk + 1, a.micro_batch) != 0);

@@ -41,8 +41,8 @@ struct PlacedAction {
   int stage = 0;
   StageAction action;
 };
-std::optional<std::vector<PlacedAction>> executable_order(
-    const std::vector<std::vector<StageAction>>& orders, int chunks);
+std::optional<std::vector<PlacedAction>> executable_order(const std::vector<std::vector<StageAction>>& orders,
+                                                          int chunks);
 
 /// Most micro-batches whose forward has run and whose backward has not, of each chunk of each stage; by stage
 /// the sum over its chunks at the worst moment.

@@ -57,7 +57,8 @@ class StageBytes {
 void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
   const StageParameters held = stage_parameters(job_, chunk);
   const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
-  for (const auto& [count, shards] : {std::pair{held.dense, job_.shards()}, std::pair{held.expert, expert_shards}}) {
+  for (const auto& [count, shards] :
+       {std::pair{held.dense, job_.shards()}, std::pair{held.expert, expert_shards}}) {
     const StateBytes bytes = state_bytes(job_, shards);
     memory.weights += bytes.weights * count, memory.gradients += bytes.gradients * count;
     memory.optimizer += bytes.optimizer * count;
@@ -75,7 +76,8 @@ void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
 
 void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const {
   add_state(chunk, memory);
-  const int again = job_.recomputed_layers > 0 ? std::min(job_.recomputed_layers, chunk.layers) : chunk.layers;
+  const int again =
+      job_.recomputed_layers > 0 ? std::min(job_.recomputed_layers, chunk.layers) : chunk.layers;
   double transient = 0, saved = 0;
   for (const bool experts : {false, true}) {
     const int count = experts ? chunk.expert_layers : chunk.layers - chunk.expert_layers;
@@ -98,7 +100,8 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
 
 void StageBytes::add_outside(StageMemory& memory) const {
   const Degrees& d = job_.degrees;
-  const int groups = (d.tensor > 1) + (d.pipeline > 1) * 2 + (d.context > 1) + (d.expert > 1) + (d.data > 1) + 1;
+  const int groups =
+      (d.tensor > 1) + (d.pipeline > 1) * 2 + (d.context > 1) + (d.expert > 1) + (d.data > 1) + 1;
   memory.workspace = kWorkspace;
   memory.outside = kContext + groups * kBuffersOfGroup;
 }
@@ -110,15 +113,17 @@ StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chu
   const double t = job.degrees.tensor;
   StageParameters held;
   const int dense = chunk.layers - chunk.expert_layers;
-  held.dense = (chunk.layers * static_cast<double>(counts.attention) + dense * static_cast<double>(counts.dense)) / t;
+  held.dense =
+      (chunk.layers * static_cast<double>(counts.attention) + dense * static_cast<double>(counts.dense)) / t;
   if (chunk.embedding) held.dense += static_cast<double>(counts.embedding) / t;
   const bool has_own_matrix = !(job.shape.tied && chunk.embedding);
   if (chunk.head && has_own_matrix) held.dense += static_cast<double>(counts.head) / t;
   if (chunk.expert_layers == 0) return held;
   const ExpertLayers& own = *job.shape.experts;
-  held.dense += chunk.expert_layers * (static_cast<double>(counts.router) + own.shared * static_cast<double>(counts.one_expert) / t);
-  held.expert = chunk.expert_layers * static_cast<double>(own.experts) * static_cast<double>(counts.one_expert) /
-                (job.degrees.expert * job.degrees.expert_tensor);
+  held.dense += chunk.expert_layers * (static_cast<double>(counts.router) +
+                                       own.shared * static_cast<double>(counts.one_expert) / t);
+  held.expert = chunk.expert_layers * static_cast<double>(own.experts) *
+                static_cast<double>(counts.one_expert) / (job.degrees.expert * job.degrees.expert_tensor);
   return held;
 }
 
@@ -148,8 +153,9 @@ std::string StageMemory::largest_part(const LargeModelJob& job) const {
       {optimizer, job.sharding == ModelSharding::none ? "the optimizer's state (shard = \"optimizer\")"
                                                       : "the optimizer's state (more ranks to share it out)"},
       {buckets, "gradients on their way"},
-      {activations, job.recompute == Recompute::full ? "activations (smaller micro-batches, more tensor ranks)"
-                                                     : "activations (recompute = \"full\", smaller micro-batches)"},
+      {activations, job.recompute == Recompute::full
+                        ? "activations (smaller micro-batches, more tensor ranks)"
+                        : "activations (recompute = \"full\", smaller micro-batches)"},
       {logits, "logits (more tensor ranks, smaller micro-batches)"},
   }};
   return std::ranges::max_element(parts)->second;

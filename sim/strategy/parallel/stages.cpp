@@ -66,7 +66,8 @@ std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
     StageChunk chunk;
     chunk.stage = is_v_shaped(job.schedule) && k >= stages ? 2 * stages - 1 - k : k % stages;
     chunk.first = first, chunk.layers = counts[static_cast<std::size_t>(k)];
-    for (int i = first; i < first + chunk.layers; ++i) chunk.expert_layers += has_experts(job.shape, i) ? 1 : 0;
+    for (int i = first; i < first + chunk.layers; ++i)
+      chunk.expert_layers += has_experts(job.shape, i) ? 1 : 0;
     chunk.embedding = k == 0, chunk.head = k == head;
     first += chunk.layers;
     chunks.push_back(chunk);

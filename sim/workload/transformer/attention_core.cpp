@@ -26,11 +26,11 @@ struct Core {
     return 2.0 * static_cast<double>(slice().tokens() * kv_heads()) *
            (static_cast<double>(shape.head_dim) + value);
   }
-  LayerStep kernel(std::int64_t queries, std::int64_t keys, bool causal, std::int64_t ranks_of_heads = 1) const {
+  LayerStep kernel(std::int64_t queries, std::int64_t keys, bool causal,
+                   std::int64_t ranks_of_heads = 1) const {
     LayerStep step;
     step.kind = LayerStep::Kind::attention;
-    const std::int64_t width =
-        shape.latent ? (shape.head_dim + shape.latent->value_dim) / 2 : shape.head_dim;
+    const std::int64_t width = shape.latent ? (shape.head_dim + shape.latent->value_dim) / 2 : shape.head_dim;
     step.attention = {.batch = slice().micro_batch,
                       .query_length = queries,
                       .key_length = keys,
@@ -50,7 +50,8 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
   const int ranks = core.slice().context;
   const bool causal = core.shape.causal;
   for (int i = 0; i < ranks; ++i) {
-    LayerStep kernel = core.kernel(core.part(), i > 0 && causal ? core.part() / 2 : core.part(), i == 0 && causal);
+    LayerStep kernel =
+        core.kernel(core.part(), i > 0 && causal ? core.part() / 2 : core.part(), i == 0 && causal);
     if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 2;
     const bool passes_on = i + 1 < ranks || core.backward;
     if (passes_on) {
@@ -81,8 +82,8 @@ void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
   const double rows = 2.0 * static_cast<double>(core.slice().tokens()) * width;
   const double in = rows + core.key_value_bytes();
   core.writer.exchange(steps, Along::context, Exchange::all_to_all, core.backward ? rows : in);
-  steps.push_back(core.kernel(core.slice().sequence, core.slice().sequence, core.shape.causal,
-                              core.slice().context));
+  steps.push_back(
+      core.kernel(core.slice().sequence, core.slice().sequence, core.shape.causal, core.slice().context));
   core.writer.exchange(steps, Along::context, Exchange::all_to_all, core.backward ? in : rows);
 }
 

@@ -26,7 +26,8 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
   program.forward.push_back(LayerWriter::pass(elements, slice.tensor > 1 ? 4 : 2, slice.tensor > 1 ? 5 : 1));
   writer.exchange(program.forward, Along::tensor,
                   slice.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce, 2 * elements);
-  if (slice.sequence_parallel) writer.exchange(program.backward, Along::tensor, Exchange::all_gather, 2 * elements);
+  if (slice.sequence_parallel)
+    writer.exchange(program.backward, Along::tensor, Exchange::all_gather, 2 * elements);
   const std::int64_t table = words_of_rank(shape, slice) * shape.hidden;
   program.backward.push_back(LayerStep::moved(6 * elements + kFillBytes * static_cast<double>(table), 4));
   LayerKernels apart = kernels;

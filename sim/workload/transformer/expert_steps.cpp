@@ -16,9 +16,9 @@ constexpr double kRouterPasses = 12;
 constexpr int kGpusOfNode = 8;
 
 struct Sizes {
-  double sent = 0;           ///< rows that a rank gives away: tokens x top_k, or as many as capacity has
-  std::int64_t local = 1;    ///< experts of a rank
-  LinearSize up, down;       ///< of all local experts
+  double sent = 0;         ///< rows that a rank gives away: tokens x top_k, or as many as capacity has
+  std::int64_t local = 1;  ///< experts of a rank
+  LinearSize up, down;     ///< of all local experts
   double row_bytes = 0;
 };
 
@@ -31,8 +31,7 @@ Sizes sizes_of(const LayerWriter& writer, const TransformerShape& shape) {
   sizes.local = std::max(1, own.experts / slice.expert);
   const double busiest = slice.capacity_factor > 0 ? 1 : slice.imbalance;
   const double received = sizes.sent * busiest * slice.expert_tensor;
-  const auto rows =
-      static_cast<std::int64_t>(std::ceil(received / static_cast<double>(sizes.local)));
+  const auto rows = static_cast<std::int64_t>(std::ceil(received / static_cast<double>(sizes.local)));
   const std::int64_t inner = own.width / slice.expert_tensor;
   sizes.up = {rows, shape.hidden, (shape.gated ? 2 : 1) * inner, sizes.local};
   sizes.down = {rows, inner, shape.hidden, sizes.local};
@@ -100,8 +99,8 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
   if (sizes.local > 1) steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
   writer.plain_forward(steps, sizes.up);
-  steps.push_back(LayerWriter::pass(gate_elements(sizes), writer.kernels().gate_passes,
-                                    writer.kernels().gate_launches));
+  steps.push_back(
+      LayerWriter::pass(gate_elements(sizes), writer.kernels().gate_passes, writer.kernels().gate_launches));
   writer.plain_forward(steps, sizes.down);
   writer.exchange(steps, Along::expert_tensor, Exchange::reduce_scatter,
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
@@ -136,9 +135,9 @@ double saved_by_experts(const LayerWriter& writer, const TransformerShape& shape
   const Sizes sizes = sizes_of(writer, shape);
   const double inner = writer.kernels().saved_inner * gate_elements(sizes);
   const double rows = 2 * sizes.sent * static_cast<double>(shape.hidden);
-  const double shared = writer.kernels().saved_inner *
-                        static_cast<double>(writer.slice().tokens() * shape.experts->shared *
-                                            shape.experts->width / writer.slice().tensor);
+  const double shared =
+      writer.kernels().saved_inner * static_cast<double>(writer.slice().tokens() * shape.experts->shared *
+                                                         shape.experts->width / writer.slice().tensor);
   return 2 * (inner + rows + shared);
 }
 

@@ -37,18 +37,19 @@ struct LayerKernels {
   double attention_copies = 0;  ///< passes over queries, keys and values besides, each way
   int attention_copy_launches = 0;
   bool attention_is_version_2 = false;  ///< FlashAttention-2, also on Hopper
-  int length_launches = 0;  ///< small kernels that make cumulated lengths anew in every layer
-  double gate_passes = 3;  ///< over the inner width: two read, one written
+  int length_launches = 0;              ///< small kernels that make cumulated lengths anew in every layer
+  double gate_passes = 3;               ///< over the inner width: two read, one written
   double gate_backward_passes = 5;
   int gate_launches = 1, gate_backward_launches = 1;
   double saved_inner = 3;             ///< tensors of the inner width kept for backward
   double saved_attention_copies = 0;  ///< of queries, keys and values, beside one of each
   double loss_passes = 6;             ///< over the logits, forward; fp32 twice
   double loss_backward_passes = 4;
-  double saved_logit_bytes = 6;  ///< of each logit, most at once
+  double saved_logit_bytes = 6;       ///< of each logit, most at once
   bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
   int pieces_of_gathered = 1;  ///< products behind a gathered input: own share, those before, those behind
-  bool overlaps_row_backward = false;  ///< of a row layer the gathered gradient beside the own share's product
+  bool overlaps_row_backward =
+      false;                  ///< of a row layer the gathered gradient beside the own share's product
   double gradient_bytes = 4;  ///< of each value when data-parallel ranks sum gradients
   StageSplit split = StageSplit::equal;
   bool overlaps_gradients = true;       ///< summed beside the last backward pass
@@ -56,11 +57,12 @@ struct LayerKernels {
   bool pipeline_waits_on_host = false;  ///< the host waits for every exchange between stages
   bool pipeline_sends_sizes = false;    ///< messages of their own tell shapes; the host reads them
   // Of the host, on the reference CPU.
-  Time launch = microseconds(9);       ///< a kernel and the call that leads to it
-  Time exchange = microseconds(25);    ///< a collective through the process group
+  Time launch = microseconds(9);            ///< a kernel and the call that leads to it
+  Time exchange = microseconds(25);         ///< a collective through the process group
   Time python_function = microseconds(30);  ///< forward or backward of a function of autograd in Python
   Time layer = microseconds(60);            ///< modules and hooks of a layer, each way
-  /// In a pipeline, more of each exchange of tensor ranks for every one of them (docs/models/large_models.md).
+  /// In a pipeline, more of each exchange of tensor ranks for every one of them
+  /// (docs/models/large_models.md).
   Time pipeline_skew{};
 };
 

@@ -56,7 +56,9 @@ class LayerSteps {
  private:
   void attention_forward(std::vector<LayerStep>& steps) const;
   void attention_backward(std::vector<LayerStep>& steps) const;
-  LayerStep norm() const { return LayerWriter::pass(sizes_.norm, kernels_.norm_passes, kernels_.norm_launches); }
+  LayerStep norm() const {
+    return LayerWriter::pass(sizes_.norm, kernels_.norm_passes, kernels_.norm_launches);
+  }
   LayerStep norm_backward() const {
     return LayerWriter::pass(sizes_.norm, kernels_.norm_backward_passes, kernels_.norm_backward_launches);
   }
@@ -135,8 +137,8 @@ std::vector<LayerStep> LayerSteps::backward() const {
 /// between the products of the feed-forward part. Inputs of products in 8 bit are kept so.
 double LayerSteps::saved_bytes() const {
   const double operand = slice_.precision == KernelPrecision::fp8 ? 1 : 2;
-  const double heads = 2 * sizes_.query + 2 * sizes_.key +
-                       kernels_.saved_attention_copies * (sizes_.query + 2 * sizes_.key);
+  const double heads =
+      2 * sizes_.query + 2 * sizes_.key + kernels_.saved_attention_copies * (sizes_.query + 2 * sizes_.key);
   const double attention = (2 + operand) * sizes_.norm + 2 * heads;
   const double into_feed = (2 + operand) * sizes_.norm;
   if (with_experts_) return attention + into_feed + saved_by_experts(writer_, shape_);

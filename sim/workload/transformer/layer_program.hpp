@@ -31,7 +31,7 @@ struct LayerSlice {
   std::int64_t micro_batch = 1;  ///< sequences
   std::int64_t sequence = 0;     ///< tokens of a sequence, of all context ranks together
   int tensor = 1, context = 1, expert = 1, expert_tensor = 1;
-  bool sequence_parallel = true;  ///< norms and residuals on 1/tensor of the tokens
+  bool sequence_parallel = true;                      ///< norms and residuals on 1/tensor of the tokens
   KernelPrecision precision = KernelPrecision::bf16;  ///< of linear layers' products
   Recompute recompute = Recompute::none;
   ContextExchange context_exchange = ContextExchange::ring;
@@ -53,15 +53,15 @@ struct LayerStep {
   std::int64_t m = 0, n = 0, k = 0, count = 1;  ///< of a product
   bool is_half = false;                         ///< in 16 bit whatever LayerSlice::precision
   FlashAttention attention{};
-  double bytes = 0;   ///< read and written, or of the exchange's whole message
-  int launches = 1;   ///< kernels that one step stands for
-  int python = 0;     ///< Python functions of autograd that the step begins
+  double bytes = 0;  ///< read and written, or of the exchange's whole message
+  int launches = 1;  ///< kernels that one step stands for
+  int python = 0;    ///< Python functions of autograd that the step begins
   Along along = Along::none;
   Exchange exchange = Exchange::all_reduce;
-  bool behind = false;  ///< an exchange that nothing waits for until `waits_for` of a later step names it
-  int waits_for = -1;   ///< place of such an exchange in the list
-  bool host_waits = false;      ///< the host goes on only when it has ended (sizes of a dropless dispatch)
-  double exposed = 1;           ///< share of the exchange that no piece of its product hides
+  bool behind = false;      ///< an exchange that nothing waits for until `waits_for` of a later step names it
+  int waits_for = -1;       ///< place of such an exchange in the list
+  bool host_waits = false;  ///< the host goes on only when it has ended (sizes of a dropless dispatch)
+  double exposed = 1;       ///< share of the exchange that no piece of its product hides
   bool is_weight_gradient = false;  ///< nothing of the same layer waits for it (zero-bubble schedules)
 
   static LayerStep product_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count = 1);

@@ -120,10 +120,12 @@ RecognizedTransformer no(std::string why) { return {std::nullopt, std::move(why)
 
 /// Which layers have experts, as the first dense ones and one in so many behind them.
 bool take_experts(const std::vector<Block>& blocks, TransformerShape& shape) {
-  const auto first = std::ranges::find_if(blocks, [](const Block& block) { return block.experts != nullptr; });
+  const auto first =
+      std::ranges::find_if(blocks, [](const Block& block) { return block.experts != nullptr; });
   if (first == blocks.end()) return true;
   shape.experts = experts_of(*first->experts);
-  const auto next = std::find_if(first + 1, blocks.end(), [](const Block& b) { return b.experts != nullptr; });
+  const auto next =
+      std::find_if(first + 1, blocks.end(), [](const Block& b) { return b.experts != nullptr; });
   const auto at = static_cast<int>(first - blocks.begin());
   shape.experts->every = next == blocks.end() ? 1 : static_cast<int>(next - first);
   shape.experts->dense_layers = at - (shape.experts->every - 1);

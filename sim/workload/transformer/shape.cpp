@@ -47,8 +47,7 @@ ParameterCount parameters_of(const TransformerShape& shape) {
   count.attention = attention_parameters(shape) + 2 * norm_parameters(shape);
   count.dense = feed_parameters(shape, shape.inner);
   const int with_experts = expert_layers_of(shape);
-  const std::int64_t ends =
-      count.embedding + count.head - (shape.tied ? shape.vocabulary * shape.hidden : 0);
+  const std::int64_t ends = count.embedding + count.head - (shape.tied ? shape.vocabulary * shape.hidden : 0);
   const std::int64_t dense = shape.layers * count.attention + (shape.layers - with_experts) * count.dense;
   count.total = count.active = ends + dense;
   if (!shape.experts) return count;

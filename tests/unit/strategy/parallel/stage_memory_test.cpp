@@ -1,0 +1,128 @@
+// Bytes of stages, added up by hand.
+#include "sim/strategy/parallel/stage_memory.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/language_shapes.hpp"
+
+namespace parallel_stage_memory_test {
+
+using namespace foretrain;
+
+namespace {
+
+LargeModelJob llama(const Degrees& degrees, std::int64_t micro_batches = 8) {
+  return test::job_of(test::llama3_8b_shape(), degrees, micro_batches);
+}
+
+constexpr double kParameters = 8'030'261'248;
+
+}  // namespace
+
+TEST_CASE("a parameter takes 18 bytes: 2 of weight, 4 of gradient, 12 of master and moments") {
+  const StageMemory one = stage_memory(llama({})).front();
+  CHECK(one.weights == Approx(2 * kParameters));
+  CHECK(one.gradients == Approx(4 * kParameters));
+  CHECK(one.optimizer == Approx(12 * kParameters));
+  CHECK(one.buckets == 0);
+}
+
+TEST_CASE("what is shared out is cut by the ranks that share it") {
+  LargeModelJob job = llama({.data = 8});
+  CHECK(stage_memory(job)[0].optimizer == Approx(12 * kParameters / 8));
+  CHECK(stage_memory(job)[0].gradients == Approx(4 * kParameters));
+  job.shard_group = 2;
+  CHECK(stage_memory(job)[0].optimizer == Approx(12 * kParameters / 2));
+  job.shard_group = 0, job.sharding = ModelSharding::none;
+  CHECK(stage_memory(job)[0].optimizer == Approx(12 * kParameters));
+  job.sharding = ModelSharding::gradients;
+  CHECK(stage_memory(job)[0].gradients == Approx(4 * kParameters / 8));
+  job.sharding = ModelSharding::parameters;
+  const StageMemory all = stage_memory(job)[0];
+  CHECK(all.weights == 0);  // masters are the weights
+  CHECK(all.optimizer + all.gradients == Approx(16 * kParameters / 8));
+  // Two layers gathered in 16 bit, and one layer's gradients in fp32: 8 bytes of (8.03 - 2 x 0.525) / 32 billion.
+  const ParameterCount count = parameters_of(job.shape);
+  CHECK(all.buckets == Approx(8.0 * static_cast<double>(count.attention + count.dense)));
+}
+
+TEST_CASE("parameters of stages and tensor ranks sum to the network's") {
+  for (const Degrees& degrees : {Degrees{.pipeline = 4}, {.tensor = 8}, {.tensor = 2, .pipeline = 8}}) {
+    const LargeModelJob job = llama(degrees);
+    double sum = 0;
+    for (const StageChunk& chunk : stage_chunks(job)) sum += stage_parameters(job, chunk).all();
+    CHECK(sum * degrees.tensor == Approx(kParameters));
+  }
+  LargeModelJob mixtral = test::job_of(test::mixtral_8x7b_shape(), {.expert = 8, .data = 8}, 1);
+  const StageParameters held = stage_parameters(mixtral, stage_chunks(mixtral).front());
+  // An eighth of the experts, and everything else whole.
+  const double experts = 32 * 8.0 * 3 * 4096 * 14336;
+  CHECK(held.expert == Approx(experts / 8));
+  CHECK(held.dense == Approx(46'702'792'704 - experts));
+}
+
+TEST_CASE("both ends of a pipeline hold a tied matrix, one stage holds it once") {
+  LargeModelJob job = test::job_of(test::bench_1b_shape(), {}, 8);
+  CHECK(stage_parameters(job, stage_chunks(job).front()).all() ==
+        Approx(1'342'244'864).epsilon(1e-5));  // but for the final norm
+  job.degrees.pipeline = 2;
+  double sum = 0;
+  for (const StageChunk& chunk : stage_chunks(job)) sum += stage_parameters(job, chunk).all();
+  CHECK(sum == Approx(1'342'244'864 + 131072.0 * 2048));
+}
+
+TEST_CASE("a stage keeps as many micro-batches as its schedule has in flight") {
+  LargeModelJob job = llama({.pipeline = 4}, 16);
+  const double middle = stage_memory(llama({.pipeline = 4}, 1))[1].activations;
+  CHECK(stage_memory(job)[1].activations == Approx(3 * middle));
+  job.schedule = PipelineSchedule::afab;
+  CHECK(stage_memory(job)[1].activations == Approx(16 * middle));
+}
+
+TEST_CASE("activations of a GPT are about those that Korthikanti et al. count, without scores and masks") {
+  // 34 bytes for each of s b h values, two of them masks of dropout; fused attention keeps no scores.
+  const LargeModelJob job = test::job_of(test::gpt_shape(24, 2048, 16, 50257, 4096), {}, 1);
+  const double values = 24 * 4096.0 * 2048;
+  CHECK(stage_memory(job)[0].activations / values == Approx(32).margin(4));
+}
+
+TEST_CASE("tensor ranks with sequence parallelism share activations out, without it not all of them") {
+  LargeModelJob job = llama({.tensor = 8}, 1);
+  const double alone = stage_memory(llama({}, 1))[0].activations;
+  CHECK(stage_memory(job)[0].activations == Approx(alone / 8).epsilon(1e-9));
+  job.sequence_parallel = false;
+  CHECK(stage_memory(job)[0].activations > 1.5 * alone / 8);
+}
+
+TEST_CASE("recomputation and offloading make activations smaller, some layers alone less so") {
+  LargeModelJob job = llama({}, 4);
+  const double none = stage_memory(job)[0].activations;
+  job.recompute = Recompute::full;
+  const double full = stage_memory(job)[0].activations;
+  job.recomputed_layers = 16;
+  const double half = stage_memory(job)[0].activations;
+  CHECK(full < half);
+  CHECK(half < none);
+  job = llama({}, 4);
+  job.offload = Offload::activations;
+  CHECK(stage_memory(job)[0].activations < none / 10);  // 2 of 32 layers, and the head's
+  job.offload = Offload::optimizer;
+  CHECK(stage_memory(job)[0].optimizer == 0);
+}
+
+TEST_CASE("the largest part of a stage's memory is named with what makes it smaller") {
+  LargeModelJob job = llama({});
+  CHECK_THAT(stage_memory(job)[0].largest_part(job), ContainsSubstring("the optimizer's state"));
+  job = llama({.tensor = 8, .data = 64}, 1);
+  job.micro_batch = 16, job.global_batch = 16 * 64;
+  CHECK_THAT(stage_memory(job)[0].largest_part(job), ContainsSubstring("activations (recompute"));
+}
+
+TEST_CASE("what is allocated and what lies outside are all of a stage") {
+  for (const StageMemory& stage : stage_memory(llama({.tensor = 2, .pipeline = 2, .data = 2}))) {
+    CHECK(stage.total() == stage.allocated() + stage.outside);
+    CHECK(stage.allocated() == Approx(stage.weights + stage.gradients + stage.optimizer + stage.buckets +
+                                      stage.activations + stage.logits + stage.workspace));
+  }
+}
+
+}  // namespace parallel_stage_memory_test
