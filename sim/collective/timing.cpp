@@ -73,7 +73,7 @@ Time network_step(const TimingInput& in, double message) {
   if (in.network == nullptr) return Time::zero();
   const Time one = seconds(to_seconds(small_step(in)) * of(in.costs->network_factor, in.protocol)) +
                    of(in.costs->network_step, in.protocol);
-  return one + (asks_first(in, message) ? in.network->rendezvous_latency : Time::zero());
+  return one + in.relayed + (asks_first(in, message) ? in.network->rendezvous_latency : Time::zero());
 }
 
 int multicast_pieces(const TimingInput& in) {
@@ -316,7 +316,7 @@ Time peer_step(const TimingInput& in, const PeerSend& send) {
       link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
   const Time message =
       in.costs->peer_message + message_gap(in) + (injected ? link.inject_latency : Time::zero());
-  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + asks +
+  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + in.relayed + asks +
          send.remote * message;
 }
 

@@ -309,4 +309,11 @@ TEST_CASE("a step between nodes has a part of its own beside the network's laten
   CHECK(network_step(q.in, 8) == microseconds(1.5 * 6 + 1));
 }
 
+TEST_CASE("a relay adds its NVLink to every step between nodes") {
+  Question q;
+  const Time without = network_step(q.in, 8);
+  q.in.relayed = microseconds(2);
+  CHECK(network_step(q.in, 8) == without + microseconds(2));
+}
+
 }  // namespace timing_test
