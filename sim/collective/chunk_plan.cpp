@@ -36,7 +36,7 @@ class PlanBuilder {
     for (std::size_t n = 0; n < job_.nodes.size(); ++n) node_index_[job_.nodes[n].node] = n;
     step_.protocol = plan.protocol;
     step_.nvlink = communicator.nvlink();
-    step_.relayed = communicator.send_relay();
+    if (!plan.algorithm) step_.relayed = communicator.send_relay();
     step_.network = communicator.nodes() > 1 ? &cluster_.spec().fabric.link : nullptr;
     step_.costs = &communicator.costs();
     step_.bytes = static_cast<double>(plan.size.count);
@@ -140,7 +140,8 @@ class PlanBuilder {
       connection.bytes = data * communicator_.wire_bytes(plan_, route);
       const double message =
           data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
-      connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
+      connection.latency =
+          route.crosses_network ? network_step(step_, message) + route.latency : inner_step(step_, tree);
       add(connection, route, channel, connection.bytes / std::max(1e-9, data),
           std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
     }
@@ -158,6 +159,7 @@ class PlanBuilder {
     result_.graph.add(connection, links, after);
   }
 
+  /// Its latency between nodes is the relay's alone: proxies and adapters are in network_step().
   Route route_of(const Lane& lane, const Channel& channel) const {
     const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
                    to = places_[static_cast<std::size_t>(lane.to)];
@@ -167,8 +169,11 @@ class PlanBuilder {
     const nccl::ChannelPath& in = path_in(channel, node_index_.at(to.node)).path;
     const bool ring = channel.pattern == nccl::Pattern::ring;
     const int leaves_by = std::max(0, ring ? out.nic_out : nic_at(out, from.gpu));
-    return cluster_.route_between_nodes(a, b, leaves_by, std::max(0, nic_at(in, to.gpu)),
-                                        nics_.of_channel(from, leaves_by));
+    const NodeExit exit = nics_.of_channel(from, leaves_by);
+    Route route = cluster_.route_between_nodes(a, b, leaves_by, std::max(0, nic_at(in, to.gpu)), exit);
+    route.latency = exit.relay < 0 ? Time::zero()
+                                   : cluster_.route_in_node(a, cluster_.gpu(from.node, exit.relay)).latency;
+    return route;
   }
 
   /// Trees have their second GPU at the NIC that rings leave by.

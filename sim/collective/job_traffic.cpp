@@ -96,7 +96,7 @@ void JobTraffic::find_kinds_of_edges() {
     if (firsts.contains(edge.from.node)) {
       const NodeExit exit = nics_.of_channel(edge.from, edge.from_nic);
       proxies[{edge.from.node, exit.relay < 0 ? edge.from.gpu : exit.relay}] += edge.share;
-      if (exit.relay >= 0) ring_relay_ = std::max(ring_relay_, nvlink_latency(edge.from, exit.relay));
+      ring_relays_ = ring_relays_ || exit.relay >= 0;
     }
     if (!firsts.contains(edge.to.node)) return;
     proxies[{edge.to.node, edge.to.gpu}] += edge.share;
@@ -105,10 +105,6 @@ void JobTraffic::find_kinds_of_edges() {
     staged_ = staged_ || way.in->staged;
   });
   for (const auto& [gpu, share] : proxies) proxy_share_ = std::max(proxy_share_, share);
-}
-
-Time JobTraffic::nvlink_latency(GpuPlace from, int to) const {
-  return cluster_.route_in_node(cluster_.gpu(from.node, from.gpu), cluster_.gpu(from.node, to)).latency;
 }
 
 /// The job's first node of each type.

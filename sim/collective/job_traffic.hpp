@@ -91,9 +91,10 @@ class JobTraffic {
   bool staged() const { return staged_; }
   /// Messages that the busiest rank's proxy sends and takes in a step of the ring, per channel that runs.
   double proxy_share() const { return proxy_share_; }
-  /// What a relay to another GPU's NIC adds to a message between nodes, of rings and of sends.
-  Time ring_relay() const { return ring_relay_; }
-  Time send_relay() const { return nics_.relay_latency(); }
+  /// What a relay to another GPU's NIC adds to a message between nodes, of rings and of sends: a line's way
+  /// over NVLink.
+  Time ring_relay() const { return ring_relays_ ? of(costs_.ring_step, Protocol::ll) : Time::zero(); }
+  Time send_relay() const { return nics_.relays() ? of(costs_.ring_step, Protocol::ll) : Time::zero(); }
   /// On the fullest node, as NCCL counts them.
   int ranks_per_node() const { return ranks_per_node_; }
   /// On the fullest machine: more than on a node where every rank is one.
@@ -105,7 +106,6 @@ class JobTraffic {
   const Route& inside_route(const TrafficEdge& edge) const;
   std::set<int> first_nodes_of_types() const;
   void find_kinds_of_edges();
-  Time nvlink_latency(GpuPlace from, int to) const;
   void visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const;
   TrafficEdge between_hosts(TrafficEdge edge) const;
   TrafficEdge by_channel(TrafficEdge edge) const;
@@ -120,7 +120,7 @@ class JobTraffic {
   const CollectiveCosts& costs_;
   const nccl::Job* by_host_;
   NicUse nics_;
-  Time ring_relay_{};
+  bool ring_relays_ = false;
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
   int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true, staged_ = false;

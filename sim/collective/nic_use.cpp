@@ -29,7 +29,7 @@ NicUse::NicUse(const Cluster& cluster, const nccl::Job& job) : cluster_(cluster)
     Table& table = tables_[static_cast<std::size_t>(node.shape)];
     if (!table.own.empty()) continue;
     table = table_of(job.shape_of(node), node.node);
-    if (relaying_) find_relay_latency(job.shape_of(node), node.node);
+    relays_ = relays_ || has_relay(job.shape_of(node), node.node);
   }
 }
 
@@ -67,16 +67,12 @@ bool NicUse::reads_directly(const nccl::NodeShape& shape, int node, int gpu) con
   return std::ranges::any_of(shape.gpus, [&](int peer) { return peer != gpu && joined(node, gpu, peer); });
 }
 
-void NicUse::find_relay_latency(const nccl::NodeShape& shape, int node) {
-  const Table& table = tables_[static_cast<std::size_t>(shape_of_node_[static_cast<std::size_t>(node)])];
-  for (const int gpu : shape.gpus) {
-    for (const int holder : table.holder) {
-      if (holder < 0 || holder == gpu || !joined(node, gpu, holder)) continue;
-      relay_latency_ =
-          std::max(relay_latency_,
-                   cluster_.route_in_node(cluster_.gpu(node, gpu), cluster_.gpu(node, holder)).latency);
-    }
-  }
+bool NicUse::has_relay(const nccl::NodeShape& shape, int node) const {
+  return std::ranges::any_of(at(node).holder, [&](int holder) {
+    return holder >= 0 && std::ranges::any_of(shape.gpus, [&](int gpu) {
+             return gpu != holder && joined(node, gpu, holder);
+           });
+  });
 }
 
 bool NicUse::joined(int node, int a, int b) const {

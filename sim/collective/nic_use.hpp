@@ -28,8 +28,8 @@ class NicUse {
   /// `peer_gpu`: the number of the receiver's GPU on its node. Its NIC is the one NCCL prefers (PXN level 2),
   /// so that the message stays on that rail.
   Send of_send(GpuPlace from, int peer_gpu) const;
-  /// The way over NVLink to the farthest GPU that takes sends for another; 0: none does.
-  Time relay_latency() const { return relay_latency_; }
+  /// Whether some GPU takes sends for another.
+  bool relays() const { return relays_; }
 
  private:
   /// Of a NodeShape of the job.
@@ -41,7 +41,7 @@ class NicUse {
   Table table_of(const nccl::NodeShape& shape, int node) const;
   int holder_of(const nccl::NodeShape& shape, const std::vector<int>& own, int node, int nic) const;
   bool reads_directly(const nccl::NodeShape& shape, int node, int gpu) const;
-  void find_relay_latency(const nccl::NodeShape& shape, int node);
+  bool has_relay(const nccl::NodeShape& shape, int node) const;
   const Table& at(int node) const;
   bool joined(int node, int a, int b) const;
   bool beside(int node, int gpu, int nic) const;
@@ -49,8 +49,7 @@ class NicUse {
 
   const Cluster& cluster_;
   const nccl::Job& job_;
-  bool relaying_ = false;
-  Time relay_latency_{};
+  bool relaying_ = false, relays_ = false;
   std::vector<Table> tables_;       ///< by NodeShape
   std::vector<int> shape_of_node_;  ///< by node of the cluster; -1: not in the job
 };
