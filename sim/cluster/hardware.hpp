@@ -102,7 +102,8 @@ struct LinkType {
                           ///< CPU, by a call of its driver; 0: none is
   Time copy_latency{};    ///< of such a copy
   ByteRate copy_rate{};   ///< and of its bytes; 0: nothing beyond the latency
-  Time rendezvous_gap{};  ///< what the proxy needs for each message beyond `eager_limit`, besides message_gap
+  Time rendezvous_gap{};  ///< what the proxy needs for a message beyond `eager_limit`, if more than
+                          ///< message_gap
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 

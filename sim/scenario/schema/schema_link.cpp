@@ -45,7 +45,7 @@ Keys<LinkType> plugin_keys() {
       {"copy_rate", takes::link_rate<&LinkType::copy_rate>(), "\"1 GBps\"", "no limit",
        "of the bytes of such a copy"},
       {"rendezvous_gap", takes::latency<&LinkType::rendezvous_gap>(), "\"4 us\"", "0 us",
-       "what a rank's proxy needs for each message beyond eager_limit, one after the other"},
+       "what a rank's proxy needs for each message beyond eager_limit, if more than message_gap"},
   };
 }
 
