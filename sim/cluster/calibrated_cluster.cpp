@@ -75,6 +75,15 @@ const std::vector<ConstantOf<LinkType>>& link_constants() {
         "more of it for messages beyond the eager limit"},
        [](const LinkType& link) { return to_seconds(link.rendezvous_latency); },
        [](LinkType& link, double value) { link.rendezvous_latency = seconds(value); }},
+      {{"rendezvous_gap", Dimension::time, 1e-7, 1e-2, 0.7, "a proxy's time for each such message"},
+       [](const LinkType& link) { return to_seconds(link.rendezvous_gap); },
+       [](LinkType& link, double value) { link.rendezvous_gap = seconds(value); }},
+      {{"copy_latency", Dimension::time, 1e-7, 1e-2, 0.7, "of a message's copy into the GPU by the CPU"},
+       [](const LinkType& link) { return to_seconds(link.copy_latency); },
+       [](LinkType& link, double value) { link.copy_latency = seconds(value); }},
+      {{"copy_rate", Dimension::byte_rate, 1e7, 1e12, 0.5, "of the bytes of that copy"},
+       [](const LinkType& link) { return link.copy_rate.per_second; },
+       [](LinkType& link, double value) { link.copy_rate = {value}; }},
   };
   return rows;
 }

@@ -171,9 +171,10 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail)
   return route_between_nodes(from_gpu, to_gpu, rail, rail);
 }
 
-Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const {
+Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
+                                   NodeExit exit) const {
   WayBetweenNodes way;
-  find_way_between_nodes(from_gpu, to_gpu, from_nic, to_nic, way);
+  find_way_between_nodes(from_gpu, to_gpu, from_nic, to_nic, way, exit);
   std::vector<LinkId> links;
   links.reserve(way.out->links.size() + way.fabric.size() + way.in->links.size());
   for (const LinkId link : way.out->links) links.push_back(link + first_link(vertices_[from_gpu].node));
@@ -186,9 +187,9 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_
 }
 
 void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
-                                     WayBetweenNodes& way) const {
+                                     WayBetweenNodes& way, NodeExit exit) const {
   const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
-  way.out = &type_at(from_gpu).to_nic[pair_of(from.index, from_nic)],
+  way.out = &leg_out(from, type_at(from_gpu), from_nic, exit, way.relayed),
   way.in = &type_at(to_gpu).from_nic[pair_of(to.index, to_nic)];
   way.fabric.clear();
   const int switches =
@@ -203,15 +204,31 @@ void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int fro
   way.collective_efficiency = std::min(way.sum.collective_efficiency, reached / way.sum.bandwidth.per_second);
 }
 
+const NicLeg& Cluster::leg_out(const Vertex& from, const Type& type, int nic, NodeExit exit,
+                               NicLeg& relayed) const {
+  const int holder = exit.relay < 0 ? from.index : exit.relay;
+  const NicLeg& last = (exit.from_host ? type.from_host : type.to_nic)[pair_of(holder, nic)];
+  if (holder == from.index) return last;
+  const Route& first = route_in_node(gpu(from.node, from.index), gpu(from.node, holder));
+  relayed.links.assign(first.links.begin(), first.links.end());
+  relayed.links.insert(relayed.links.end(), last.links.begin(), last.links.end());
+  relayed.sum = {};
+  for (const LinkId link : first.links) relayed.sum.add(links_[first_link(type.node) + link]);
+  relayed.sum.add(last.sum);
+  relayed.staged = last.staged;
+  relayed.reached = std::min(last.reached, first.bandwidth * first.collective_efficiency);
+  return relayed;
+}
+
 /// Through the memory of the GPU's CPU where the NIC does not reach the GPU's.
-NicLeg Cluster::nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves) const {
+NicLeg Cluster::nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves, bool direct) const {
   NicLeg leg;
   const VertexId device = gpu(type.node, gpu_index), port = nic(type.node, nic_index);
   // Links of a staged leg stand in the order in which a message passes them.
   const auto append = [&](const Route& part) {
     leg.links.insert(leg.links.end(), part.links.begin(), part.links.end());
   };
-  if (type.gpudirect[pair_of(gpu_index, nic_index)]) {
+  if (direct) {
     const Route& route = leaves ? route_in_node(device, port) : route_in_node(port, device);
     append(route);
     leg.reached = route.bandwidth * route.collective_efficiency;
@@ -231,8 +248,12 @@ NicLeg Cluster::nic_leg(const Type& type, int gpu_index, int nic_index, bool lea
 
 void Cluster::add_nic_legs(Type& type) {
   for (int g = 0; g < room_.gpus; ++g) {
-    for (int n = 0; n < room_.nics; ++n)
-      type.to_nic.push_back(nic_leg(type, g, n, true)), type.from_nic.push_back(nic_leg(type, g, n, false));
+    for (int n = 0; n < room_.nics; ++n) {
+      const bool direct = type.gpudirect[pair_of(g, n)];
+      type.to_nic.push_back(nic_leg(type, g, n, true, direct));
+      type.from_nic.push_back(nic_leg(type, g, n, false, direct));
+      type.from_host.push_back(nic_leg(type, g, n, true, false));
+    }
   }
 }
 

@@ -116,9 +116,18 @@ struct NicLeg {
   ByteRate reached{};   ///< by collectives
 };
 
-/// The way between GPUs of two nodes in three parts; only the links of the fabric are its own.
+/// How a message gets to the NIC by which it leaves its node.
+struct NodeExit {
+  int relay = -1;  ///< the GPU to which it goes over NVLink first, and out of whose memory the NIC takes it
+  bool from_host = false;  ///< out of host memory, although the NIC would reach the GPU's
+  friend bool operator==(const NodeExit&, const NodeExit&) = default;
+};
+
+/// The way between GPUs of two nodes in three parts; only the links of the fabric, and a leg over a relay,
+/// are its own.
 struct WayBetweenNodes {
-  const NicLeg* out = nullptr;
+  const NicLeg* out = nullptr;  ///< `relayed`, or the cluster's
+  NicLeg relayed{};
   std::vector<LinkId> fabric;
   const NicLeg* in = nullptr;
   WaySum sum;                        ///< with the switches' latency
@@ -207,11 +216,12 @@ class Cluster {
   /// is staged.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
   /// The same over any two NICs.
-  Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const;
+  Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
+                            NodeExit exit = {}) const;
   /// The same for one who asks for many: what `way` held is replaced, its memory used again. Within one node
   /// (pods that meet at its interface) the way turns round before the wire.
   void find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
-                              WayBetweenNodes& way) const;
+                              WayBetweenNodes& way, NodeExit exit = {}) const;
   /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than
   /// gpudirect_reach.
   bool gpudirect(int gpu_index, int nic_index, int node = 0) const;
@@ -232,6 +242,7 @@ class Cluster {
     std::vector<Route> host_routes;        ///< the same without NVLink between GPUs and without staging
     std::vector<bool> gpudirect;           ///< by pair_of(gpu, nic)
     std::vector<NicLeg> to_nic, from_nic;  ///< the same
+    std::vector<NicLeg> from_host;         ///< to the NIC by way of host memory, the same
     LinkId first_staging = 0;              ///< NodeGraph::first_staging
   };
   void find_types();
@@ -240,7 +251,8 @@ class Cluster {
   FabricSite fabric_site() const;
   void add_gpudirect(Type& type);
   void add_nic_legs(Type& type);
-  NicLeg nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves) const;
+  NicLeg nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves, bool direct) const;
+  const NicLeg& leg_out(const Vertex& from, const Type& type, int nic, NodeExit exit, NicLeg& relayed) const;
   std::size_t pair_of(int gpu_index, int nic_index) const;
   const Type& type_at(VertexId vertex) const {
     return types_.size() == 1 ? types_.front()

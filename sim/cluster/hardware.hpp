@@ -98,6 +98,12 @@ struct LinkType {
   bool simple_only = false, ring_only = false;  ///< what the plug-in, or its maker's settings, allow NCCL
   Time inject_latency{};  ///< more of a message up to `inject_limit`, which the CPU copies into the command
   Bytes inject_limit{};   ///< largest message that is sent within its command; 0: none is
+  Bytes copy_limit{};     ///< larger messages that ask for nothing are copied into the GPU by the receiver's
+                          ///< CPU, by a call of its driver; 0: none is
+  Time copy_latency{};    ///< of such a copy
+  ByteRate copy_rate{};   ///< and of its bytes; 0: nothing beyond the latency
+  Time rendezvous_gap{};  ///< what the proxy needs for a message beyond `eager_limit`, if more than
+                          ///< message_gap
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/cluster/path_class.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
+#include "sim/collective/nic_use.hpp"
 
 namespace foretrain {
 
@@ -20,7 +20,11 @@ constexpr double kLeastPieces = 16;  ///< of a send: those of several peers take
 class PlanBuilder {
  public:
   PlanBuilder(const Communicator& communicator, const CollectivePlan& plan)
-      : communicator_(communicator), cluster_(communicator.cluster()), job_(communicator.job()), plan_(plan) {
+      : communicator_(communicator),
+        cluster_(communicator.cluster()),
+        job_(communicator.job()),
+        plan_(plan),
+        nics_(communicator.cluster(), communicator.job()) {
     result_.capacities = cluster_.capacities();
     result_.graph.ranks = communicator.size();
     places_.resize(static_cast<std::size_t>(communicator.size()));
@@ -32,6 +36,7 @@ class PlanBuilder {
     for (std::size_t n = 0; n < job_.nodes.size(); ++n) node_index_[job_.nodes[n].node] = n;
     step_.protocol = plan.protocol;
     step_.nvlink = communicator.nvlink();
+    if (!plan.algorithm) step_.relayed = communicator.send_relay();
     step_.network = communicator.nodes() > 1 ? &cluster_.spec().fabric.link : nullptr;
     step_.costs = &communicator.costs();
     step_.bytes = static_cast<double>(plan.size.count);
@@ -135,7 +140,8 @@ class PlanBuilder {
       connection.bytes = data * communicator_.wire_bytes(plan_, route);
       const double message =
           data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
-      connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
+      connection.latency =
+          route.crosses_network ? network_step(step_, message) + route.latency : inner_step(step_, tree);
       add(connection, route, channel, connection.bytes / std::max(1e-9, data),
           std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
     }
@@ -153,6 +159,7 @@ class PlanBuilder {
     result_.graph.add(connection, links, after);
   }
 
+  /// Its latency between nodes is the relay's alone: proxies and adapters are in network_step().
   Route route_of(const Lane& lane, const Channel& channel) const {
     const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
                    to = places_[static_cast<std::size_t>(lane.to)];
@@ -161,8 +168,12 @@ class PlanBuilder {
     const nccl::ChannelPath& out = path_in(channel, node_index_.at(from.node)).path;
     const nccl::ChannelPath& in = path_in(channel, node_index_.at(to.node)).path;
     const bool ring = channel.pattern == nccl::Pattern::ring;
-    return cluster_.route_between_nodes(a, b, std::max(0, ring ? out.nic_out : nic_at(out, from.gpu)),
-                                        std::max(0, nic_at(in, to.gpu)));
+    const int leaves_by = std::max(0, ring ? out.nic_out : nic_at(out, from.gpu));
+    const NodeExit exit = nics_.of_channel(from, leaves_by);
+    Route route = cluster_.route_between_nodes(a, b, leaves_by, std::max(0, nic_at(in, to.gpu)), exit);
+    route.latency = exit.relay < 0 ? Time::zero()
+                                   : cluster_.route_in_node(a, cluster_.gpu(from.node, exit.relay)).latency;
+    return route;
   }
 
   /// Trees have their second GPU at the NIC that rings leave by.
@@ -217,15 +228,17 @@ class PlanBuilder {
     for (const Lane& lane : turn) add_peer(lane, lanes.message_share(lane) * step_.bytes);
   }
 
+  Route route_to_peer(GpuPlace from, GpuPlace to) const {
+    const NicUse::Send send = nics_.of_send(from, to.gpu);
+    return cluster_.route_between_nodes(cluster_.gpu(from.node, from.gpu), cluster_.gpu(to.node, to.gpu),
+                                        send.nic, nics_.own_nic(to), send.exit);
+  }
+
   void add_peer(const Lane& lane, double data) {
     const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
                    to = places_[static_cast<std::size_t>(lane.to)];
     const VertexId a = cluster_.gpu(from.node, from.gpu), b = cluster_.gpu(to.node, to.gpu);
-    const Route route =
-        from.node == to.node
-            ? cluster_.route(a, b)
-            : cluster_.route_between_nodes(a, b, std::max(0, nearest_nic(cluster_, from.gpu, from.node)),
-                                           std::max(0, nearest_nic(cluster_, to.gpu, to.node)));
+    const Route route = from.node == to.node ? cluster_.route(a, b) : route_to_peer(from, to);
     Connection connection;
     connection.from = static_cast<std::uint32_t>(lane.from),
     connection.to = static_cast<std::uint32_t>(lane.to);
@@ -246,6 +259,7 @@ class PlanBuilder {
   const Cluster& cluster_;
   const nccl::Job& job_;
   const CollectivePlan& plan_;
+  NicUse nics_;
   ChunkPlan result_;
   std::vector<GpuPlace> places_;           ///< by rank
   std::map<int, std::size_t> node_index_;  ///< by node of the cluster

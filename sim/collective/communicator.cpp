@@ -27,6 +27,9 @@ namespace {
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
 
+constexpr std::string_view kRelayed =
+    ", those to other nodes over NVLink to the GPU beside the receiver's rail (PXN)";
+
 /// The kinds of node that the ranks are on, each once: one node of each type.
 std::vector<int> nodes_of_types(const Cluster& cluster, const Placement& placement) {
   std::vector<int> nodes;
@@ -168,6 +171,7 @@ struct Communicator::State {
     input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;
     input.run = nccl.run, input.chunk = nccl.chunk;
     input.copied = copied_share(op, input.protocol, size);
+    if (input.algorithm == nccl::Algorithm::ring) input.relayed = traffic.ring_relay();
     take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
     finish(plan, input, time_of(input), key);
     plan.launch = launch(false, settings.processes_per_node, 0, plan.channels);
@@ -214,11 +218,13 @@ struct Communicator::State {
     const TrafficKey key = traffic_of(op, std::nullopt);
     TimingInput input = timing_input(op, size);
     input.protocol = plan.protocol;
+    if (send.remote > 0) input.relayed = traffic.send_relay();
     take_bottlenecks(input, key, 1);
     finish(plan, input, time_of_peers(input, send), key);
     plan.launch = launch(true, settings.processes_per_node, send.remote);
-    plan.why = fmt::format("NCCL makes it of sends and receives; {} to each peer in {}",
-                           to_string(Bytes{std::llround(send.bytes)}), counted(send.shape.parts, "part"));
+    plan.why = fmt::format("NCCL makes it of sends and receives; {} to each peer in {}{}",
+                           to_string(Bytes{std::llround(send.bytes)}), counted(send.shape.parts, "part"),
+                           input.relayed > Time::zero() ? kRelayed : "");
     return plan;
   }
 
@@ -287,6 +293,7 @@ int Communicator::nodes() const { return state_->nodes(); }
 const CollectiveCosts& Communicator::costs() const { return state_->costs; }
 const nccl::Job& Communicator::job() const { return state_->job; }
 const Cluster& Communicator::cluster() const { return state_->cluster; }
+Time Communicator::send_relay() const { return state_->traffic.send_relay(); }
 bool Communicator::nvlink() const { return state_->traffic.nvlink(); }
 
 const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pattern) const {

@@ -87,6 +87,8 @@ class Communicator {
   const Cluster& cluster() const;
   /// Whether the GPUs of a node that are neighbours in a ring are joined by NVLink.
   bool nvlink() const;
+  /// What a relay to another GPU's NIC adds to a send between nodes.
+  Time send_relay() const;
   /// By NodeShape of the job: the search's paths, equal ones in one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
   /// Bytes on the wire for one byte of data: flags of the protocol, what the route loses, and for LL between

@@ -67,7 +67,7 @@ double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks) {
 
 JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
                        const nccl::Job* by_host)
-    : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host) {
+    : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host), nics_(cluster, job) {
   const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
   for (const nccl::NodeShape& shape : job_.shapes) {
     ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, alike));
@@ -93,7 +93,11 @@ void JobTraffic::find_kinds_of_edges() {
       staged_ = staged_ || inside_route(edge).staged;
       return;
     }
-    if (firsts.contains(edge.from.node)) proxies[{edge.from.node, edge.from.gpu}] += edge.share;
+    if (firsts.contains(edge.from.node)) {
+      const NodeExit exit = nics_.of_channel(edge.from, edge.from_nic);
+      proxies[{edge.from.node, exit.relay < 0 ? edge.from.gpu : exit.relay}] += edge.share;
+      ring_relays_ = ring_relays_ || exit.relay >= 0;
+    }
     if (!firsts.contains(edge.to.node)) return;
     proxies[{edge.to.node, edge.to.gpu}] += edge.share;
     cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
@@ -121,7 +125,7 @@ Route JobTraffic::route(const TrafficEdge& edge) const {
   const VertexId from = cluster_.gpu(edge.from.node, edge.from.gpu),
                  to = cluster_.gpu(edge.to.node, edge.to.gpu);
   return edge.from_nic < 0 ? cluster_.route(from, to)
-                           : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic);
+                           : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic, edge.exit);
 }
 
 int JobTraffic::root_gpu() const {
@@ -142,8 +146,14 @@ TrafficEdge JobTraffic::between_hosts(TrafficEdge edge) const {
   return edge;
 }
 
+TrafficEdge JobTraffic::by_channel(TrafficEdge edge) const {
+  if (edge.from_nic >= 0) edge.exit = nics_.of_channel(edge.from, edge.from_nic);
+  return edge;
+}
+
 void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
-  if (job_.hosts == 1 || key.pattern == TrafficPattern::peers) return visit_nodes(key, visitor);
+  if (key.pattern == TrafficPattern::peers) return visit_nodes(key, visitor);
+  if (job_.hosts == 1) return visit_nodes(key, [&](const TrafficEdge& edge) { visitor(by_channel(edge)); });
   visit_nodes(key, [&](const TrafficEdge& edge) { visitor(between_hosts(edge)); });
 }
 
@@ -176,7 +186,7 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
     if (edge.from_nic >= 0) {
       cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
                                       cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic,
-                                      way);
+                                      way, edge.exit);
       loads.add_between(edge.from.node, edge.to.node, way, edge.share);
     } else if (classes.of_shape.empty()) {
       loads.add_inside(classes.of_node[node], inside_route(edge), edge.share);

@@ -13,6 +13,7 @@
 #include "sim/collective/link_loads.hpp"
 #include "sim/collective/nccl/job.hpp"
 #include "sim/collective/nccl_traffic.hpp"
+#include "sim/collective/nic_use.hpp"
 #include "sim/collective/schedule.hpp"
 
 namespace foretrain {
@@ -90,6 +91,10 @@ class JobTraffic {
   bool staged() const { return staged_; }
   /// Messages that the busiest rank's proxy sends and takes in a step of the ring, per channel that runs.
   double proxy_share() const { return proxy_share_; }
+  /// What a relay to another GPU's NIC adds to a message between nodes, of rings and of sends: a line's way
+  /// over NVLink.
+  Time ring_relay() const { return ring_relays_ ? of(costs_.ring_step, Protocol::ll) : Time::zero(); }
+  Time send_relay() const { return nics_.relays() ? of(costs_.ring_step, Protocol::ll) : Time::zero(); }
   /// On the fullest node, as NCCL counts them.
   int ranks_per_node() const { return ranks_per_node_; }
   /// On the fullest machine: more than on a node where every rank is one.
@@ -103,6 +108,7 @@ class JobTraffic {
   void find_kinds_of_edges();
   void visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const;
   TrafficEdge between_hosts(TrafficEdge edge) const;
+  TrafficEdge by_channel(TrafficEdge edge) const;
   bool is_one_domain() const { return job_.hosts > 1 && job_.nodes.size() == 1; }
   int root_gpu() const;
   LinkLoads loads(TrafficKey key) const;
@@ -113,6 +119,8 @@ class JobTraffic {
   const nccl::Job& job_;
   const CollectiveCosts& costs_;
   const nccl::Job* by_host_;
+  NicUse nics_;
+  bool ring_relays_ = false;
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
   int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true, staged_ = false;

@@ -24,7 +24,7 @@ void for_each_shape(const nccl::Job& job, Walk walk) {
 }
 
 TrafficEdge inside(const nccl::JobNode& group, int from, int to, double share) {
-  return {{group.node, from}, {group.node, to}, -1, -1, share};
+  return {{group.node, from}, {group.node, to}, -1, -1, share, {}};
 }
 
 bool is_idle(const TrafficEdge& edge, IdleEdge idle, int root_gpu) {
@@ -64,8 +64,8 @@ void visit_both_ways(const TrafficInput& input, std::size_t node, const nccl::Tr
   const SharedPath &below = paths_of(input, low)[p], &above = paths_above[p % paths_above.size()];
   const Port from = parent_port(below.path), to = child_port(above.path, input.pattern, tree_nodes_child);
   const double share = below.share / 2;
-  visit({{low.node, from.gpu}, {high.node, to.gpu}, from.nic, to.nic, share});
-  visit({{high.node, to.gpu}, {low.node, from.gpu}, to.nic, from.nic, share});
+  visit({{low.node, from.gpu}, {high.node, to.gpu}, from.nic, to.nic, share, {}});
+  visit({{high.node, to.gpu}, {low.node, from.gpu}, to.nic, from.nic, share, {}});
 }
 
 int child_index(const nccl::TreePlace& parent, int node) { return parent.children[1] == node ? 1 : 0; }
@@ -120,7 +120,8 @@ void visit_ring(const TrafficInput& input, IdleEdge idle, int root_gpu, const Ed
              {next.node, to[p].path.gpus.front()},
              from[p].path.nic_out,
              to[p].path.nic_in,
-             from[p].share});
+             from[p].share,
+             {}});
     }
   }
 }

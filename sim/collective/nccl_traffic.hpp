@@ -23,6 +23,7 @@ struct TrafficEdge {
   GpuPlace from, to;
   int from_nic = -1, to_nic = -1;  ///< -1: inside a node
   double share = 0;                ///< bytes per byte of message
+  NodeExit exit{};                 ///< how it gets to from_nic
 };
 
 /// Is told every edge once; edges inside nodes only for the first node of each class.

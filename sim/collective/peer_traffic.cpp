@@ -3,37 +3,47 @@
 #include "sim/collective/peer_traffic.hpp"
 
 #include <algorithm>
-#include <map>
 
-#include "sim/cluster/path_class.hpp"
+#include "sim/collective/nic_use.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// GPUs of a node that reach the same NIC equally well.
+/// GPUs of a node that reach the same NIC equally well, and leave by the same NICs for every peer.
 struct NicGroup {
   int nic = 0;
-  double reached = 0;  ///< bytes per second between GPU and NIC, by collectives
-  std::vector<int> gpus;
+  double reached = 0;            ///< bytes per second between GPU and NIC, by collectives
+  std::vector<int> leaves_by{};  ///< NICs, by the number of the peer's GPU
+  std::vector<int> gpus{};
 };
 
-NicGroup alone(const PeerInput& input, int node, int gpu) {
-  const int nic = std::max(0, nearest_nic(input.cluster, gpu, node));
+/// What the functions below ask.
+struct Setting {
+  const PeerInput& input;
+  const NicUse& nics;
+};
+
+NicGroup alone(const Setting& setting, int node, int gpu) {
+  const PeerInput& input = setting.input;
+  const int nic = setting.nics.own_nic({node, gpu});
   const Route& route =
       input.cluster.route_in_node(input.cluster.gpu(node, gpu), input.cluster.nic(node, nic));
   const double reached =
       input.cluster.gpudirect(gpu, nic, node) ? route.bandwidth.per_second * route.collective_efficiency : -1;
-  return {nic, reached, {gpu}};
+  NicGroup group{nic, reached, {}, {gpu}};
+  for (int peer = 0; peer < input.cluster.node_spec(node).gpus; ++peer)
+    group.leaves_by.push_back(setting.nics.of_send({node, gpu}, peer).nic);
+  return group;
 }
 
 /// On node number `node` of the cluster, which has that shape.
-std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& shape, int node, bool merge) {
+std::vector<NicGroup> nic_groups(const Setting& setting, const nccl::NodeShape& shape, int node, bool merge) {
   std::vector<NicGroup> groups;
   for (const int gpu : shape.gpus) {
-    NicGroup group = alone(input, node, gpu);
+    NicGroup group = alone(setting, node, gpu);
     const auto known = std::ranges::find_if(groups, [&](const NicGroup& other) {
-      return other.nic == group.nic && other.reached == group.reached;
+      return other.nic == group.nic && other.reached == group.reached && other.leaves_by == group.leaves_by;
     });
     if (merge && known != groups.end())
       known->gpus.push_back(gpu);
@@ -47,12 +57,13 @@ std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& 
 /// whose own links count; NIC by NIC elsewhere.
 class NodeGroups {
  public:
-  explicit NodeGroups(const PeerInput& input) : job_(input.job), first_(input.job.shapes.size(), -1) {
+  explicit NodeGroups(const Setting& setting)
+      : job_(setting.input.job), first_(setting.input.job.shapes.size(), -1) {
     for (std::size_t s = 0; s < job_.shapes.size(); ++s) {
       const nccl::NodeShape& shape = job_.shapes[s];
       const int node = std::ranges::find(job_.nodes, static_cast<int>(s), &nccl::JobNode::shape)->node;
-      merged_.push_back(nic_groups(input, shape, node, true));
-      single_.push_back(nic_groups(input, shape, node, false));
+      merged_.push_back(nic_groups(setting, shape, node, true));
+      single_.push_back(nic_groups(setting, shape, node, false));
     }
     for (const nccl::JobNode& node : job_.nodes) {
       int& first = first_[static_cast<std::size_t>(node.shape)];
@@ -81,10 +92,14 @@ std::vector<GpuPlace> places_of(const nccl::Job& job) {
   return places;
 }
 
-TrafficEdge edge_between(const PeerInput& input, GpuPlace from, GpuPlace to, double share) {
-  if (from.node == to.node) return {from, to, -1, -1, share};
-  return {from, to, std::max(0, nearest_nic(input.cluster, from.gpu, from.node)),
-          std::max(0, nearest_nic(input.cluster, to.gpu, to.node)), share};
+TrafficEdge over_network(const NicUse& nics, GpuPlace from, GpuPlace to, double share) {
+  const NicUse::Send send = nics.of_send(from, to.gpu);
+  return {from, to, send.nic, nics.own_nic(to), share, send.exit};
+}
+
+TrafficEdge edge_between(const NicUse& nics, GpuPlace from, GpuPlace to, double share) {
+  return from.node == to.node ? TrafficEdge{from, to, -1, -1, share, {}}
+                              : over_network(nics, from, to, share);
 }
 
 void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisitor& visit) {
@@ -93,7 +108,7 @@ void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisit
     const auto node = std::ranges::find(input.job.nodes, static_cast<int>(s), &nccl::JobNode::shape);
     for (const int from : gpus) {
       for (const int to : gpus) {
-        if (from != to) visit({{node->node, from}, {node->node, to}, -1, -1, share});
+        if (from != to) visit({{node->node, from}, {node->node, to}, -1, -1, share, {}});
       }
     }
   }
@@ -104,7 +119,8 @@ void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
   const double share = peer_share(input.op, input.job.input.job.ranks);
   visit_alltoall_inside(input, share, visit);
   if (nodes.size() < 2) return;
-  const NodeGroups groups(input);
+  const NicUse nics(input.cluster, input.job);
+  const NodeGroups groups({input, nics});
   const std::size_t others = nodes.size() - 1, partners = std::min<std::size_t>(others, kMostPeerNodes);
   for (std::size_t a = 0; a < nodes.size(); ++a) {
     for (std::size_t i = 0; i < partners; ++i) {
@@ -113,7 +129,7 @@ void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
       for (const NicGroup& out : groups.of(from)) {
         for (const NicGroup& in : groups.of(to)) {
           const double pairs = static_cast<double>(out.gpus.size() * in.gpus.size()) * stands_for;
-          visit({{from.node, out.gpus.front()}, {to.node, in.gpus.front()}, out.nic, in.nic, share * pairs});
+          visit(over_network(nics, {from.node, out.gpus.front()}, {to.node, in.gpus.front()}, share * pairs));
         }
       }
     }
@@ -132,14 +148,15 @@ void visit_peers(const PeerInput& input, const EdgeVisitor& visit) {
   if (input.op == CollectiveOp::alltoall) return visit_alltoall(input, visit);
   const std::vector<GpuPlace> places = places_of(input.job);
   const double share = peer_share(input.op, ranks);
+  const NicUse nics(input.cluster, input.job);
   for (int rank = 0; rank < ranks; ++rank) {
     const GpuPlace here = places[static_cast<std::size_t>(rank)];
     if (input.op == CollectiveOp::sendrecv)
-      visit(edge_between(input, here, places[static_cast<std::size_t>((rank + 1) % ranks)], share));
+      visit(edge_between(nics, here, places[static_cast<std::size_t>((rank + 1) % ranks)], share));
     else if (rank != 0 && input.op == CollectiveOp::gather)
-      visit(edge_between(input, here, places[0], share));
+      visit(edge_between(nics, here, places[0], share));
     else if (rank != 0 && input.op == CollectiveOp::scatter)
-      visit(edge_between(input, places[0], here, share));
+      visit(edge_between(nics, places[0], here, share));
   }
 }
 

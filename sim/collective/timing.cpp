@@ -67,13 +67,25 @@ bool asks_first(const TimingInput& in, double message) {
          with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
 }
 
+/// The NIC writes what the receiver waits for; what asks for nothing and comes before that is in a buffer of
+/// the plug-in, out of which a small message is written word by word, a larger one by the GPU's driver.
+Time copied_by_cpu(const TimingInput& in, double message) {
+  const LinkType& link = *in.network;
+  const double wire = with_flags(in.protocol, message);
+  if (link.copy_limit.count == 0 || wire <= static_cast<double>(link.copy_limit.count) ||
+      asks_first(in, message))
+    return Time::zero();
+  return link.copy_latency + seconds(link.copy_rate.per_second > 0 ? wire / link.copy_rate.per_second : 0);
+}
+
 }  // namespace
 
 Time network_step(const TimingInput& in, double message) {
   if (in.network == nullptr) return Time::zero();
   const Time one = seconds(to_seconds(small_step(in)) * of(in.costs->network_factor, in.protocol)) +
                    of(in.costs->network_step, in.protocol);
-  return one + (asks_first(in, message) ? in.network->rendezvous_latency : Time::zero());
+  return one + in.relayed + copied_by_cpu(in, message) +
+         (asks_first(in, message) ? in.network->rendezvous_latency : Time::zero());
 }
 
 int multicast_pieces(const TimingInput& in) {
@@ -83,6 +95,13 @@ int multicast_pieces(const TimingInput& in) {
 }
 
 namespace {
+
+/// What a proxy sends at once: a buffer of the protocols with flags, a slice of Simple's.
+double network_message(const TimingInput& in) {
+  const double share = in.bytes / std::max(1, in.run.channels);
+  if (in.protocol == Protocol::simple) return forwarding_unit(in);
+  return std::min(share, in.protocol == Protocol::ll ? kLowLatencySlot : kLow128Slot);
+}
 
 /// Most that a channel's TCP connections carry together: seconds per byte of message; 0: no limit.
 double of_connections(const TimingInput& in) {
@@ -149,11 +168,18 @@ Time message_gap(const TimingInput& in) {
   return other ? in.network->crowded_message_gap : in.network->message_gap;
 }
 
+/// What a message of that size keeps a proxy busy for: a thread that matches messages has the handshake in
+/// its time.
+Time proxy_message(const TimingInput& in, double message) {
+  return std::max(message_gap(in), asks_first(in, message) ? in.network->rendezvous_gap : Time::zero());
+}
+
 /// A proxy's messages of one step, one after the other.
 Time proxy_step(const TimingInput& in, double step_bytes) {
   if (in.network == nullptr) return Time::zero();
   const double channels = std::max(1.0, in.proxy_share * std::max(1, in.run.channels));
-  return seconds(to_seconds(message_gap(in)) * channels * std::max(1.0, messages_per_step(in, step_bytes)));
+  const double messages = std::max(1.0, messages_per_step(in, step_bytes));
+  return seconds(to_seconds(proxy_message(in, step_bytes / messages)) * channels * messages);
 }
 
 /// Seconds of one step of a ring: a hop to the next rank, and one more message over the busiest edge.
@@ -223,10 +249,21 @@ void time_chain(const TimingInput& in, CollectiveTiming& timing) {
   const double piece = piece_of(in);
   const SecondsPerByte hop = hop_seconds_per_byte(in, 1, timing);
   timing.steps = timing.inner_steps * inner_step(in, false) +
-                 timing.network_steps * network_step(in, forwarding_unit(in));
+                 timing.network_steps * network_step(in, network_message(in));
   timing.fill =
       seconds(piece * (timing.inner_steps * hop.inside + timing.network_steps * hop.between - hop.slowest()));
   timing.data = seconds(in.bytes * hop.slowest());
+}
+
+/// What the busiest proxy of a tree needs for all its messages but the first, which is in the steps. A
+/// message goes up an edge and another comes down; a node has two edges but for the roots and leaves, in the
+/// mean of both trees.
+Time of_tree_proxies(const TimingInput& in) {
+  if (in.network == nullptr || in.nodes < 2) return Time::zero();
+  const double message = std::max(1.0, network_message(in)), channels = std::max(1, in.run.channels);
+  const double edges = 2.0 * (in.nodes - 1) / in.nodes, each = std::ceil(in.bytes / channels / message);
+  const double messages = std::max(1.0, in.proxy_share * channels) * edges * each;
+  return seconds(to_seconds(proxy_message(in, message)) * std::max(0.0, messages - 1));
 }
 
 /// Pieces go up one chain of ranks and down another at the same time.
@@ -234,8 +271,9 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   timing.inner_steps = 2 * (in.ranks_per_node - 1);
   timing.network_steps = 2 * levels(in.nodes);
   timing.start += simple_start(in);
-  const double unit = forwarding_unit(in), piece = piece_of(in);
-  timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
+  const double piece = piece_of(in);
+  timing.steps = timing.inner_steps * inner_step(in, true) +
+                 timing.network_steps * network_step(in, network_message(in));
   const SecondsPerByte hop = hop_seconds_per_byte(in, 1, timing);
   // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and
   // after it as well.
@@ -243,7 +281,7 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   const double network_hop = std::max(of_channels(in), piece < in.bytes ? hop.between : hop.between / 2);
   timing.fill = seconds(piece * std::max(0.0, timing.inner_steps * inner_hop +
                                                   timing.network_steps * network_hop - hop.slowest()));
-  timing.data = seconds(in.bytes * hop.slowest());
+  timing.data = std::max(seconds(in.bytes * hop.slowest()), of_tree_proxies(in));
 }
 
 void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
@@ -316,7 +354,7 @@ Time peer_step(const TimingInput& in, const PeerSend& send) {
       link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
   const Time message =
       in.costs->peer_message + message_gap(in) + (injected ? link.inject_latency : Time::zero());
-  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + asks +
+  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + in.relayed + asks +
          send.remote * message;
 }
 

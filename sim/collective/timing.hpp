@@ -30,6 +30,7 @@ struct TimingInput {
   double copied = 1;         ///< of the channels' rate, with operands that do not lie alike (copied_share())
   double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
   const LinkType* network = nullptr;  ///< between nodes
+  Time relayed{};                     ///< on the way to it over the NVLink of a relay
   bool sockets_of_pods = false;       ///< every rank is a pod: one thread serves all sockets of a rank
   const CollectiveCosts* costs = nullptr;
 };

@@ -132,6 +132,21 @@ Time chunks_together(const CollectivePlan& plan, const Communicator& first, cons
   return plan.timing.start + result.end + plan.timing.last;
 }
 
+/// Sends that leave over a relay or out of host memory share the sender's links with those that stay inside,
+/// whose flows end first: what then limits the others idled before, so they end later than the fullest link
+/// says.
+bool unlike_ways(const OneJob& job, const CollectivePlan& plan) {
+  if (plan.algorithm || job.communicator.nodes() < 2 || plan.op == CollectiveOp::sendrecv) return false;
+  return job.communicator.send_relay() > Time::zero() || !job.communicator.nvlink();
+}
+
+/// The closed form, to `margin`; unlike ways up to 60 % longer.
+void check_flows(const OneJob& job, const CollectivePlan& plan, double margin) {
+  const double flows = seconds_of(job, plan, Fidelity::flow), closed = to_seconds(plan.alone);
+  CHECK(flows >= closed - margin);
+  CHECK(flows <= (unlike_ways(job, plan) ? 1.6 : 1) * closed + margin);
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -151,8 +166,7 @@ TEST_CASE(
       for (std::int64_t size = 1 << 10; size <= 1 << 30; size *= 32) {
         const CollectivePlan plan = job.plan(op, size);
         INFO(text_of(one, plan));
-        CHECK(seconds_of(job, plan, Fidelity::flow) ==
-              Approx(to_seconds(plan.alone)).epsilon(1e-3).margin(1e-9));
+        check_flows(job, plan, 1e-9 + 1e-3 * to_seconds(plan.alone));
       }
     }
   }
@@ -168,8 +182,7 @@ TEST_CASE("flow level takes the time of the closed form on an idle machine") {
         const CollectivePlan plan = job.plan(op, size);
         INFO(text_of(one, plan));
         // Flows carry whole bytes: one byte at 12 GB/s takes 80 ps, and a link may carry a dozen flows.
-        CHECK(std::abs(seconds_of(job, plan, Fidelity::flow) - to_seconds(plan.alone)) <=
-              2e-9 + 1e-6 * to_seconds(plan.alone));
+        check_flows(job, plan, 2e-9 + 1e-6 * to_seconds(plan.alone));
       }
     }
   }

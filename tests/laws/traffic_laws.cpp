@@ -4,6 +4,7 @@
 
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
+#include "sim/collective/nic_use.hpp"
 #include "sim/collective/peer_traffic.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
@@ -57,23 +58,37 @@ class EveryLink {
 /// Where the ranks are, and the way between any two of them.
 struct Ranks {
   Ranks(const OneJob& job, const Placement& placement)
-      : cluster(job.cluster), nccl(job.communicator.job()), places(placement.ranks) {}
+      : cluster(job.cluster),
+        nccl(job.communicator.job()),
+        places(placement.ranks),
+        nics(job.cluster, job.communicator.job()) {}
 
   const GpuPlace& place(int rank) const { return places[static_cast<std::size_t>(rank)]; }
   int node_of(int rank) const {
     return static_cast<int>(std::ranges::find(nccl.nodes, place(rank).node, &nccl::JobNode::node) -
                             nccl.nodes.begin());
   }
+  /// On a channel.
   Route route(int from, int to, int from_nic, int to_nic) const {
+    if (place(from).node == place(to).node) return between(from, to, from_nic, to_nic, {});
+    return between(from, to, from_nic, to_nic, nics.of_channel(place(from), from_nic));
+  }
+  Route sent(int from, int to) const {
+    if (place(from).node == place(to).node) return between(from, to, 0, 0, {});
+    const NicUse::Send send = nics.of_send(place(from), place(to).gpu);
+    return between(from, to, send.nic, nics.own_nic(place(to)), send.exit);
+  }
+  Route between(int from, int to, int from_nic, int to_nic, NodeExit exit) const {
     const VertexId a = cluster.gpu(place(from).node, place(from).gpu),
                    b = cluster.gpu(place(to).node, place(to).gpu);
     return place(from).node == place(to).node ? cluster.route(a, b)
-                                              : cluster.route_between_nodes(a, b, from_nic, to_nic);
+                                              : cluster.route_between_nodes(a, b, from_nic, to_nic, exit);
   }
 
   const Cluster& cluster;
   const nccl::Job& nccl;
   std::vector<GpuPlace> places;
+  NicUse nics;
 };
 
 double ring_twin(const OneJob& job, const Ranks& ranks, Protocol protocol) {
@@ -131,10 +146,7 @@ double peers_twin(const OneJob& job, const Ranks& ranks, CollectiveOp op) {
   for (int from = 0; from < n; ++from) {
     for (int to = 0; to < n; ++to) {
       if (from == to || !talks(op, from, to, n)) continue;
-      const auto nic = [&](int rank) {
-        return std::max(0, nearest_nic(job.cluster, ranks.place(rank).gpu, ranks.place(rank).node));
-      };
-      links.send(ranks.route(from, to, nic(from), nic(to)), peer_share(op, n));
+      links.send(ranks.sent(from, to), peer_share(op, n));
     }
   }
   return links.worst();

@@ -25,10 +25,36 @@ ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_
   return statistics_of(std::move(signed_errors));
 }
 
-/// The spread that the rows of others say of a row, when `share` of theirs is to be held.
+constexpr double kShareStep = 0.005, kMostShare = 0.98;
+
+/// Student's t over the normal distribution, both at 95 %: what a further draw needs of a spread that so many
+/// tell of.
+double of_few_witnesses(std::size_t machines) {
+  constexpr double kStudent[] = {6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83};  // 1 to 9 degrees
+  if (machines < 2) return 1;
+  const double n = static_cast<double>(machines);
+  const double quantile = machines - 2 < std::size(kStudent) ? kStudent[machines - 2] : kReach;
+  return quantile / kReach * std::sqrt(1 + 1 / n);
+}
+
+/// What an unseen machine needs: each machine counts alike, however many rows it has, since the next one is
+/// another machine and not another row. Where not even the largest share is enough, machines are a sample of
+/// few.
+double spread_for_machines(const Rows& rows, double share) {
+  std::map<std::string, int> rows_of;
+  for (const ScoredRow* row : rows) ++rows_of[row->key];
+  std::vector<WeightedNeed> needs;
+  for (const ScoredRow* row : rows) needs.push_back({row->needed_unseen, 1.0 / rows_of[row->key]});
+  const double few = share < kMostShare ? 1 : of_few_witnesses(rows_of.size());
+  return few * weighted_spread(std::move(needs), share);
+}
+
+/// The spread that the rows of others say of a row, when `share` of theirs is to be held; of kinds in
+/// `shares` another share.
 class OthersSpreads {
  public:
-  OthersSpreads(const std::vector<ScoredRow>& rows, double share) : share_(share) {
+  OthersSpreads(const std::vector<ScoredRow>& rows, double share, std::map<std::string, double> shares = {})
+      : share_(share), shares_(std::move(shares)) {
     for (const ScoredRow& row : rows)
       for (const std::string& kind : row.evidence) by_evidence_[kind].push_back(&row);
   }
@@ -36,15 +62,17 @@ class OthersSpreads {
   double of(const ScoredRow& row) {
     const auto [known, is_new] = known_.try_emplace({row.evidence.front(), row.key}, 0.0);
     if (!is_new) return known->second;
-    std::vector<double> needed;
+    Rows others;
     for (const ScoredRow* other : by_evidence_[row.evidence.front()])
-      if (other->key != row.key) needed.push_back(other->needed_unseen);
-    return known->second = spread_for(std::move(needed), share_);
+      if (other->key != row.key) others.push_back(other);
+    const auto own = shares_.find(row.evidence.front());
+    return known->second = spread_for_machines(others, own == shares_.end() ? share_ : own->second);
   }
   bool holds(const ScoredRow& row) { return row.needed_unseen <= of(row); }
 
  private:
   double share_;
+  std::map<std::string, double> shares_;
   std::map<std::string, Rows> by_evidence_;
   std::map<std::pair<std::string, std::string>, double> known_;
 };
@@ -96,9 +124,48 @@ double spread_for(std::vector<double> needed, double share) {
   return needed[place];
 }
 
+double weighted_spread(std::vector<WeightedNeed> needs, double share) {
+  std::ranges::sort(needs, {}, &WeightedNeed::needed);
+  double all = 0, held = 0;
+  for (const WeightedNeed& need : needs) all += need.weight;
+  for (const WeightedNeed& need : needs) {
+    held += need.weight;
+    if (held >= share * all * (1 - 1e-12)) return need.needed;
+  }
+  return 0;
+}
+
+namespace {
+
+/// Of a kind's rows, what the spreads of other machines hold at a share.
+double held_of_kind(const std::vector<ScoredRow>& rows, const std::string& kind, double share) {
+  OthersSpreads spreads(rows, share);
+  int all = 0, held = 0;
+  for (const ScoredRow& row : rows) {
+    if (row.evidence.front() != kind) continue;
+    ++all, held += spreads.holds(row) ? 1 : 0;
+  }
+  return all == 0 ? 1 : held / static_cast<double>(all);
+}
+
+}  // namespace
+
+std::map<std::string, double> shares_of_wide_kinds(const std::vector<ScoredRow>& rows, double share) {
+  constexpr double kLeastHeld = 0.8;
+  std::map<std::string, int> rows_of;
+  for (const ScoredRow& row : rows) ++rows_of[row.evidence.front()];
+  std::map<std::string, double> shares;
+  for (const auto& [kind, count] : rows_of) {
+    double own = share;
+    while (count >= kFewestRows && own < kMostShare && held_of_kind(rows, kind, own) < kLeastHeld)
+      own += kShareStep;
+    if (own > share) shares[kind] = std::min(own, kMostShare);
+  }
+  return shares;
+}
+
 double share_for_unseen(const std::vector<ScoredRow>& rows, double most) {
-  constexpr double kStep = 0.005, kMostShare = 0.98;
-  for (double share = most; share < kMostShare; share += kStep) {
+  for (double share = most; share < kMostShare; share += kShareStep) {
     OthersSpreads spreads(rows, share);
     const auto held = std::ranges::count_if(rows, [&](const ScoredRow& row) { return spreads.holds(row); });
     if (static_cast<double>(held) >= most * static_cast<double>(rows.size())) return share;
@@ -121,7 +188,7 @@ void drop_rare_kinds(std::vector<ScoredRow>& rows) {
 
 void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
   out.share = share_for_unseen(rows);
-  OthersSpreads spreads(rows, out.share);
+  OthersSpreads spreads(rows, out.share, shares_of_wide_kinds(rows, out.share));
   Rows all;
   for (const ScoredRow& row : rows) all.push_back(&row);
   out.all = scores_of(all, spreads);
@@ -136,23 +203,26 @@ void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
 
 std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most) {
   struct Needed {
-    std::vector<double> seen, unseen;
+    std::vector<double> seen;
+    Rows unseen;
     std::set<std::string> machines;
   };
   std::map<std::string, Needed> needed;
   for (const ScoredRow& row : rows) {
     for (const std::string& kind : row.evidence) {
       Needed& n = needed[kind];
-      n.seen.push_back(row.needed_seen), n.unseen.push_back(row.needed_unseen), n.machines.insert(row.key);
+      n.seen.push_back(row.needed_seen), n.unseen.push_back(&row), n.machines.insert(row.key);
     }
   }
   const double share = share_for_unseen(rows, most);
+  const std::map<std::string, double> shares = shares_of_wide_kinds(rows, share);
   std::map<std::string, KnownTo> out;
   for (auto& [evidence, n] : needed) {
     const auto count = static_cast<int>(n.seen.size());
     const double seen = spread_for(std::move(n.seen), most);
-    out[evidence] = {seen, std::max(seen, spread_for(std::move(n.unseen), share)), count,
-                     static_cast<int>(n.machines.size())};
+    const auto own = shares.find(evidence);
+    const double unseen = spread_for_machines(n.unseen, own == shares.end() ? share : own->second);
+    out[evidence] = {seen, std::max(seen, unseen), count, static_cast<int>(n.machines.size())};
   }
   return out;
 }

@@ -34,5 +34,15 @@ void drop_rare_kinds(std::vector<ScoredRow>& rows);
 
 /// That share.
 double share_for_unseen(const std::vector<ScoredRow>& rows, double most = 0.9);
+/// Kinds of which it holds fewer than eight rows of ten, and the share that does: machines of such a kind
+/// differ more from each other than their rows do.
+std::map<std::string, double> shares_of_wide_kinds(const std::vector<ScoredRow>& rows, double share);
+
+/// What a row needs, and what it counts.
+struct WeightedNeed {
+  double needed = 0, weight = 1;
+};
+/// The least of the needs with which `share` of all weights are held; 0 without any.
+double weighted_spread(std::vector<WeightedNeed> needs, double share);
 
 }  // namespace foretrain

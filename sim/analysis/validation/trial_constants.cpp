@@ -19,7 +19,8 @@ constexpr std::string_view kFittedLosses[] = {"loss.rank_spread", "loss.busy_nod
 constexpr double kLossStep = 0.01;
 /// Of a link's constants those that were fitted to collectives.
 constexpr std::string_view kFittedOfLinks[] = {"collective_efficiency", "collective_latency",
-                                               "rendezvous_latency"};
+                                               "rendezvous_latency",    "rendezvous_gap",
+                                               "copy_latency",          "copy_rate"};
 
 std::string everybody(const ClusterSpec&) { return ""; }
 std::string technology(const ClusterSpec& cluster) {

@@ -39,6 +39,13 @@ Keys<LinkType> plugin_keys() {
        "the plug-in sets NCCL_PROTO=simple; nccl.protocol comes before it"},
       {"ring_only", takes::flag<&LinkType::ring_only>(), "true", "false",
        "the plug-in sets NCCL_ALGO=ring; nccl.algorithm comes before it"},
+      {"copy_limit", takes_size(&LinkType::copy_limit), "\"4 KiB\"", "0 B",
+       "messages beyond it, up to eager_limit, are copied into the GPU by the receiver's CPU; 0 B: none is"},
+      {"copy_latency", takes::latency<&LinkType::copy_latency>(), "\"4 us\"", "0 us", "of such a copy"},
+      {"copy_rate", takes::link_rate<&LinkType::copy_rate>(), "\"1 GBps\"", "no limit",
+       "of the bytes of such a copy"},
+      {"rendezvous_gap", takes::latency<&LinkType::rendezvous_gap>(), "\"4 us\"", "0 us",
+       "what a rank's proxy needs for each message beyond eager_limit, if more than message_gap"},
   };
 }
 

@@ -132,6 +132,30 @@ TEST_CASE("a machine is judged by spreads that none of its own rows has a say in
   CHECK(group(out, "a").scores.coverage == 1);
 }
 
+TEST_CASE("of weighted needs a spread holds the share of the weights") {
+  CHECK(weighted_spread(std::vector<WeightedNeed>{}, 0.9) == 0);
+  CHECK(weighted_spread({WeightedNeed{1, 1}, WeightedNeed{3, 1}, WeightedNeed{2, 2}}, 0.75) == 2);
+  CHECK(weighted_spread({WeightedNeed{1, 1}, WeightedNeed{3, 1}, WeightedNeed{2, 2}}, 0.76) == 3);
+}
+
+TEST_CASE("to an unseen machine each machine is one witness, however many rows it has") {
+  std::vector<ScoredRow> rows(1000, scored("a", 1));
+  rows.push_back(scored("b", 2));
+  rows.push_back(scored("c", 3));
+  CHECK(spreads_by_evidence(rows).at("kind").unseen == 3);
+}
+
+TEST_CASE("a kind whose machines differ takes a larger share of the others' rows") {
+  std::vector<ScoredRow> rows;
+  for (const auto& [key, least] : std::vector<std::pair<std::string, double>>{{"a", 1}, {"b", 1.5}, {"c", 2}})
+    for (int i = 0; i < 20; ++i) rows.push_back(scored(key, least + 0.05 * i));
+  CHECK(shares_of_wide_kinds(rows, 0.5).at("kind") > 0.5);
+  CHECK(shares_of_wide_kinds(std::vector<ScoredRow>(60, scored("a", 1)), 0.9).size() == 1);  // nobody else
+  std::vector<ScoredRow> alike(30, scored("a", 1)), others(30, scored("b", 1));
+  alike.insert(alike.end(), others.begin(), others.end());
+  CHECK(shares_of_wide_kinds(alike, 0.9).empty());
+}
+
 TEST_CASE("unseen machines are never known better than seen ones") {
   std::vector<ScoredRow> rows(10, scored("a", 1));
   for (ScoredRow& row : rows) row.needed_unseen = 0.5;

@@ -35,7 +35,7 @@ TEST_CASE("one rank has no peers") {
   for (const CollectiveOp op : kCollectiveOps) CHECK(edges_of(job, op).empty());
 }
 
-TEST_CASE("sendrecv goes to the next rank, from the last to the first, over the NIC nearest to each") {
+TEST_CASE("sendrecv goes to the next rank, from the last to the first, by the NIC of the receiver's rail") {
   const OneJob job(nvlink_cluster(2, 2), 8);
   const std::vector<TrafficEdge> edges = edges_of(job, CollectiveOp::sendrecv);
   REQUIRE(edges.size() == 8);
@@ -46,7 +46,8 @@ TEST_CASE("sendrecv goes to the next rank, from the last to the first, over the 
     CHECK(edge.to == GpuPlace{next / 4, next % 4});
     CHECK(edge.share == 1);
     const bool crosses = rank % 4 == 3;
-    CHECK(edge.from_nic == (crosses ? 1 : -1));  // GPU 3 is at nic1, GPU 0 at nic0
+    CHECK(edge.from_nic == (crosses ? 0 : -1));  // GPU 3 is at nic1, GPU 0 at nic0: PXN
+    CHECK(edge.exit == NodeExit{crosses ? 0 : -1, false});
     CHECK(edge.to_nic == (crosses ? 0 : -1));
   }
 }
@@ -62,7 +63,8 @@ TEST_CASE("gather ends at rank 0, scatter begins there") {
     CHECK(scatter[i].from == GpuPlace{0, 0});
     CHECK(gather[i].from == scatter[i].to);
     CHECK(gather[i].share == 0.125);
-    CHECK(gather[i].from_nic == scatter[i].to_nic);
+    CHECK(gather[i].from_nic == gather[i].to_nic);  // PXN, at both ends
+    CHECK(scatter[i].from_nic == scatter[i].to_nic);
   }
 }
 
@@ -80,7 +82,7 @@ TEST_CASE("alltoall between nodes carries all pairs' shares") {
     for (const TrafficEdge& edge : edges_of(job, CollectiveOp::alltoall)) {
       if (edge.from.node == edge.to.node) continue;
       between[{edge.from.node, edge.to.node}] += edge.share;
-      CHECK(edge.from_nic == nearest_nic(job.cluster, edge.from.gpu));
+      CHECK(edge.from_nic == nearest_nic(job.cluster, edge.to.gpu));  // PXN
       CHECK(edge.to_nic == nearest_nic(job.cluster, edge.to.gpu));
     }
     CHECK(between.size() == 6);

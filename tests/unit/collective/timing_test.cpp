@@ -309,4 +309,49 @@ TEST_CASE("a step between nodes has a part of its own beside the network's laten
   CHECK(network_step(q.in, 8) == microseconds(1.5 * 6 + 1));
 }
 
+TEST_CASE("a message that asks for nothing and is not small is copied into the GPU by the CPU") {
+  Question q;
+  q.in.protocol = Protocol::ll;
+  q.network.collective_latency = microseconds(6);
+  q.network.copy_limit = {4096}, q.network.copy_latency = microseconds(2), q.network.copy_rate = {1e9};
+  q.network.eager_limit = {18433}, q.network.rendezvous_latency = microseconds(3);
+  CHECK(near(network_step(q.in, 2048), 6e-6));                    // 4096 on the wire
+  CHECK(near(network_step(q.in, 4096), 6e-6 + 2e-6 + 8192e-9));   // copied
+  CHECK(near(network_step(q.in, 9216), 6e-6 + 2e-6 + 18432e-9));  // the largest that is
+  CHECK(near(network_step(q.in, 9217), 6e-6 + 3e-6));             // written by the NIC, after a handshake
+  q.network.copy_rate = {};
+  CHECK(near(network_step(q.in, 4096), 6e-6 + 2e-6));
+}
+
+TEST_CASE("a handshake keeps a proxy busy, unless it matches messages for longer") {
+  Question q;
+  keep_only_messages(q);
+  q.in.protocol = Protocol::ll, q.in.bytes = 8 * 4096;  // 8 KiB on the wire to the next rank
+  const auto steps = [&] { return to_seconds(q.time().steps) / us; };
+  q.network.rendezvous_gap = microseconds(50), q.network.eager_limit = {8192};
+  CHECK(steps() == Approx(4 * 10 + 10 * 1).epsilon(1e-4));
+  q.network.eager_limit = {8191};
+  CHECK(steps() == Approx(10 + 13 * 50).epsilon(1e-4));
+  q.network.message_gap = microseconds(60);
+  CHECK(steps() == Approx(10 + 13 * 60).epsilon(1e-4));
+}
+
+TEST_CASE("the proxies of a tree hand over message by message") {
+  Question q;
+  q.in.algorithm = nccl::Algorithm::tree;
+  q.in.bytes = 64e6;
+  const Time before = q.time().data;
+  q.network.eager_limit = {4096}, q.network.rendezvous_gap = microseconds(100);
+  // Two channels of 32 MB in 62 slices of 512 KiB: one edge of two nodes, two channels at one proxy.
+  CHECK(near(q.time().data, (2 * 62 - 1) * 100e-6));
+  CHECK(q.time().data > before);
+}
+
+TEST_CASE("a relay adds its NVLink to every step between nodes") {
+  Question q;
+  const Time without = network_step(q.in, 8);
+  q.in.relayed = microseconds(2);
+  CHECK(network_step(q.in, 8) == without + microseconds(2));
+}
+
 }  // namespace timing_test

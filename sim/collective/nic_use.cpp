@@ -1,0 +1,130 @@
+// Rules of ncclTopoGetNetDev, ncclTopoGetIntermediateRank and ncclTopoCheckGdr (NVIDIA/nccl, src/graph).
+#include "sim/collective/nic_use.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster/path_class.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr nccl::Version kRelays{2, 12, 0};
+/// Up to here the NIC reads out of a GPU only where GPUs have NVLink, of whatever generation they are.
+constexpr nccl::Version kReadsOfAmpere{2, 22, 0};
+constexpr double kAmpere = 8.0;  ///< compute capability
+
+}  // namespace
+
+NicUse::NicUse(const Cluster& cluster, const nccl::Job& job) : cluster_(cluster), job_(job) {
+  const nccl::Settings& settings = job.settings;
+  // Ports of an NVLink domain are told as NICs; ranks that do not know of each other relay nothing.
+  relaying_ = settings.version >= kRelays && settings.pxn && settings.isolation == nccl::Isolation::none &&
+              cluster.spec().fabric.nvlink_domain <= 1;
+  shape_of_node_.assign(static_cast<std::size_t>(cluster.nodes()), -1);
+  tables_.resize(job.shapes.size());
+  if (job.nodes.size() < 2) return;
+  for (const nccl::JobNode& node : job.nodes) {
+    shape_of_node_[static_cast<std::size_t>(node.node)] = node.shape;
+    Table& table = tables_[static_cast<std::size_t>(node.shape)];
+    if (!table.own.empty()) continue;
+    table = table_of(job.shape_of(node), node.node);
+    relays_ = relays_ || has_relay(job.shape_of(node), node.node);
+  }
+}
+
+NicUse::Table NicUse::table_of(const nccl::NodeShape& shape, int node) const {
+  Table table;
+  const NodeSpec& spec = cluster_.node_spec(node);
+  table.own.assign(static_cast<std::size_t>(spec.gpus), -1);
+  table.read_directly.assign(static_cast<std::size_t>(spec.gpus), true);
+  for (const int gpu : shape.gpus) {
+    table.own[static_cast<std::size_t>(gpu)] = std::max(0, nearest_nic(cluster_, gpu, node));
+    table.read_directly[static_cast<std::size_t>(gpu)] = reads_directly(shape, node, gpu);
+  }
+  for (int nic = 0; nic < spec.nics; ++nic)
+    table.holder.push_back(relaying_ ? holder_of(shape, table.own, node, nic) : -1);
+  return table;
+}
+
+/// Of the GPUs that use the NIC the nearest one, if no CPU is between them.
+int NicUse::holder_of(const nccl::NodeShape& shape, const std::vector<int>& own, int node, int nic) const {
+  int holder = -1;
+  const auto distance = [&](int gpu) {
+    return host_path_class(cluster_, cluster_.gpu(node, gpu), cluster_.nic(node, nic));
+  };
+  for (const int gpu : shape.gpus) {
+    if (own[static_cast<std::size_t>(gpu)] != nic || distance(gpu) > PathClass::pxb) continue;
+    if (holder < 0 || distance(gpu) < distance(holder)) holder = gpu;
+  }
+  return holder;
+}
+
+bool NicUse::reads_directly(const nccl::NodeShape& shape, int node, int gpu) const {
+  const bool any_gpu =
+      job_.settings.version >= kReadsOfAmpere && cluster_.node_spec(node).gpu.compute_capability >= kAmpere;
+  if (any_gpu || shape.gpus.size() == 1) return true;
+  return std::ranges::any_of(shape.gpus, [&](int peer) { return peer != gpu && joined(node, gpu, peer); });
+}
+
+bool NicUse::has_relay(const nccl::NodeShape& shape, int node) const {
+  return std::ranges::any_of(at(node).holder, [&](int holder) {
+    return holder >= 0 && std::ranges::any_of(shape.gpus, [&](int gpu) {
+             return gpu != holder && joined(node, gpu, holder);
+           });
+  });
+}
+
+bool NicUse::joined(int node, int a, int b) const {
+  return cluster_.route_in_node(cluster_.gpu(node, a), cluster_.gpu(node, b)).nvlink_only;
+}
+
+bool NicUse::beside(int node, int gpu, int nic) const {
+  return host_path_class(cluster_, cluster_.gpu(node, gpu), cluster_.nic(node, nic)) <= PathClass::pxb;
+}
+
+const NicUse::Table& NicUse::at(int node) const {
+  return tables_[static_cast<std::size_t>(shape_of_node_[static_cast<std::size_t>(node)])];
+}
+
+/// Several ranks of one machine may each be a node of their own; a table knows one of them.
+int NicUse::own_nic(GpuPlace gpu) const {
+  const int own = at(gpu.node).own[static_cast<std::size_t>(gpu.gpu)];
+  return own >= 0 ? own : std::max(0, nearest_nic(cluster_, gpu.gpu, gpu.node));
+}
+
+NodeExit NicUse::exit_by(const Table& table, GpuPlace from, int holder) const {
+  return {holder == from.gpu ? -1 : holder,
+          !table.read_directly[static_cast<std::size_t>(holder < 0 ? from.gpu : holder)]};
+}
+
+/// Over a relay where it is nearer to the NIC, or has the wider way to it.
+NodeExit NicUse::of_channel(GpuPlace from, int nic) const {
+  const Table& table = at(from.node);
+  const int holder =
+      nic < static_cast<int>(table.holder.size()) ? table.holder[static_cast<std::size_t>(nic)] : -1;
+  if (holder < 0 || holder == from.gpu || !joined(from.node, from.gpu, holder))
+    return exit_by(table, from, -1);
+  const VertexId port = cluster_.nic(from.node, nic);
+  const auto rate = [&](int gpu) {
+    return cluster_.route_in_node(cluster_.gpu(from.node, gpu), port).bandwidth;
+  };
+  const bool alike = beside(from.node, from.gpu, nic) && rate(holder) <= rate(from.gpu);
+  return exit_by(table, from, alike ? -1 : holder);
+}
+
+NicUse::Send NicUse::of_send(GpuPlace from, int peer_gpu) const {
+  const Table& table = at(from.node);
+  const int preferred =
+      peer_gpu < static_cast<int>(table.own.size()) ? table.own[static_cast<std::size_t>(peer_gpu)] : -1;
+  if (preferred >= 0 && relaying_) {
+    const int holder = table.holder[static_cast<std::size_t>(preferred)];
+    if (holder == from.gpu || (holder >= 0 && joined(from.node, from.gpu, holder)))
+      return {preferred, exit_by(table, from, holder)};
+  }
+  const bool bound =
+      preferred >= 0 && job_.settings.version >= kRelays && job_.settings.cross_nic == nccl::CrossNic::never;
+  return {bound ? preferred : own_nic(from), exit_by(table, from, -1)};
+}
+
+}  // namespace foretrain
