@@ -1,4 +1,5 @@
-// What holds for every layout of a large model: links that cost nothing, ranks that are alike, parts that sum.
+// What holds for every layout of a large model: links that cost nothing, ranks that are alike, parts that
+// sum.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ TransformerShape dense() { return test::four_layers_shape(); }
 TransformerShape mixture() { return test::with_experts(dense(), 8, 2, 14336); }
 
 std::string name_of_job(const LargeModelJob& job) {
-  return to_string(job.degrees) + ", " + std::string(name_of(job.schedule)) + ", shard " +
-         std::string(name_of(job.sharding)) + (job.shape.experts ? ", experts" : "");
+  return to_string(job.degrees) + ", " + std::string(job.kernels().name) + ", " +
+         std::string(name_of(job.schedule)) + ", shard " + std::string(name_of(job.sharding)) +
+         (job.shape.experts ? ", experts" : "");
 }
 
 LargeModelJob with(LargeModelJob job, PipelineSchedule schedule) {
@@ -57,8 +59,8 @@ std::vector<LargeModelJob> layouts() {
   std::vector<LargeModelJob> all = of_one_degree();
   const LargeModelJob mixed = job_of(dense(), {.tensor = 2, .pipeline = 2, .context = 2, .data = 2}, 8);
   for (const LayerKernels& kernels : layer_kernels()) all.push_back(with(mixed, kernels.framework));
-  for (const auto schedule : {PipelineSchedule::afab, PipelineSchedule::zb_h1, PipelineSchedule::zbv,
-                              PipelineSchedule::dualpipe})
+  for (const auto schedule :
+       {PipelineSchedule::afab, PipelineSchedule::zb_h1, PipelineSchedule::zbv, PipelineSchedule::dualpipe})
     all.push_back(with(mixed, schedule));
   all.push_back(job_of(dense(), {.tensor = 2, .pipeline = 2, .virtual_stages = 2, .data = 4}, 8));
   all.push_back(with(job_of(dense(), {.tensor = 2, .data = 8}, 2), ModelSharding::parameters, 4));
@@ -116,14 +118,16 @@ TEST_CASE("with links that cost nothing one degree leaves compute, host and bubb
     site.device.communication_time_scale = 1e-9;
     const LargeStep step = site.run();
     CHECK(exposed_s(step) <= 1e-3 * step.step_s);
-    CHECK(step.compute_s + step.host_s + step.optimizer_s + step.bubble_s == Approx(step.step_s).epsilon(1e-3));
+    CHECK(step.compute_s + step.host_s + step.optimizer_s + step.bubble_s ==
+          Approx(step.step_s).epsilon(1e-3));
     if (job.degrees.pipeline == 1) CHECK(step.bubble_s <= 1e-3 * step.step_s);
   }
 }
 
 TEST_CASE("with such links replicas train as fast as one of them would") {
   for (const auto sharding : {ModelSharding::none, ModelSharding::gradients}) {
-    StepOfJob one(with(job_of(dense(), {}, 4), sharding)), many(with(job_of(dense(), {.data = 16}, 4), sharding));
+    StepOfJob one(with(job_of(dense(), {}, 4), sharding)),
+        many(with(job_of(dense(), {.data = 16}, 4), sharding));
     many.device.communication_time_scale = 1e-9;
     const LargeStep alone = one.run(), step = many.run();
     INFO(name_of(sharding));
@@ -154,7 +158,8 @@ TEST_CASE("numbers of ranks that are alike mean nothing") {
     // The GPUs of each node the other way round: all have the same links.
     for (GpuPlace& place : site.ranks.ranks) place.gpu = 7 - place.gpu;
     if (job.gpus() % 8 == 0) CHECK(site.run().step_s == Approx(before.step_s).epsilon(1e-9));
-    for (GpuPlace& place : site.ranks.ranks) place.gpu = 7 - place.gpu, place.node = site.spec.nodes - 1 - place.node;
+    for (GpuPlace& place : site.ranks.ranks)
+      place.gpu = 7 - place.gpu, place.node = site.spec.nodes - 1 - place.node;
     CHECK(site.run().step_s == Approx(before.step_s).epsilon(1e-9));
   }
 }
@@ -185,7 +190,7 @@ TEST_CASE("faster links never make a large model slower") {
       INFO(name_of_job(job) << ", links " << times << " times as fast");
       speed_up_links(site.spec, 2);
       const double now = site.run().step_s;
-      CHECK(now <= before * (1 + 1e-6));
+      CHECK(now <= before * (1 + 1e-5));  // exchanges may meet other kernels
       before = now;
     }
   }
@@ -206,7 +211,8 @@ TEST_CASE("1F1B never needs more memory than all forward passes first") {
     for (const std::int64_t micro_batches : {4, 8, 32}) {
       const LargeModelJob job = job_of(dense(), {.pipeline = stages}, micro_batches);
       CHECK(most_memory(job) <= most_memory(with(job, PipelineSchedule::afab)));
-      CHECK(most_memory(with(job, PipelineSchedule::zb_h1)) <= most_memory(with(job, PipelineSchedule::afab)));
+      CHECK(most_memory(with(job, PipelineSchedule::zb_h1)) <=
+            most_memory(with(job, PipelineSchedule::afab)));
     }
   }
 }

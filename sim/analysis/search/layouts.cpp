@@ -2,8 +2,7 @@
 #include "sim/analysis/search/layouts.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -201,6 +200,28 @@ std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulato
   return out;
 }
 
+/// Those that fit; returns the least memory of any.
+double simulate_all(const std::vector<LargeModelJob>& jobs, LayoutSimulator& simulator,
+                    const DeviceModel& device, LayoutSearch& search, const Progress& progress) {
+  const double capacity = static_cast<double>(simulator.node().gpu.capacity().count);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (progress) progress(static_cast<double>(i) / static_cast<double>(jobs.size()));
+    const double bytes = fullest(jobs[i]);
+    least = std::min(least, bytes);
+    if (bytes > capacity) {
+      ++search.without_memory;
+      continue;
+    }
+    const LargeStep step = simulator.step(jobs[i], device);
+    ModelLayout& layout = search.layouts.emplace_back();
+    layout.job = jobs[i], layout.step_s = step.step_s, layout.memory_bytes = bytes;
+    layout.point = large_point(jobs[i], step, simulator.node().gpu);
+    layout.breakdown = as_simulated(step, simulator.node(), Reading::accounts).breakdown;
+  }
+  return least;
+}
+
 }  // namespace
 
 std::string settings_of(const LargeModelJob& job) {
@@ -229,28 +250,12 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
                      "a global batch with more divisors, or other GPUs");
   LayoutSimulator simulator(scenario, request.gpus);
   const DeviceModel device = default_device_model(scenario);
-  const double capacity = static_cast<double>(simulator.node().gpu.capacity().count);
-  double least_memory = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (progress) progress(static_cast<double>(i) / static_cast<double>(jobs.size()));
-    const double bytes = fullest(jobs[i]);
-    least_memory = std::min(least_memory, bytes);
-    if (bytes > capacity) {
-      ++search.without_memory;
-      continue;
-    }
-    const LargeStep step = simulator.step(jobs[i], device);
-    ModelLayout layout;
-    layout.job = jobs[i], layout.step_s = step.step_s, layout.memory_bytes = bytes;
-    layout.point = large_point(jobs[i], step, simulator.node().gpu);
-    layout.breakdown = as_simulated(step, jobs[i], simulator.node(), Reading::accounts).breakdown;
-    search.layouts.push_back(std::move(layout));
-  }
+  const double least = simulate_all(jobs, simulator, device, search, progress);
   search.simulated = search.layouts.size();
   if (search.layouts.empty()) {
     search.why_none = fmt::format("the smallest needs {} of {} a GPU: more GPUs, or offload = \"optimizer\"",
-                                  to_string(Bytes{static_cast<std::int64_t>(least_memory)}),
-                                  to_string(Bytes{static_cast<std::int64_t>(capacity)}));
+                                  to_string(Bytes{static_cast<std::int64_t>(least)}),
+                                  to_string(simulator.node().gpu.capacity()));
     return search;
   }
   std::ranges::stable_sort(search.layouts, {}, &ModelLayout::step_s);

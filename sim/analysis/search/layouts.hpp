@@ -20,8 +20,8 @@ struct LayoutRequest {
 
 struct ModelLayout {
   LargeModelJob job;
-  double step_s = 0, low_s = 0, high_s = 0;  ///< with its 90 % interval, of the listed ones
-  double memory_bytes = 0;                   ///< of the fullest stage
+  double step_s = 0;
+  double memory_bytes = 0;  ///< of the fullest stage
   LargeModelPoint point;
   Breakdown breakdown{};
   bool is_tied = false;      ///< no telling it from the one above it: within kTie

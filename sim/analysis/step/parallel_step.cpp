@@ -17,15 +17,14 @@ double fullest_bytes(const LargeModelJob& job) {
   return most;
 }
 
-FlopRate peak_of(const Gpu& gpu, KernelPrecision precision) {
+}  // namespace
+
+FlopRate product_peak(const Gpu& gpu, KernelPrecision precision) {
   if (precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0) return gpu.fp8;
   return gpu.bf16.per_second > 0 ? gpu.bf16 : gpu.fp16;
 }
 
-}  // namespace
-
-SimulatedStep as_simulated(const LargeStep& step, const LargeModelJob&, const NodeSpec& node,
-                           Reading reading) {
+SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading reading) {
   SimulatedStep out;
   out.step_s = step.step_s;
   if (reading == Reading::time) return out;
@@ -85,7 +84,7 @@ LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, con
   point.tokens_per_s_per_gpu = tokens / step.step_s / job.gpus();
   const double flops = 3 * forward_flops_per_token(job.shape, job.sequence, job.shape.causal) * tokens;
   point.model_tflops = flops / step.step_s / job.gpus() / 1e12;
-  point.mfu = point.model_tflops * 1e12 / peak_of(gpu, job.precision).per_second;
+  point.mfu = point.model_tflops * 1e12 / product_peak(gpu, job.precision).per_second;
   point.bubble = step.bubble_s / step.step_s;
   point.fullest_stage = step.fullest_stage;
   const StageMemory& fullest = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory;

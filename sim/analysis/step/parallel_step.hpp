@@ -7,9 +7,11 @@
 
 namespace foretrain {
 
+/// Data sheet's, of the tensor cores that linear layers' products run on.
+FlopRate product_peak(const Gpu& gpu, KernelPrecision precision);
+
 /// Accounts of the busiest stage; the pipeline's bubble is `other`.
-SimulatedStep as_simulated(const LargeStep& step, const LargeModelJob& job, const NodeSpec& node,
-                           Reading reading);
+SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading reading);
 
 /// Of the fullest stage.
 MemoryUse memory_of(const LargeModelJob& job);

@@ -319,7 +319,7 @@ SimulatedStep StepSimulator::simulate_parallel(int gpus, const DeviceModel& devi
                                               *machine_->collectives, reading != Reading::time});
   refuse_endless_step(step.step_s);
   const NodeSpec& node = cluster().node_spec(ranks.ranks.front().node);
-  SimulatedStep out = as_simulated(step, job, node, reading);
+  SimulatedStep out = as_simulated(step, node, reading);
   if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/parallel_step.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -64,11 +65,6 @@ class RowSites {
   std::map<std::string, RowSite> known_;
 };
 
-FlopRate peak_of(const Gpu& gpu, KernelPrecision precision) {
-  if (precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0) return gpu.fp8;
-  return gpu.bf16.per_second > 0 ? gpu.bf16 : gpu.fp16;
-}
-
 double model_flops(const LargeModelJob& job) {
   return 3 * forward_flops_per_token(job.shape, job.sequence, true) *
          static_cast<double>(job.tokens_per_step());
@@ -79,7 +75,7 @@ double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
   const Degrees& d = job.degrees;
   const auto m = static_cast<double>(job.micro_batches());
   const double compute =
-      model_flops(job) / (job.gpus() * kRooflineShare * peak_of(gpu, job.precision).per_second);
+      model_flops(job) / (job.gpus() * kRooflineShare * product_peak(gpu, job.precision).per_second);
   const double width =
       2.0 * static_cast<double>(job.micro_batch * job.sequence / d.context * job.shape.hidden);
   const double rate = d.tensor <= 8 ? kInsideRate : kBetweenRate;
@@ -104,7 +100,7 @@ ValidatedLargeModel predicted(const LargeModelCase& of, RowSite& site) {
   out.tag = tag.empty() ? out.source : tag;
   out.predicted_s = step.step_s, out.roofline_s = roofline_s(of.job, site.spec.node.gpu);
   out.mfu_s =
-      model_flops(of.job) / (of.job.gpus() * peak_of(site.spec.node.gpu, of.job.precision).per_second);
+      model_flops(of.job) / (of.job.gpus() * product_peak(site.spec.node.gpu, of.job.precision).per_second);
   out.predicted_gb = step.stages.front().memory.allocated() / (1024.0 * 1024 * 1024);
   out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);

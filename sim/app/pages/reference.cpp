@@ -147,6 +147,7 @@ constexpr JsonReport kJsonReports[] = {
     {"predictions", "predict of several scenarios, and --scaling both"},
     {"study", "predict of a scenario with [study]"},
     {"comparison", "compare"},
+    {"plan", "plan"},
     {"comparisons", "compare of several scenarios"},
     {"strategies", "compare --models … --clusters …"},
     {"collective", "collective"},

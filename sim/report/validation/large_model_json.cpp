@@ -1,70 +1,117 @@
-// Steps and memory of large models as JSON, row by row.
-#include <nlohmann/json.hpp>
+// The keys of every validation; a series is a network of a source, with its rows as points.
+#include <algorithm>
+#include <cmath>
+#include <map>
 
+#include "sim/report/json_value.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json statistics(const ErrorStatistics& s) {
+Json errors_json(const ErrorStatistics& s) {
   return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}};
 }
 
-Json point_of(const ValidatedLargeModel& p) {
-  const Degrees& d = p.degrees;
+/// Of rows that are scored, by one of the ways to predict them.
+ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
+                          double ValidatedLargeModel::*predicted) {
+  std::vector<double> errors;
+  for (const ValidatedLargeModel* p : points)
+    if (p->row->step_s > 0 && !p->is_anchor) errors.push_back(p->*predicted / p->row->step_s - 1);
+  return statistics_of(std::move(errors));
+}
+
+Json degrees_json(const Degrees& d) {
+  return {{"tensor", d.tensor},   {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
+          {"context", d.context}, {"expert", d.expert},     {"data", d.data}};
+}
+
+/// Times in seconds, memory in GiB on the first rank as rows have it.
+Json point_json(const ValidatedLargeModel& p) {
   Json out{{"row", p.row->line},
-           {"model", p.row->model},
-           {"source", p.source},
-           {"class", p.tag},
-           {"cluster", p.cluster},
            {"gpus", p.row->gpus},
-           {"degrees",
-            {{"tensor", d.tensor},
-             {"pipeline", d.pipeline},
-             {"virtual_stages", d.virtual_stages},
-             {"context", d.context},
-             {"expert", d.expert},
-             {"data", d.data}}},
-           {"predicted_s", p.predicted_s},
-           {"compute_s", p.compute_s},
-           {"exchange_s", p.exchange_s},
-           {"host_s", p.host_s},
-           {"bubble_s", p.bubble_s},
-           {"memory_gib", p.predicted_gb},
-           {"peak_bytes", p.peak_bytes},
-           {"fits", p.peak_bytes <= p.capacity_bytes},
+           {"class", p.tag},
+           {"layout", to_string(p.degrees)},
+           {"degrees", degrees_json(p.degrees)},
+           {"measured", p.row->step_s},
+           {"predicted", p.predicted_s},
+           {"error", std::abs(p.error())},
            {"is_anchor", p.is_anchor}};
-  if (p.row->step_s > 0) out["measured_s"] = p.row->step_s, out["error"] = p.error();
-  if (p.row->memory_gb > 0) out["measured_gib"] = p.row->memory_gb;
+  out["parts"] = {{"compute_s", p.compute_s},
+                  {"exchange_s", p.exchange_s},
+                  {"host_s", p.host_s},
+                  {"bubble_s", p.bubble_s}};
+  out["memory_gib"] = p.predicted_gb;
+  if (p.row->memory_gb > 0) out["measured_memory_gib"] = p.row->memory_gb;
+  return out;
+}
+
+Json series_json(const std::string& name, const std::vector<const ValidatedLargeModel*>& points) {
+  const ErrorStatistics s = errors_of(points, &ValidatedLargeModel::predicted_s);
+  double worst = 0;
+  Json rows = Json::array();
+  for (const ValidatedLargeModel* p : points) {
+    if (p->row->step_s <= 0) continue;
+    if (!p->is_anchor) worst = std::max(worst, std::abs(p->error()));
+    rows.push_back(point_json(*p));
+  }
+  return {{"series", name},
+          {"cluster", points.front()->cluster},
+          {"gpu", points.front()->row->gpu},
+          {"median", s.median},
+          {"p90", s.p90},
+          {"worst", worst},
+          {"bias", s.bias},
+          {"points", std::move(rows)}};
+}
+
+Json memory_json(const LargeModelValidation& v) {
+  const MemoryScore score = memory_score(v);
+  return {{"rows", score.rows},   {"error", errors_json(score.error)},
+          {"fits", score.fits},   {"fits_right", score.fits_right},
+          {"fails", score.fails}, {"fails_right", score.fails_right}};
+}
+
+Json groups_json(const LargeModelValidation& v, const std::vector<GroupKeys>& tables) {
+  Json out = Json::array();
+  for (const GroupKeys& keys : tables) {
+    for (const ErrorGroup& group :
+         group_large_models(v, keys, [](const ValidatedLargeModel& p) { return p.predicted_s; })) {
+      Json by = Json::object();
+      for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
+      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", errors_json(group.error)}});
+    }
+  }
   return out;
 }
 
 }  // namespace
 
 std::string write_large_model_json(const LargeModelValidation& v, const std::vector<GroupKeys>& groups) {
-  Json out{{"schema", "foretrain.validation/1"}, {"kind", "large_models"}, {"rows", v.rows}};
-  out["scored"] = v.points.size();
+  std::vector<const ValidatedLargeModel*> all;
+  std::map<std::string, std::vector<const ValidatedLargeModel*>> series;
+  for (const ValidatedLargeModel& p : v.points) {
+    all.push_back(&p);
+    series[p.row->model + ", " + p.source + ", " + p.row->gpu].push_back(&p);
+  }
+  Json out{{"schema", "foretrain.validation/1"},
+           {"kind", "large_models"},
+           {"rows", v.rows},
+           {"scored", std::ranges::count_if(all, [](const ValidatedLargeModel* p) {
+              return p->row->step_s > 0 && !p->is_anchor;
+            })}};
   out["skipped"] = Json::array();
   for (const SkippedRow& row : v.skipped) out["skipped"].push_back({{"row", row.row}, {"why", row.why}});
-  std::vector<double> errors;
-  for (const ValidatedLargeModel& p : v.points)
-    if (p.row->step_s > 0 && !p.is_anchor) errors.push_back(p.error());
-  out["error"] = statistics(statistics_of(errors));
-  const MemoryScore memory = memory_score(v);
-  out["memory"] = statistics(memory.error);
-  out["memory"]["rows"] = memory.rows;
-  for (const GroupKeys& keys : groups) {
-    for (const ErrorGroup& group :
-         group_large_models(v, keys, [](const ValidatedLargeModel& p) { return p.predicted_s; }))
-      out["groups"].push_back(
-          {{"by", keys}, {"values", group.values}, {"rows", group.rows}, {"error", statistics(group.error)}});
-  }
-  out["points"] = Json::array();
-  for (const ValidatedLargeModel& p : v.points) out["points"].push_back(point_of(p));
-  return out.dump(2) + "\n";
+  out["error"] = errors_json(errors_of(all, &ValidatedLargeModel::predicted_s));
+  out["baseline"] = {{"constant_mfu", errors_json(errors_of(all, &ValidatedLargeModel::mfu_s))},
+                     {"roofline", errors_json(errors_of(all, &ValidatedLargeModel::roofline_s))}};
+  out["memory"] = memory_json(v);
+  if (!groups.empty()) out["groups"] = groups_json(v, groups);
+  out["series"] = Json::array();
+  for (const auto& [name, points] : series) out["series"].push_back(series_json(name, points));
+  return json_text(out);
 }
 
 }  // namespace foretrain

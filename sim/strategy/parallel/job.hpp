@@ -1,7 +1,9 @@
 // The job of a large model: sizes, degrees of parallelism, schedule, sharding and framework.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,9 +16,19 @@ namespace foretrain {
 /// Into how many parts the model and its data are cut; `data` is what the GPUs leave.
 struct Degrees {
   int tensor = 1, pipeline = 1, virtual_stages = 1, context = 1, expert = 1, expert_tensor = 1, data = 1;
-  int model() const { return tensor * pipeline * context; }  ///< GPUs of one replica
-  int gpus() const { return model() * data; }
+  /// GPUs of one replica, and of all; at most kMostGpus, which no cluster has.
+  int model() const { return product({tensor, pipeline, context}); }
+  int gpus() const { return product({tensor, pipeline, context, data}); }
   friend bool operator==(const Degrees&, const Degrees&) = default;
+
+  static constexpr std::int64_t kMostGpus = 1 << 30;
+
+ private:
+  static int product(std::initializer_list<int> degrees) {
+    std::int64_t all = 1;
+    for (const int degree : degrees) all = std::min(kMostGpus, all * degree);
+    return static_cast<int>(all);
+  }
 };
 
 enum class PipelineSchedule : std::uint8_t { afab, one_f_one_b, interleaved, zb_h1, zbv, dualpipe };

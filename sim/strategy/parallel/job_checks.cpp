@@ -8,6 +8,8 @@ namespace foretrain {
 namespace {
 
 /// Largest numbers that mean something; beyond them it was not meant.
+/// Passes of a simulated pipeline: chunks x stages.
+constexpr std::int64_t kMostPasses = 200'000;
 constexpr std::int64_t kMostDegree = 1 << 20, kMostMicroBatches = 1 << 20;
 
 class Checks {
@@ -107,6 +109,10 @@ void Checks::schedule() {
     fault("virtual_stages",
           fmt::format("{} layers make no {} x {} chunks", job_.shape.layers, d.pipeline, d.virtual_stages),
           "fewer chunks");
+  if (static_cast<std::int64_t>(d.pipeline) * d.pipeline * d.virtual_stages > kMostPasses)
+    fault("pipeline",
+          fmt::format("{} stages of {} chunks are too many to simulate", d.pipeline, d.virtual_stages),
+          "fewer stages, or fewer chunks on each");
   if (job_.sharding == ModelSharding::gradients && d.pipeline > 1)
     fault("shard", "gradients that are shared out leave no accumulation over a pipeline's micro-batches",
           "shard = \"optimizer\"");

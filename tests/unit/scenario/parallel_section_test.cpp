@@ -169,13 +169,22 @@ TEST_CASE("a network that is no stack of layers has no degrees") {
 
 TEST_CASE("products of degrees beyond any cluster are a mistake, not an overflow") {
   CHECK_THAT(mistakes("tensor = 65536\npipeline = 65536\n"), ContainsSubstring("error: "));
-  CHECK_THAT(mistakes("tensor = 1048576\npipeline = 1048576\ndata = 1048576\n"), ContainsSubstring("error: "));
+  CHECK_THAT(mistakes("tensor = 1048576\npipeline = 1048576\ndata = 1048576\n"),
+             ContainsSubstring("error: "));
   CHECK_THAT(mistakes("micro_batch = 1099511627776\ndata = 1048576\n[run]\ngpus = [8]\n"),
              ContainsSubstring("error: "));
 }
 
+TEST_CASE("a job that takes more GPUs than the cluster has is a mistake") {
+  // 51,200 and 8,192 of 4,096.
+  CHECK_THAT(mistakes("tensor = 32\npipeline = 16\ndata = 100\n"), ContainsSubstring("error: "));
+  CHECK_THAT(mistakes("tensor = 8\npipeline = 16\ncontext = 64\nsequence = 8192\n"),
+             ContainsSubstring("error: "));
+}
+
 TEST_CASE("tensor ranks over nodes are warned of") {
-  const std::vector<std::string> warnings = read("tensor = 16\nglobal_batch = 16\n[run]\ngpus = [16]\n").warnings;
+  const std::vector<std::string> warnings =
+      read("tensor = 16\nglobal_batch = 16\n[run]\ngpus = [16]\n").warnings;
   REQUIRE_FALSE(warnings.empty());
   CHECK_THAT(warnings.front(), ContainsSubstring("tensor = 16 spans 2 nodes of 8 GPUs"));
 }

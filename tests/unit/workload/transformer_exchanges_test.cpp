@@ -45,7 +45,8 @@ constexpr double kMessage = 2.0 * 4096 * 4096;
 
 }  // namespace
 
-TEST_CASE("with sequence parallelism a layer gathers and scatters twice forward, and gathers four times backward") {
+TEST_CASE(
+    "with sequence parallelism a layer gathers and scatters twice forward, and gathers four times backward") {
   for (const auto overlap : {TensorOverlap::none, TensorOverlap::backward, TensorOverlap::pieces}) {
     for (const LayerKernels& kernels : layer_kernels()) {
       LayerSlice slice = slice_of(8);
@@ -106,12 +107,14 @@ TEST_CASE("a ring passes keys and values to all but one, backward with their gra
   CHECK(backward.bytes == 4 * 2 * part);
 }
 
-TEST_CASE("gathered keys and values are those of the whole sequence, and Ulysses exchanges what it turns round") {
+TEST_CASE(
+    "gathered keys and values are those of the whole sequence, and Ulysses exchanges what it turns round") {
   LayerSlice slice = slice_of(1);
   slice.context = 4, slice.context_exchange = ContextExchange::all_gather;
   const LayerProgram gathered = layer_program(test::llama3_8b_shape(), slice, false, megatron());
   CHECK(sum_of(gathered.forward, Along::context, Exchange::all_gather).bytes == 2.0 * 2 * 4096 * 8 * 128);
-  CHECK(sum_of(gathered.backward, Along::context, Exchange::reduce_scatter).bytes == 2.0 * 2 * 4096 * 8 * 128);
+  CHECK(sum_of(gathered.backward, Along::context, Exchange::reduce_scatter).bytes ==
+        2.0 * 2 * 4096 * 8 * 128);
   slice.context_exchange = ContextExchange::ulysses;
   const LayerProgram turned = layer_program(test::llama3_8b_shape(), slice, false, megatron());
   // Queries of 32 heads, keys and values of 8, and the result of 32: 80 heads of 128, each way.

@@ -1,10 +1,9 @@
 // Layers as lists of kernels: the arithmetic is the network's whatever the ranks, and it is all there.
-#include "sim/workload/transformer/layer_program.hpp"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "sim/workload/transformer/layer_program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/language_shapes.hpp"
 
@@ -53,7 +52,8 @@ TEST_CASE("FLOPs of a network's layers and head are those of its matrices and sc
       return flops_of(layer_program(shape, slice, experts, megatron()).forward);
     };
     const int mixed = expert_layers_of(shape);
-    double sum = flops_of(head_program(shape, slice, megatron()).forward) + mixed * (mixed > 0 ? forward(true) : 0);
+    double sum =
+        flops_of(head_program(shape, slice, megatron()).forward) + mixed * (mixed > 0 ? forward(true) : 0);
     if (mixed < shape.layers) sum += (shape.layers - mixed) * forward(false);
     // The formula counts norms and biases, two FLOPs each; here they are passes over memory.
     INFO(shape.layers << " layers of " << shape.hidden);
@@ -97,7 +97,8 @@ TEST_CASE("FLOPs of tensor ranks sum to those of one, in every framework") {
           LayerSlice slice = slice_of(tensor);
           slice.overlap = overlap, slice.sequence_parallel = sequence_parallel;
           INFO(kernels.name << ", tensor " << tensor);
-          CHECK(flops_of_ranks(layer_program(shape, slice, false, kernels), slice) == Approx(alone).epsilon(1e-9));
+          CHECK(flops_of_ranks(layer_program(shape, slice, false, kernels), slice) ==
+                Approx(alone).epsilon(1e-9));
         }
       }
     }
@@ -142,7 +143,8 @@ TEST_CASE("experts of all degrees have together the arithmetic of one rank") {
           LayerSlice slice = slice_of(tensor);
           slice.expert = expert, slice.expert_tensor = expert_tensor;
           INFO(shape.hidden << " wide, tensor " << tensor << ", expert " << expert << " x " << expert_tensor);
-          CHECK(flops_of_ranks(layer_program(shape, slice, true, megatron()), slice) == Approx(alone).epsilon(1e-9));
+          CHECK(flops_of_ranks(layer_program(shape, slice, true, megatron()), slice) ==
+                Approx(alone).epsilon(1e-9));
         }
       }
     }

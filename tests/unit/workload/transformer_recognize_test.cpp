@@ -84,9 +84,10 @@ TEST_CASE("mixtures of experts are seen with their dense layers, shared experts 
 // What a shape leaves out: norms of queries and keys, BERT's pooler and second head, bias here and there.
 TEST_CASE("parameters of a shape are within 1 % of those of the network") {
   for (const char* name :
-       {"llama3_8b", "llama3_2_1b", "gpt3_175b", "gpt2", "mixtral_8x7b", "deepseek_v2_lite", "deepseek_v3",
-        "bert_large_s512", "llama4_scout", "llama4_maverick", "falcon_7b", "falcon_40b", "qwen3_30b_a3b",
-        "gemma2_9b", "mpt_7b", "bloom_7b1", "olmo2_7b", "nemotron4_15b", "grok1", "nanotron_3b"}) {
+       {"llama3_8b",        "llama3_2_1b", "gpt3_175b",       "gpt2",         "mixtral_8x7b",
+        "deepseek_v2_lite", "deepseek_v3", "bert_large_s512", "llama4_scout", "llama4_maverick",
+        "falcon_7b",        "falcon_40b",  "qwen3_30b_a3b",   "gemma2_9b",    "mpt_7b",
+        "bloom_7b1",        "olmo2_7b",    "nemotron4_15b",   "grok1",        "nanotron_3b"}) {
     INFO(name);
     const auto expanded = static_cast<double>(test::model_file(name).parameter_elements());
     CHECK(static_cast<double>(parameters_of(shape_of(name)).total) == Approx(expanded).epsilon(0.01));
@@ -110,7 +111,8 @@ TEST_CASE("a network that is no stack of attention layers is refused with a reas
 TEST_CASE("what makes a stack another network is said") {
   const Model right = test::encoder(3, 16, 32, 4, 100);
   REQUIRE(recognize_transformer(right).shape);
-  CHECK(recognize_transformer(test::encoder(1, 16, 32, 4, 100)).why_not == "it is no stack of attention layers");
+  CHECK(recognize_transformer(test::encoder(1, 16, 32, 4, 100)).why_not ==
+        "it is no stack of attention layers");
   Model headless = right;
   headless.layers.pop_back(), headless.layers.pop_back();
   CHECK(recognize_transformer(headless).why_not ==

@@ -1,9 +1,8 @@
 // Parameters and FLOPs by the sizes of a transformer: published counts, to the last one.
-#include "sim/workload/transformer/shape.hpp"
-
 #include <string>
 #include <vector>
 
+#include "sim/workload/transformer/shape.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/language_shapes.hpp"
 
@@ -60,8 +59,10 @@ TEST_CASE("parameters of published shapes are exactly those published") {
 
 TEST_CASE("a token passes as many parameters as mixtures of experts are said to have active") {
   // 12.88 billion of Mixtral 8x7B, 37.55 of DeepSeek-V3, the table of words with them.
-  CHECK(static_cast<double>(parameters_of(test::mixtral_8x7b_shape()).active) == Approx(12.88e9).epsilon(1e-3));
-  CHECK(static_cast<double>(parameters_of(test::deepseek_v3_shape()).active) == Approx(37.55e9).epsilon(1e-3));
+  CHECK(static_cast<double>(parameters_of(test::mixtral_8x7b_shape()).active) ==
+        Approx(12.88e9).epsilon(1e-3));
+  CHECK(static_cast<double>(parameters_of(test::deepseek_v3_shape()).active) ==
+        Approx(37.55e9).epsilon(1e-3));
   const ParameterCount dense = parameters_of(test::llama3_8b_shape());
   CHECK(dense.active == dense.total);
 }

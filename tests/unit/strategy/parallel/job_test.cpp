@@ -72,14 +72,16 @@ TEST_CASE("interleaving needs its schedule, stages, and whole groups of micro-ba
         "virtual_stages: one stage has nothing to interleave (pipeline of at least 2)");
   LargeModelJob plain = llama({.pipeline = 4, .virtual_stages = 2});
   plain.schedule = PipelineSchedule::one_f_one_b;
-  CHECK(fault_of(plain, 4) == "virtual_stages: schedule 1f1b has one chunk a stage (schedule = \"interleaved\")");
+  CHECK(fault_of(plain, 4) ==
+        "virtual_stages: schedule 1f1b has one chunk a stage (schedule = \"interleaved\")");
 }
 
 TEST_CASE("experts divide by expert, and their ranks are among those of a stage") {
   LargeModelJob job = test::job_of(test::mixtral_8x7b_shape(), {.expert = 16, .data = 16}, 1);
   CHECK(fault_of(job, 16) == "expert: 8 experts do not divide by expert = 16 (a divisor of 8)");
   job = test::job_of(test::mixtral_8x7b_shape(), {.expert = 8, .data = 4}, 1);
-  CHECK(fault_of(job, 4) == "expert: 4 ranks that share a stage do not divide by expert = 8 (a divisor of 4)");
+  CHECK(fault_of(job, 4) ==
+        "expert: 4 ranks that share a stage do not divide by expert = 8 (a divisor of 4)");
   CHECK(fault_of(llama({.expert = 2, .data = 2}), 2) ==
         "expert: the network has no experts (leave the key out)");
 }
@@ -96,9 +98,11 @@ TEST_CASE("a sequence divides by context, and heads do where Ulysses deals them 
 TEST_CASE("a batch divides into micro-batches, and ranks into groups of shards") {
   LargeModelJob job = llama({.data = 4});
   job.global_batch = 30;
-  CHECK(fault_of(job, 4) == "global_batch: 30 sequences of a step do not divide by global_batch = 4 (a divisor of 30)");
+  CHECK(fault_of(job, 4) ==
+        "global_batch: 30 sequences of a step do not divide by global_batch = 4 (a divisor of 30)");
   job.global_batch = 32, job.shard_group = 3;
-  CHECK(fault_of(job, 4) == "shard_group: 4 data-parallel ranks do not divide by shard_group = 3 (a divisor of 4)");
+  CHECK(fault_of(job, 4) ==
+        "shard_group: 4 data-parallel ranks do not divide by shard_group = 3 (a divisor of 4)");
 }
 
 TEST_CASE("gradients that are shared out leave a pipeline nothing to accumulate in") {
@@ -149,7 +153,8 @@ TEST_CASE("fewer GPUs than a replica takes are one GPU with the model for itself
 TEST_CASE("degrees are written without those of one") {
   CHECK(to_string(Degrees{}) == "DP 1");
   CHECK(to_string(Degrees{.data = 8}) == "DP 8");
-  CHECK(to_string(Degrees{.tensor = 8, .pipeline = 4, .virtual_stages = 2, .context = 2, .expert = 8, .data = 1}) ==
+  CHECK(to_string(
+            Degrees{.tensor = 8, .pipeline = 4, .virtual_stages = 2, .context = 2, .expert = 8, .data = 1}) ==
         "TP 8 x CP 2 x PP 4 x VP 2 x EP 8");
 }
 
@@ -161,7 +166,8 @@ TEST_CASE("tensor ranks over nodes and few micro-batches are told of") {
   // Four stages and four micro-batches: 3 of 7 turns.
   const auto few = warnings_of(llama({.pipeline = 4}, 4), 8);
   REQUIRE(few.size() == 1);
-  CHECK_THAT(few[0], ContainsSubstring("4 micro-batches fill a pipeline of 4 stages badly: stages wait 43 %"));
+  CHECK_THAT(few[0],
+             ContainsSubstring("4 micro-batches fill a pipeline of 4 stages badly: stages wait 43 %"));
 }
 
 }  // namespace parallel_job_test

@@ -1,7 +1,6 @@
 // Steps of large models on a small cluster: where their time goes, and what is said of their stages.
 #include "sim/strategy/parallel/large_step.hpp"
 
-
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/parallel/step_of_job.hpp"
 
@@ -19,11 +18,13 @@ LargeStep step_of(const LargeModelJob& job) { return StepOfJob(job).run(); }
 
 TEST_CASE("FLOPs of a step are three times those of forward, whatever the degrees") {
   const TransformerShape shape = test::four_layers_shape();
-  for (const Degrees& degrees : {Degrees{}, {.tensor = 8}, {.tensor = 2, .pipeline = 2, .data = 2}, {.context = 4}}) {
+  for (const Degrees& degrees :
+       {Degrees{}, {.tensor = 8}, {.tensor = 2, .pipeline = 2, .data = 2}, {.context = 4}}) {
     const LargeModelJob job = job_of(shape, degrees, 4);
     INFO(to_string(degrees));
     // Attention's backward has two and a half times its forward's arithmetic, 1 % of all here.
-    const double forward = forward_flops_per_token(shape, 4096, true) * static_cast<double>(job.tokens_per_step());
+    const double forward =
+        forward_flops_per_token(shape, 4096, true) * static_cast<double>(job.tokens_per_step());
     CHECK(step_of(job).model_flops == Approx(3 * forward).epsilon(0.02));
   }
 }

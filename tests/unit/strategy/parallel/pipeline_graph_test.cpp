@@ -61,10 +61,22 @@ void check_drawn(const PipelineRun& run, const std::vector<Drawn>& drawn) {
 // stage 1     F0 B0 B0 F1 B1 B1 F2 B2 B2 F3 B3 B3
 TEST_CASE("1F1B of two stages and four micro-batches takes the times that are drawn by hand") {
   const PipelineRun run = MadeUp(PipelineSchedule::one_f_one_b, 2).run(4);
-  check_drawn(run, {{0, 0, 'F', 0, 1}, {0, 1, 'F', 1, 2}, {1, 0, 'F', 1, 2}, {1, 0, 'B', 2, 4},
-                    {0, 0, 'B', 4, 6}, {1, 1, 'F', 4, 5}, {1, 1, 'B', 5, 7}, {0, 2, 'F', 6, 7},
-                    {1, 2, 'F', 7, 8}, {0, 1, 'B', 7, 9}, {1, 2, 'B', 8, 10}, {0, 3, 'F', 9, 10},
-                    {0, 2, 'B', 10, 12}, {1, 3, 'F', 10, 11}, {1, 3, 'B', 11, 13}, {0, 3, 'B', 13, 15}});
+  check_drawn(run, {{0, 0, 'F', 0, 1},
+                    {0, 1, 'F', 1, 2},
+                    {1, 0, 'F', 1, 2},
+                    {1, 0, 'B', 2, 4},
+                    {0, 0, 'B', 4, 6},
+                    {1, 1, 'F', 4, 5},
+                    {1, 1, 'B', 5, 7},
+                    {0, 2, 'F', 6, 7},
+                    {1, 2, 'F', 7, 8},
+                    {0, 1, 'B', 7, 9},
+                    {1, 2, 'B', 8, 10},
+                    {0, 3, 'F', 9, 10},
+                    {0, 2, 'B', 10, 12},
+                    {1, 3, 'F', 10, 11},
+                    {1, 3, 'B', 11, 13},
+                    {0, 3, 'B', 13, 15}});
   CHECK(run.end_s == Approx(15));  // (4 + 2 - 1) micro-batches of 3
   for (const StageRun& stage : run.stages) CHECK(stage.busy_s == Approx(12));
 }
@@ -74,9 +86,18 @@ TEST_CASE("messages between stages take their time, and passes wait for them") {
   MadeUp made(PipelineSchedule::one_f_one_b, 2);
   made.costs.message_s = 0.5;
   const PipelineRun run = made.run(4);
-  check_drawn(run, {{1, 0, 'F', 1.5, 2.5}, {1, 0, 'B', 2.5, 4.5}, {0, 0, 'B', 5, 7}, {1, 1, 'B', 5.5, 7.5},
-                    {0, 2, 'F', 7, 8}, {0, 1, 'B', 8, 10}, {1, 2, 'F', 8.5, 9.5}, {1, 2, 'B', 9.5, 11.5},
-                    {0, 3, 'F', 10, 11}, {0, 2, 'B', 12, 14}, {1, 3, 'B', 12.5, 14.5}, {0, 3, 'B', 15, 17}});
+  check_drawn(run, {{1, 0, 'F', 1.5, 2.5},
+                    {1, 0, 'B', 2.5, 4.5},
+                    {0, 0, 'B', 5, 7},
+                    {1, 1, 'B', 5.5, 7.5},
+                    {0, 2, 'F', 7, 8},
+                    {0, 1, 'B', 8, 10},
+                    {1, 2, 'F', 8.5, 9.5},
+                    {1, 2, 'B', 9.5, 11.5},
+                    {0, 3, 'F', 10, 11},
+                    {0, 2, 'B', 12, 14},
+                    {1, 3, 'B', 12.5, 14.5},
+                    {0, 3, 'B', 15, 17}});
   CHECK(run.end_s == Approx(17));
 }
 
@@ -93,7 +114,8 @@ TEST_CASE("interleaving divides the bubble by the number of chunks") {
     for (const int chunks : {2, 4}) {
       for (const int micro_batches : {stages, 4 * stages}) {
         const double ideal = 3.0 * micro_batches;
-        const double share = MadeUp(PipelineSchedule::interleaved, stages, chunks).bubble(micro_batches) / ideal;
+        const double share =
+            MadeUp(PipelineSchedule::interleaved, stages, chunks).bubble(micro_batches) / ideal;
         INFO(stages << " stages of " << chunks << ", " << micro_batches << " micro-batches");
         CHECK(share == Approx((stages - 1.0) / (chunks * micro_batches)));
       }

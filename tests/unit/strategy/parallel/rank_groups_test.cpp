@@ -15,9 +15,9 @@ using namespace foretrain;
 
 namespace {
 
-constexpr RankGroup kPartitions[] = {RankGroup::tensor, RankGroup::context, RankGroup::expert,
-                                     RankGroup::expert_tensor, RankGroup::gradients, RankGroup::shards,
-                                     RankGroup::replicas, RankGroup::expert_gradients};
+constexpr RankGroup kPartitions[] = {RankGroup::tensor,        RankGroup::context,         RankGroup::expert,
+                                     RankGroup::expert_tensor, RankGroup::gradients,       RankGroup::shards,
+                                     RankGroup::replicas,      RankGroup::expert_gradients};
 
 LargeModelJob job_of(const Degrees& degrees, int shard_group = 0) {
   LargeModelJob job = test::job_of(test::mixtral_8x7b_shape(), degrees, 8);
@@ -80,7 +80,8 @@ TEST_CASE("every rank is in exactly one group of each kind, all of them of one s
 }
 
 TEST_CASE("groups are as large as their degrees") {
-  const LargeModelJob job = job_of({.tensor = 2, .context = 2, .expert = 4, .expert_tensor = 2, .data = 4}, 2);
+  const LargeModelJob job =
+      job_of({.tensor = 2, .context = 2, .expert = 4, .expert_tensor = 2, .data = 4}, 2);
   const auto size = [&](RankGroup group) { return group_ranks(job, group, 5).size(); };
   CHECK(size(RankGroup::tensor) == 2);
   CHECK(size(RankGroup::context) == 2);
@@ -157,7 +158,8 @@ TEST_CASE("an exchange's time is scaled, asked for once, and nothing among one")
   const Cluster cluster = Cluster::build(spec, 1);
   ClusterCollectives collectives(cluster);
   const LargeModelJob job = job_of({.tensor = 8});
-  GroupExchanges exchanges(job, cluster, ranks, {}, collectives), half(job, cluster, ranks, {}, collectives, 0.5);
+  GroupExchanges exchanges(job, cluster, ranks, {}, collectives),
+      half(job, cluster, ranks, {}, collectives, 0.5);
   const ExchangeTime& first = exchanges.at(RankGroup::tensor, Exchange::all_reduce, 1e6);
   CHECK(&first == &exchanges.at(RankGroup::tensor, Exchange::all_reduce, 1e6));
   CHECK(half.at(RankGroup::tensor, Exchange::all_reduce, 1e6).seconds == Approx(first.seconds / 2));

@@ -40,7 +40,8 @@ TEST_CASE("what is shared out is cut by the ranks that share it") {
   const StageMemory all = stage_memory(job)[0];
   CHECK(all.weights == 0);  // masters are the weights
   CHECK(all.optimizer + all.gradients == Approx(16 * kParameters / 8));
-  // Two layers gathered in 16 bit, and one layer's gradients in fp32: 8 bytes of (8.03 - 2 x 0.525) / 32 billion.
+  // Two layers gathered in 16 bit, and one layer's gradients in fp32: 8 bytes of (8.03 - 2 x 0.525) / 32
+  // billion.
   const ParameterCount count = parameters_of(job.shape);
   CHECK(all.buckets == Approx(8.0 * static_cast<double>(count.attention + count.dense)));
 }

@@ -17,7 +17,8 @@ struct StepOfJob {
 
   explicit StepOfJob(const LargeModelJob& asked)
       : job(asked), spec(h100_cluster((asked.gpus() + 7) / 8)), ranks(place_packed(asked.gpus(), 8)) {
-    spec.node.gpu.memory = {80LL << 30}, spec.node.gpu.memory_bandwidth = {3350e9}, spec.node.gpu.sm_count = 132;
+    spec.node.gpu.memory = {80LL << 30}, spec.node.gpu.memory_bandwidth = {3350e9},
+    spec.node.gpu.sm_count = 132;
     spec.node.gpu.fp16 = spec.node.gpu.bf16 = {989.4e12}, spec.node.gpu.fp8 = {1978.9e12};
     device.kernel = default_kernel_calibration(spec.node.gpu);
     device.rank_spread = 0;
