@@ -322,6 +322,16 @@ void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bott
   if (rest > 1e-9 * factor) flows.push_back({{worst.link}, rest});
 }
 
+/// In an alltoall the GPUs of another node are told by the first of those that use a NIC, whose own links do
+/// not carry what that one stands for.
+void Communicator::drop_links_of_others(Route& route, int first) const {
+  const Cluster& cluster = state_->cluster;
+  std::erase_if(route.links, [&](LinkId link) {
+    const bool is_own = link >= cluster.first_link(first) && link < cluster.first_link(first + 1);
+    return link < cluster.first_link(cluster.nodes()) && !is_own;
+  });
+}
+
 std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
   return flows(plan, state_->job.nodes.front().node);
 }
@@ -334,6 +344,7 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan, int fir
   state_->traffic.visit(key, [&](const TrafficEdge& edge) {
     if (edge.from.node != first && edge.to.node != first) return;
     Route route = state_->traffic.route(edge);
+    if (plan.op == CollectiveOp::alltoall) drop_links_of_others(route, first);
     const double weight = edge.share * factor * wire_bytes(plan, route);
     flows.push_back({std::move(route.links), weight});
   });

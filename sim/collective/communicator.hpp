@@ -96,6 +96,7 @@ class Communicator {
   double wire_bytes(const CollectivePlan& plan, const Route& route) const;
 
  private:
+  void drop_links_of_others(Route& route, int first) const;
   void add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst, double factor) const;
 
   struct State;
