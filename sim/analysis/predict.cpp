@@ -51,7 +51,7 @@ class Predictor {
       if (progress_)
         progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(prediction.points.size()));
     }
-    prediction.extrapolated = extrapolations(scenario_, prediction.points);
+    if (!scenario_.parallel) prediction.extrapolated = extrapolations(scenario_, prediction.points);
     prediction.crossover = crossover_of_job(points_, most_gpus_, {options_.every_gpu, !all_fit(prediction)},
                                             prediction.decisions);
     prediction.crossover_spread = intervals.crossover_spread();

@@ -42,7 +42,8 @@ struct SearchSpace {
   /// themselves are smooth. Cheap.
   std::function<double(int gpus)> samples_per_step{};
   bool jumps = false;  ///< steps jump from one number of GPUs to the next, so that no number tells of another
-  int unit = 1;        ///< GPUs that work together: only multiples count, and one GPU, the baseline
+  /// Numbers that a job can have; one GPU, the baseline, always counts. Empty: all.
+  std::function<bool(int gpus)> usable{};
   bool every_gpu = false;     ///< also the numbers between whole nodes
   std::vector<int> listed{};  ///< asked for by name: they count, whatever they are
   /// What does not is no answer, but for one GPU, the baseline; beyond 16 GPUs more need no more memory each.

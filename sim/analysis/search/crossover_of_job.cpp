@@ -110,6 +110,7 @@ int most_searched(const Scenario& scenario) {
 
 Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which) {
   const Scenario& scenario = points.simulator().scenario();
+  const std::function<bool(int)> usable = [&scenario](int gpus) { return runs_on(*scenario.parallel, gpus); };
   const std::function<bool(int)> fits = [&points](int gpus) { return points.fits(gpus); };
   return find_crossover([&points](int gpus) { return points.throughput(gpus); },
                         {.most_gpus = most_gpus,
@@ -117,7 +118,7 @@ Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNum
                          .budget = search_budget(*scenario.workload.model),
                          .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
                          .jumps = has_servers(scenario) || has_unlike_gpus(scenario),
-                         .unit = scenario.parallel ? scenario.parallel->degrees.model() : 1,
+                         .usable = scenario.parallel ? usable : nullptr,
                          .every_gpu = which.every_gpu,
                          .listed = whole_nodes_of(scenario),
                          .fits = which.only_what_fits ? fits : nullptr});

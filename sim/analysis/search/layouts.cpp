@@ -74,7 +74,8 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
           other.sharding = sharding, other.recompute = recompute;
           if (!is_fixed("schedule"))
             other.schedule = v > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
-          if (faults_of(other, request_.gpus).empty()) jobs.push_back(other);
+          const bool shares = sharding != ModelSharding::parameters || other.shards() > 1;
+          if (shares && faults_of(other, request_.gpus).empty()) jobs.push_back(other);
           if (jobs.size() > kMostLayouts)
             throw InputError(fmt::format("more than {} layouts", kMostLayouts),
                              "fix some of their keys, as in --set parallel.tensor=8");
@@ -161,10 +162,10 @@ std::string why_first(const std::vector<ModelLayout>& layouts) {
     if (loss(i) > loss(most)) most = i;
   if (other->step_s < first.step_s * (1 + kTie))
     return fmt::format("{} takes as long within {:.0f} %", other->point.layout, 100 * kTie);
-  return fmt::format(
-      "{}, the best of other degrees, takes {:.0f} % longer: {} of {} more for {}", other->point.layout,
-      100 * (other->step_s / first.step_s - 1), to_string(seconds(std::max(0.0, loss(most)))),
-      to_string(seconds(other->step_s - first.step_s)), name_of_account(static_cast<Account>(most)));
+  return fmt::format("{}, the best of other degrees, takes {:.0f} % longer, most of all for {} (+{})",
+                     other->point.layout, 100 * (other->step_s / first.step_s - 1),
+                     name_of_account(static_cast<Account>(most)),
+                     to_string(seconds(std::max(0.0, loss(most)))));
 }
 
 struct OtherMachine {

@@ -42,7 +42,7 @@ std::vector<int> requested_numbers(const SearchSpace& space) {
   for (int n = 1; n <= (space.every_gpu ? kEveryNumberUpTo : per_node); ++n) add(n);
   for (int n = per_node; n <= kEveryNumberUpTo; n += per_node) add(n);
   for (const int gpus : space.listed) add(gpus);
-  std::erase_if(numbers, [&](int gpus) { return gpus > 1 && gpus % space.unit != 0; });
+  if (space.usable) std::erase_if(numbers, [&](int gpus) { return gpus > 1 && !space.usable(gpus); });
   std::vector<int> out(numbers.begin(), numbers.end());
   if (space.fits) leave_out_what_does_not_fit(out, space.fits);
   return out;

@@ -60,7 +60,8 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 /// What is needed, what there is, and the largest batch between the two.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   if (scenario.parallel) {
-    const LargeModelJob job = job_on(*scenario.parallel, point.gpus);
+    const LargeModelJob& asked = *scenario.parallel;
+    const LargeModelJob job = job_on(asked, std::max(point.gpus, fewest_gpus_of(asked)));
     point.memory = memory_of(job), point.memory_capacity = gpu_of(point, scenario).capacity();
     point.largest_batch = largest_micro_batch(job, point.memory_capacity);
     return;

@@ -71,6 +71,14 @@ void end_at_zero(SimulatedStep& step) {
   for (double& account : step.breakdown) account *= step.step_s / sum;
 }
 
+void stretch(SimulatedStep& step, double factor) {
+  step.step_s *= factor;
+  for (double& account : step.breakdown) account *= factor;
+  for (double& account : step.critical) account *= factor;
+  for (double& wait : step.waits) wait *= factor;
+  for (StepPart& part : step.parts) part.seconds *= factor;
+}
+
 /// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one
 /// costs the same.
 SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
@@ -311,16 +319,21 @@ SimulatedStep StepSimulator::simulate_alike(Run run, const DeviceModel& device, 
   return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
 }
 
+LargeModelJob StepSimulator::parallel_job(int gpus) const {
+  return job_on(*scenario_.parallel, std::max(gpus, fewest_gpus_of(*scenario_.parallel)));
+}
+
+/// Fewer GPUs than can run the job have their share of what the fewest do: efficiencies count from there.
 SimulatedStep StepSimulator::simulate_parallel(int gpus, const DeviceModel& device, Reading reading) const {
   const LargeModelJob job = parallel_job(gpus);
-  Placement ranks = placement(gpus);
-  ranks.ranks.resize(static_cast<std::size_t>(job.gpus()));
+  const Placement ranks = placement(job.gpus());
   const LargeStep step = simulate_large_step({job, cluster(), ranks, device, scenario_.collective,
                                               *machine_->collectives, reading != Reading::time});
   refuse_endless_step(step.step_s);
   const NodeSpec& node = cluster().node_spec(ranks.ranks.front().node);
   SimulatedStep out = as_simulated(step, node, reading);
   if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
+  if (gpus < job.gpus()) stretch(out, static_cast<double>(job.gpus()) / gpus);
   return out;
 }
 

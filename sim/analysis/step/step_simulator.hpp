@@ -116,8 +116,8 @@ class StepSimulator {
   const std::vector<KindBatches>& batches(int gpus) const;
   /// The same over all ranks, rounded up: into so many samples a sampler cuts the ranks' shares.
   std::int64_t mean_batch(int gpus) const;
-  /// With [parallel], the job on so many GPUs, of which the first job_on().gpus() work.
-  LargeModelJob parallel_job(int gpus) const { return job_on(*scenario_.parallel, gpus); }
+  /// With [parallel], the job on so many GPUs; on fewer than can run it that on the fewest which can.
+  LargeModelJob parallel_job(int gpus) const;
   /// Samples per optimizer step over all GPUs that work.
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }

@@ -157,7 +157,10 @@ constexpr KeyRow kKeys[] = {
     {"tensor", [](const ValidatedLargeModel& p) { return fmt::format("TP {:>2}", p.degrees.tensor); }},
     {"pipeline", [](const ValidatedLargeModel& p) { return fmt::format("PP {:>2}", p.degrees.pipeline); }},
     {"data", [](const ValidatedLargeModel& p) { return fmt::format("DP {:>3}", p.degrees.data); }},
-    {"precision", [](const ValidatedLargeModel& p) { return p.row->precision; }},
+    {"precision",
+     [](const ValidatedLargeModel& p) {
+       return p.row->precision.empty() ? "precision not told" : p.row->precision;
+     }},
     {"framework", [](const ValidatedLargeModel& p) { return p.row->framework; }},
     {"cluster", [](const ValidatedLargeModel& p) { return p.cluster; }},
 };

@@ -273,7 +273,9 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
           "CSV with the columns "
           "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
           "(training), series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives) or "
-          "op,shape,precision,gpu,time_us,kernel,source (kernels)")
+          "op,shape,precision,gpu,time_us,kernel,source (kernels), or of large models with "
+          "tp,pp,…,step_time_s "
+          "(docs/measured/llm.csv)")
       ->required();
   command->add_flag(
       "--no-anchor", options.no_anchor,

@@ -1,4 +1,6 @@
 // A layout in the options of Megatron-LM, torchtitan and nanotron.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/report/plan/plan_reports.hpp"
@@ -22,7 +24,8 @@ std::string megatron_line(const LargeModelJob& job) {
   if (d.tensor > 1 && job.sequence_parallel) line += " --sequence-parallel";
   if (job.sharding == ModelSharding::optimizer)
     line += " --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather";
-  if (job.sharding == ModelSharding::parameters) line += " --use-torch-fsdp2";
+  if (job.sharding == ModelSharding::parameters)
+    line += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params";
   if (job.recompute == Recompute::full) line += " --recompute-granularity full --recompute-method uniform";
   if (job.recompute == Recompute::selective) line += " --recompute-granularity selective";
   return line + fmt::format(" --micro-batch-size {} --global-batch-size {} --seq-length {}", job.micro_batch,
@@ -32,13 +35,19 @@ std::string megatron_line(const LargeModelJob& job) {
 /// torchtitan/config: [parallelism] and [training] as options of run_train.sh.
 std::string torchtitan_line(const LargeModelJob& job) {
   const Degrees& d = job.degrees;
-  const int shard = job.sharding == ModelSharding::parameters ? job.shards() : 1;
-  return fmt::format(
-      "./run_train.sh --parallelism.tensor_parallel_degree {} --parallelism.pipeline_parallel_degree {} "
-      "--parallelism.context_parallel_degree {} --parallelism.data_parallel_shard_degree {} "
-      "--parallelism.data_parallel_replicate_degree {} --training.local_batch_size {} --training.seq_len {}",
-      d.tensor, d.pipeline, d.context, shard, d.data / std::max(1, shard), job.global_batch / d.data,
-      job.sequence);
+  const int shard = job.shards_parameters() ? std::max(1, job.shards() / d.context) : 1;
+  std::string line = fmt::format(
+      "./run_train.sh --parallelism.tensor_parallel_degree {} --parallelism.context_parallel_degree {} "
+      "--parallelism.data_parallel_shard_degree {} --parallelism.data_parallel_replicate_degree {}",
+      d.tensor, d.context, shard, d.data / shard);
+  if (d.pipeline > 1)
+    line += fmt::format(
+        " --parallelism.pipeline_parallel_degree {} --parallelism.pipeline_parallel_microbatch_size {}",
+        d.pipeline, job.micro_batch);
+  return line +
+         fmt::format(" --training.local_batch_size {} --training.global_batch_size {} --training.seq_len {}",
+                     d.pipeline > 1 ? job.global_batch / d.data : job.micro_batch, job.global_batch,
+                     job.sequence);
 }
 
 /// nanotron's YAML as overrides of one line.

@@ -22,8 +22,8 @@ std::string answer(const LayoutSearch& search) {
                                 decimal(first.point.tokens_per_s_per_gpu, 0), percent(first.point.mfu, 1),
                                 bytes_text(first.memory_bytes));
   if (tied > 0)
-    out += fmt::format("{} others take as long within {:.0f} %: choose among them by memory.\n", tied,
-                       100 * kTie);
+    out += fmt::format("{} as long within {:.0f} %: choose by memory.\n",
+                       tied == 1 ? "One other takes" : fmt::format("{} others take", tied), 100 * kTie);
   out += "Why: " + search.why_first + ".\n";
   for (const std::string& change : search.would_change) out += "What would change it: " + change + ".\n";
   if (search.would_change.empty())
@@ -32,7 +32,7 @@ std::string answer(const LayoutSearch& search) {
 }
 
 std::string row(std::size_t place, const ModelLayout& layout) {
-  return fmt::format("{:>5} {:>10} {:>10} {:>7} {:>7} {:>10}{} {:<28} {}\n",
+  return fmt::format("{:>5} {:>10} {:>10} {:>7} {:>7} {:>10}{} {:<36} {}\n",
                      layout.is_tied ? "1=" : std::to_string(place), to_string(seconds(layout.step_s)),
                      decimal(layout.point.tokens_per_s_per_gpu, 0), percent(layout.point.mfu, 1),
                      percent(layout.point.bubble, 1), bytes_text(layout.memory_bytes),
@@ -51,7 +51,7 @@ std::string write_plan_table(const LayoutSearch& search, const PlanReportOptions
       static_cast<double>(search.tokens) / 1e6, search.possible, search.without_memory,
       search.layouts.size());
   if (search.layouts.empty()) return out + "Nothing fits: " + search.why_none + ".\n";
-  out += fmt::format("\n{:>5} {:>10} {:>10} {:>7} {:>7} {:>10}  {:<28} {}\n", "place", "step", "tokens/s/GPU",
+  out += fmt::format("\n{:>5} {:>10} {:>10} {:>7} {:>7} {:>10}  {:<36} {}\n", "place", "step", "tokens/s/GPU",
                      "MFU %", "bubble", "memory", "layout", "with");
   std::size_t shown = 0;
   for (std::size_t i = 0; i < search.layouts.size(); ++i) {

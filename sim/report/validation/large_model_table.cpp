@@ -84,15 +84,15 @@ std::string memory_lines(const LargeModelValidation& v) {
 std::string skipped_rows(const std::vector<SkippedRow>& skipped) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : skipped) ++reasons[row.why];
-  std::string out = reasons.empty() ? "" : "\nSkipped\n";
-  for (const auto& [why, rows] : reasons) out += fmt::format("{:>6} rows: {}\n", rows, why);
+  std::string out = reasons.empty() ? "" : "\nSkipped rows\n";
+  for (const auto& [why, rows] : reasons) out += fmt::format("{:>6}  {}\n", rows, why);
   return out;
 }
 
 std::string told_lines(const LargeModelValidation& v) {
-  std::string out = v.provenance.empty() ? "" : "\nTold by " + v.provenance + "\n";
+  std::string out = v.provenance.empty() ? "" : "\nTold by " + v.provenance + ", rows\n";
   for (const InferredSetting& told : v.inferred_settings)
-    out += fmt::format("{:>6} rows: {} ({})\n", told.rows, told.what, told.said_in);
+    out += fmt::format("{:>6}  {} ({})\n", told.rows, told.what, told.said_in);
   return out;
 }
 
@@ -102,7 +102,7 @@ std::string write_large_model_table(const LargeModelValidation& v, const std::ve
   static const std::vector<GroupKeys> kUsual{{"class"},  {"source"},   {"model"}, {"gpu", "precision"},
                                              {"tensor"}, {"pipeline"}, {"gpus"}};
   std::string out =
-      fmt::format("{} rows, {} predicted, {} skipped{}\n\n", v.rows, v.points.size(), v.skipped.size(),
+      fmt::format("{} rows, {} predicted, {} skipped{}\n", v.rows, v.points.size(), v.skipped.size(),
                   v.anchored ? "; the fewest GPUs of each series scale the others" : "");
   out += fmt::format("{:>6}  {:>14} {:>7}   {:>14}   {:>14}   errors in %: median, p90\n", "rows",
                      "predicted", "bias", "constant MFU", "roofline");

@@ -168,11 +168,10 @@ KernelPrecision precision_of(Precision precision) {
 
 /// 1, 2, 4, … times what one replica takes, up to the cluster.
 std::vector<int> usual_gpus_of(const LargeModelJob& job, std::int64_t most) {
-  const Degrees& d = job.degrees;
-  if (d.data > 0) return {d.gpus()};
+  const std::int64_t fewest = fewest_gpus_of(job);
+  if (job.degrees.data > 0) return {static_cast<int>(fewest)};
   std::vector<int> gpus;
-  for (std::int64_t n = d.model(); n <= std::max<std::int64_t>(most, d.model()); n *= 2)
-    gpus.push_back(static_cast<int>(n));
+  for (std::int64_t n = fewest; n <= std::max(most, fewest); n *= 2) gpus.push_back(static_cast<int>(n));
   return gpus;
 }
 
@@ -188,11 +187,28 @@ void report_faults(TableReader& parallel, const Scenario& scenario) {
   }
 }
 
+/// Large models are trained in 16 bit or less.
+void settle_products(Scenario& scenario) {
+  if (is_half(scenario.workload.precision)) return;
+  scenario.workload.precision = Precision::bf16;
+  scenario.warnings.emplace_back("[parallel] runs products in bf16: model.precision = \"bf16\", or \"fp8\"");
+}
+
+void add_warnings(Scenario& scenario) {
+  const LargeModelJob& job = *scenario.parallel;
+  if (const int fewest = fewest_gpus_of(job); fewest > 1)
+    scenario.warnings.push_back(fmt::format(
+        "speedups and efficiencies count from {}, the fewest that can run it", counted(fewest, "GPU")));
+  for (std::string& warning : warnings_of(job_on(job, scenario.gpus.back()), scenario.cluster.node.gpus))
+    scenario.warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 void read_parallel(TableReader& parallel, Scenario& scenario) {
   LargeModelJob job;
   job.degrees.data = 0, job.global_batch = 0;
+  settle_products(scenario);
   job.precision = precision_of(scenario.workload.precision);
   read_keys(parallel, parallel_keys(), job);
   const RecognizedTransformer seen = recognize_transformer(scenario.model);
@@ -211,11 +227,7 @@ void read_parallel(TableReader& parallel, Scenario& scenario) {
   scenario.parallel = job;
   if (!scenario.lists_gpus) scenario.gpus = usual_gpus_of(job, gpus_of_job(scenario));
   report_faults(parallel, scenario);
-  for (const int gpus : scenario.gpus) {
-    if (gpus != scenario.gpus.back()) continue;
-    for (std::string& warning : warnings_of(job_on(job, gpus), scenario.cluster.node.gpus))
-      scenario.warnings.push_back(std::move(warning));
-  }
+  add_warnings(scenario);
 }
 
 }  // namespace foretrain

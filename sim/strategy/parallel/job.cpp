@@ -11,10 +11,6 @@ LargeModelJob job_on(const LargeModelJob& asked, int gpus) {
   constexpr int kTurnsOfBatch = 4;
   LargeModelJob job = asked;
   Degrees& d = job.degrees;
-  if (gpus < d.model()) {
-    d = Degrees{}, job.shard_group = 0;
-    if (job.schedule != PipelineSchedule::afab) job.schedule = PipelineSchedule::one_f_one_b;
-  }
   if (d.data == 0) d.data = std::max(1, gpus / std::max(1, d.model()));
   const std::int64_t turn = job.micro_batch * d.data;
   if (job.global_batch == 0) job.global_batch = turn * (d.pipeline > 1 ? kTurnsOfBatch * d.pipeline : 1);

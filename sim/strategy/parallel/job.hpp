@@ -81,9 +81,13 @@ struct LargeModelJob {
 };
 
 /// The job on so many GPUs: `data` 0 becomes what they leave, `global_batch` 0 four micro-batches for each
-/// stage and replica. A global batch that does not divide is rounded up to whole micro-batches. With fewer
-/// GPUs than one replica takes, one GPU has the model for itself, whatever its memory.
+/// stage and replica. A global batch that does not divide is rounded up to whole micro-batches.
 LargeModelJob job_on(const LargeModelJob& asked, int gpus);
+
+/// The fewest GPUs that the job can run on: one replica's, or where experts need more ranks several.
+int fewest_gpus_of(const LargeModelJob& asked);  // job_checks.cpp
+/// Whether it can run on just so many.
+bool runs_on(const LargeModelJob& asked, int gpus);
 
 std::string_view name_of(PipelineSchedule schedule);
 std::string_view name_of(ModelSharding sharding);

@@ -130,6 +130,20 @@ std::vector<JobFault> faults_of(const LargeModelJob& job, int gpus) {
   return checks.faults;
 }
 
+bool runs_on(const LargeModelJob& asked, int gpus) {
+  return gpus >= asked.degrees.model() && gpus % asked.degrees.model() == 0 &&
+         faults_of(job_on(asked, gpus), gpus).empty();
+}
+
+int fewest_gpus_of(const LargeModelJob& asked) {
+  constexpr int kMostReplicas = 4096;
+  const int one = asked.degrees.model();
+  if (asked.degrees.data > 0) return asked.degrees.gpus();
+  for (int replicas = 1; replicas <= kMostReplicas && one <= Degrees::kMostGpus / replicas; ++replicas)
+    if (runs_on(asked, one * replicas)) return one * replicas;
+  return one;
+}
+
 std::vector<std::string> warnings_of(const LargeModelJob& job, int gpus_per_node) {
   std::vector<std::string> warnings;
   const Degrees& d = job.degrees;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/parallel/pipeline_graph.hpp"
 #include "sim/strategy/process/losses.hpp"
@@ -132,17 +133,18 @@ void LargeStepMaker::explain(const PipelineCosts& costs, LargeStep& step) {
       2.0 * static_cast<double>(job_.micro_batch * job_.sequence / d.context * job_.shape.hidden);
   if (d.tensor > 1)
     step.decisions.add("tensor exchange", exchanges_.at(RankGroup::tensor, Exchange::all_gather, width).how,
-                       fmt::format("{} of one layer's input among {} ranks on {} nodes",
+                       fmt::format("{} of one layer's input among {} ranks on {}",
                                    to_string(Bytes{static_cast<std::int64_t>(width)}), d.tensor,
-                                   exchanges_.nodes(RankGroup::tensor)));
+                                   counted(exchanges_.nodes(RankGroup::tensor), "node")));
   if (d.pipeline > 1)
     step.decisions.add("message between stages",
                        to_string(Bytes{static_cast<std::int64_t>(costs.message_bytes)}),
                        fmt::format("{:.3g} ms; each micro-batch, each way", costs.message_s * 1e3));
-  for (std::size_t i = 0; i < costs.stages.size() && i < 1; ++i)
-    step.decisions.add("gradients", costs.stages[i].how,
-                       fmt::format("{:.3g} ms in {} messages on stage 0", costs.stages[i].gradients_s * 1e3,
-                                   costs.stages[i].messages));
+  const StageEnd& first = costs.stages.front();
+  if (first.gradients_s > 0)
+    step.decisions.add("gradients", first.how,
+                       fmt::format("{:.3g} ms in {} on stage 0", first.gradients_s * 1e3,
+                                   counted(first.messages, "message")));
 }
 
 LargeStep LargeStepMaker::make() {

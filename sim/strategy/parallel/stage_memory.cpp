@@ -31,7 +31,7 @@ StateBytes state_bytes(const LargeModelJob& job, int shards) {
   const double share = 1.0 / std::max(1, shards);
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
   if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
-  if (job.sharding == ModelSharding::parameters) {
+  if (job.shards_parameters()) {
     bytes.weights = 0;  // those of the optimizer are the weights; layers are gathered in 16 bit
     bytes.gradients = 4 * share;
   }

@@ -27,7 +27,7 @@ double share(const Breakdown& breakdown, Account account) {
 TEST_CASE("accounts of a step of several degrees sum to it, and so do its parts") {
   const StepOfJob site = wide();
   const LargeStep step = site.run(true);
-  const SimulatedStep out = as_simulated(step, site.job, site.spec.node, Reading::parts);
+  const SimulatedStep out = as_simulated(step, site.spec.node, Reading::parts);
   CHECK(out.step_s == step.step_s);
   CHECK(std::accumulate(out.breakdown.begin(), out.breakdown.end(), 0.0) ==
         Approx(step.step_s).epsilon(1e-6));
@@ -43,7 +43,7 @@ TEST_CASE("accounts of a step of several degrees sum to it, and so do its parts"
 TEST_CASE("what is exposed waits for NVLink inside nodes, for the network between them") {
   const StepOfJob site = wide();
   const LargeStep step = site.run();
-  const SimulatedStep out = as_simulated(step, site.job, site.spec.node, Reading::accounts);
+  const SimulatedStep out = as_simulated(step, site.spec.node, Reading::accounts);
   const double network = out.waits[static_cast<std::size_t>(LinkKind::network)];
   const double nvlink = out.waits[static_cast<std::size_t>(LinkKind::nvlink)];
   CHECK(network == step.between_s);
@@ -53,7 +53,7 @@ TEST_CASE("what is exposed waits for NVLink inside nodes, for the network betwee
 
 TEST_CASE("where only the time is read nothing else is filled") {
   const StepOfJob site = wide();
-  const SimulatedStep out = as_simulated(site.run(), site.job, site.spec.node, Reading::time);
+  const SimulatedStep out = as_simulated(site.run(), site.spec.node, Reading::time);
   CHECK(out.step_s > 0);
   CHECK(out.breakdown == Breakdown{});
   CHECK(out.parts.empty());
