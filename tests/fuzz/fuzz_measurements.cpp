@@ -24,6 +24,9 @@ void check_sound(const foretrain::MeasurementFile& file) {
   for (const auto& m : file.kernels)
     require(m.op != nullptr && m.time_us > 0 && std::isfinite(m.time_us) && m.shape.rows >= 1 &&
             m.shape.batch >= 1 && m.shape.result_side() >= 1);
+  for (const auto& m : file.large_models)
+    require(m.nodes >= 1 && m.gpus >= m.nodes && m.step_s >= 0 && std::isfinite(m.step_s) &&
+            std::isfinite(m.memory_gb));
 }
 
 }  // namespace

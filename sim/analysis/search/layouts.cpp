@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kUsualTokens = 1 << 20;
 constexpr int kMostChunks = 8;  ///< virtual stages that are tried
-constexpr std::int64_t kMostMicroBatch = 8;
 /// From here on sequences are long enough to be cut.
 constexpr std::int64_t kLongSequence = 16384;
 /// So many layouts are looked at again on other machines.
@@ -64,8 +63,7 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
   std::vector<ModelSharding> shardings{ModelSharding::optimizer};
   if (stages == 1 && job.degrees.data > 1) shardings.push_back(ModelSharding::parameters);
   for (const int v : values("virtual_stages", own_.degrees.virtual_stages, chunks)) {
-    for (std::int64_t micro = 1; micro <= kMostMicroBatch; micro *= 2) {
-      if (is_fixed("micro_batch") && micro != own_.micro_batch) continue;
+    for (const std::int64_t micro : values<std::int64_t>("micro_batch", own_.micro_batch, {1, 2, 4, 8})) {
       for (const ModelSharding sharding : values("shard", own_.sharding, shardings)) {
         for (const Recompute recompute :
              values("recompute", own_.recompute, {Recompute::none, Recompute::full})) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/predict.hpp"
 #include "sim/analysis/step/prediction_point.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/scenario.hpp"

@@ -17,7 +17,7 @@ namespace foretrain {
 namespace {
 
 using J = LargeModelJob;
-constexpr std::int64_t kMostDegree = 1 << 20, kMostSequences = std::int64_t{1} << 40;
+constexpr std::int64_t kMostDegree = kMostParallelDegree;
 
 template <auto Member>
 Takes<J> degree() {
@@ -52,11 +52,12 @@ Keys<J> degree_keys() {
       {"expert_tensor", degree<&Degrees::expert_tensor>(), "2", "1",
        "ranks that share each expert's matrices"},
       {"data", degree<&Degrees::data>(), "16", "what the GPUs leave", "replicas of the model"},
-      {"micro_batch", takes::integer<&J::micro_batch>(1, kMostSequences), "1", "1",
+      {"micro_batch", takes::integer<&J::micro_batch>(1, kMostMicroBatch), "1", "1",
        "sequences that pass the stages together"},
-      {"global_batch", takes::integer<&J::global_batch>(1, kMostSequences), "1024",
-       "one micro-batch for each replica and stage", "sequences of an optimizer step"},
-      {"sequence", takes::integer<&J::sequence>(1, kMostSequences), "8192", "the network's",
+      {"global_batch", takes::integer<&J::global_batch>(1, kMostGlobalBatch), "1024",
+       "four micro-batches for each replica and stage, one where there is one stage",
+       "sequences of an optimizer step"},
+      {"sequence", takes::integer<&J::sequence>(1, kMostTokens), "8192", "the network's",
        "tokens of a sequence"},
   };
 }
@@ -177,6 +178,12 @@ std::vector<int> usual_gpus_of(const LargeModelJob& job, std::int64_t most) {
 
 /// Keys of faults are those of this table.
 void report_faults(TableReader& parallel, const Scenario& scenario) {
+  const std::int64_t fewest = fewest_gpus_of(*scenario.parallel), room = gpus_of_job(scenario);
+  if (fewest > room)
+    return parallel.report(
+        parallel.span_of("tensor"),
+        fmt::format("these degrees take {} GPUs, cluster {} has {}", fewest, scenario.cluster.name, room),
+        "smaller degrees");
   std::set<std::string> reported;
   for (const int gpus : scenario.gpus) {
     for (const JobFault& fault : faults_of(job_on(*scenario.parallel, gpus), gpus)) {

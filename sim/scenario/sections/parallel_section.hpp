@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// `data` 0 means: what the GPUs leave; `global_batch` 0: a micro-batch for each data-parallel rank.
+/// `data` 0 means: what the GPUs leave; `global_batch` 0: as job_on() fills it in.
 const Keys<LargeModelJob>& parallel_keys();
 
 /// A setting "parallel.tensor" of a measured row; others are left alone. Throws InputError for a value that

@@ -239,7 +239,7 @@ PassTime pass_between(const PassGraph& pass, const Timeline& timeline, Time from
   time.compute = spent(PassCharge::compute), time.tensor = spent(PassCharge::tensor);
   time.context = spent(PassCharge::context), time.expert = spent(PassCharge::expert);
   time.data = spent(PassCharge::data), time.total = to_seconds(until - from);
-  time.host = time.total - time.compute - time.tensor - time.context - time.expert - time.data;
+  time.host = std::max(0.0, time.total - time.compute - time.tensor - time.context - time.expert - time.data);
   return time;
 }
 

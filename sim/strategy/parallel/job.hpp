@@ -95,6 +95,12 @@ std::string_view name_of(Recompute recompute);
 /// "TP 8 x PP 4 x DP 2", degrees of 1 left out; "DP 8" at least.
 std::string to_string(const Degrees& degrees);
 
+/// Largest numbers of a job: beyond them it was not meant, and products of them fit into 64 bits.
+inline constexpr std::int64_t kMostParallelDegree = 1 << 16, kMostMicroBatch = 1 << 24,
+                              kMostGlobalBatch = std::int64_t{1} << 32, kMostTokens = 1 << 28;
+/// Of one micro-batch.
+inline constexpr std::int64_t kMostTokensAtOnce = std::int64_t{1} << 40;
+
 /// A degree or batch that does not fit: which key of [parallel] it is about, what is wrong, what would do.
 struct JobFault {
   std::string key, message, hint;

@@ -7,10 +7,8 @@ namespace foretrain {
 
 namespace {
 
-/// Largest numbers that mean something; beyond them it was not meant.
 /// Passes of a simulated pipeline: chunks x stages.
 constexpr std::int64_t kMostPasses = 200'000;
-constexpr std::int64_t kMostDegree = 1 << 20, kMostMicroBatches = 1 << 20;
 
 class Checks {
  public:
@@ -32,22 +30,21 @@ class Checks {
 
 void Checks::ranges() {
   const Degrees& d = job_.degrees;
-  const std::pair<std::string_view, std::int64_t> all[] = {{"tensor", d.tensor},
-                                                           {"pipeline", d.pipeline},
-                                                           {"virtual_stages", d.virtual_stages},
-                                                           {"context", d.context},
-                                                           {"expert", d.expert},
-                                                           {"expert_tensor", d.expert_tensor},
-                                                           {"data", d.data},
-                                                           {"micro_batch", job_.micro_batch},
-                                                           {"global_batch", job_.global_batch},
-                                                           {"sequence", job_.sequence}};
-  for (const auto& [key, value] : all) {
-    const bool counts_samples = key == "global_batch" || key == "sequence" || key == "micro_batch";
-    const std::int64_t most = counts_samples ? kMostDegree * kMostMicroBatches : kMostDegree;
+  const auto within = [this](std::string_view key, std::int64_t value, std::int64_t most) {
     if (value < 1 || value > most)
       fault(std::string(key), fmt::format("{} is {}", key, value), fmt::format("1 to {}", most));
-  }
+  };
+  const std::pair<std::string_view, std::int64_t> degrees[] = {
+      {"tensor", d.tensor},   {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
+      {"context", d.context}, {"expert", d.expert},     {"expert_tensor", d.expert_tensor}};
+  for (const auto& [key, degree] : degrees) within(key, degree, kMostParallelDegree);
+  within("data", d.data, Degrees::kMostGpus);
+  within("micro_batch", job_.micro_batch, kMostMicroBatch);
+  within("global_batch", job_.global_batch, kMostGlobalBatch);
+  within("sequence", job_.sequence, kMostTokens);
+  if (faults.empty() && job_.micro_batch * job_.sequence > kMostTokensAtOnce)
+    fault("micro_batch", fmt::format("{} sequences of {} tokens at once", job_.micro_batch, job_.sequence),
+          fmt::format("at most {} tokens", kMostTokensAtOnce));
 }
 
 void Checks::divides(std::string_view key, std::int64_t degree, std::int64_t whole, std::string_view what) {

@@ -51,7 +51,7 @@ struct LargeStepRequest {
   const DeviceModel& device;
   CollectiveSettings collective{};
   ClusterCollectives& collectives;
-  bool explain = false;  ///< fill decisions and spans
+  bool explain = false;  ///< fill decisions
 };
 LargeStep simulate_large_step(const LargeStepRequest& request);
 

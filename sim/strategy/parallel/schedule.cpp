@@ -56,12 +56,28 @@ Order interleaved(const ScheduleSize& size, int stage) {
   return order;
 }
 
+/// ZB-H1 (Qi et al. 2024): as many forward passes ahead as 1F1B has in flight; on stage s weight gradients
+/// follow s micro-batches behind, so that the last ones fill what 1F1B leaves empty at the end.
+Order zero_bubble_h1(const ScheduleSize& size, int stage) {
+  const int all = size.micro_batches, ahead = std::min(all, size.stages - stage);
+  Order order;
+  for (int i = 0; i < ahead; ++i) order.push_back({StageWork::forward, i, stage});
+  for (int i = 0; i < all; ++i) {
+    order.push_back({StageWork::backward, i, stage});
+    if (i >= stage) order.push_back({StageWork::weight_gradient, i - stage, stage});
+    if (i + ahead < all) order.push_back({StageWork::forward, i + ahead, stage});
+  }
+  for (int i = std::max(0, all - stage); i < all; ++i)
+    order.push_back({StageWork::weight_gradient, i, stage});
+  return order;
+}
+
 /// Every pass takes one unit of time; at each a free stage takes the backward pass that is ready, else a
 /// forward pass while fewer than `limit` are in flight, else a weight gradient.
 class GreedySearch {
  public:
-  GreedySearch(const ScheduleSize& size, bool v_shaped)
-      : size_(size), v_shaped_(v_shaped), chunks_(size.stages * size.chunks_per_stage) {
+  explicit GreedySearch(const ScheduleSize& size)
+      : size_(size), chunks_(size.stages * size.chunks_per_stage) {
     const auto passes = static_cast<std::size_t>(chunks_) * static_cast<std::size_t>(size.micro_batches);
     forward_.assign(passes, kNever), backward_.assign(passes, kNever);
     next_.assign(static_cast<std::size_t>(chunks_) * 3, 0);
@@ -95,11 +111,7 @@ class GreedySearch {
     return next_[static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks_) +
                  static_cast<std::size_t>(chunk)];
   }
-  std::vector<int> chunks_of(int stage) const {
-    std::vector<int> chunks{stage};
-    if (v_shaped_) chunks.push_back(2 * size_.stages - 1 - stage);
-    return chunks;
-  }
+  std::vector<int> chunks_of(int stage) const { return {2 * size_.stages - 1 - stage, stage}; }
   bool ready(StageWork work, int chunk, int now) {
     const int micro = next(work, chunk);
     if (micro >= size_.micro_batches) return false;
@@ -110,9 +122,8 @@ class GreedySearch {
   }
 
   std::optional<StageAction> choose(int stage, int now, int& in_flight) {
-    std::vector<int> chunks = chunks_of(stage);
-    std::ranges::reverse(chunks);  // later chunks first: what comes back frees memory
-    const int limit = v_shaped_ ? 2 * size_.stages : size_.stages - stage;
+    const std::vector<int> chunks = chunks_of(stage);  // the later one first: what comes back frees memory
+    const int limit = 2 * size_.stages;
     for (const StageWork work : {StageWork::backward, StageWork::forward, StageWork::weight_gradient}) {
       if (work == StageWork::forward && in_flight >= limit) continue;
       for (const int chunk : chunks) {
@@ -128,7 +139,6 @@ class GreedySearch {
   }
 
   ScheduleSize size_;
-  bool v_shaped_;
   int chunks_;
   std::vector<int> forward_, backward_, next_;
 };
@@ -140,13 +150,15 @@ bool splits_backward(PipelineSchedule schedule) {
 }
 
 std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size) {
-  if (splits_backward(size.schedule)) return GreedySearch(size, is_v_shaped(size.schedule)).orders();
+  if (is_v_shaped(size.schedule)) return GreedySearch(size).orders();
   std::vector<Order> orders;
   for (int stage = 0; stage < size.stages; ++stage) {
     if (size.schedule == PipelineSchedule::afab)
       orders.push_back(all_forward_all_backward(size, stage));
     else if (size.schedule == PipelineSchedule::interleaved)
       orders.push_back(interleaved(size, stage));
+    else if (size.schedule == PipelineSchedule::zb_h1)
+      orders.push_back(zero_bubble_h1(size, stage));
     else
       orders.push_back(one_forward_one_backward(size, stage));
   }

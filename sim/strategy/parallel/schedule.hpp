@@ -28,8 +28,8 @@ struct ScheduleSize {
   int stages = 1, chunks_per_stage = 1, micro_batches = 1;
 };
 
-/// By stage. Sources: Megatron-LM schedules.py (1F1B, interleaved), nanotron engine.py (AFAB); zero-bubble
-/// orders are found by a greedy search over unit times with their limits of memory (Qi et al. 2024).
+/// By stage. Sources: Megatron-LM schedules.py (1F1B, interleaved), nanotron engine.py (AFAB); ZB-H1
+/// (Qi et al. 2024); V-shaped orders are found by a greedy search over unit times within their memory.
 std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size);
 
 /// Whether weight gradients are passes of their own.

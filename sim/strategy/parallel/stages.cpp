@@ -2,7 +2,8 @@
 #include "sim/strategy/parallel/stages.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
+#include <utility>
 
 namespace foretrain {
 

@@ -62,7 +62,11 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
     }
     steps.push_back(kernel);
   }
-  if (!core.backward) {  // results of the parts are joined by their sums of exponentials
+  if (core.backward) {  // keys' and values' gradients have to be back
+    LayerStep back = LayerStep::moved(0, 0);
+    back.waits_for = static_cast<int>(steps.size()) - 2;
+    steps.push_back(back);
+  } else {  // results of the parts are joined by their sums of exponentials
     const double elements = static_cast<double>(core.slice().tokens() * core.heads() * core.shape.head_dim);
     steps.push_back(LayerWriter::pass(elements, 3.0 * (ranks - 1), ranks - 1));
   }

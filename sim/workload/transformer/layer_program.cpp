@@ -24,7 +24,7 @@ LayerSizes sizes_of(const TransformerShape& shape, const LayerSlice& slice) {
   sizes.query = static_cast<double>(rows * heads * d), sizes.key = static_cast<double>(rows * groups * d);
   if (const auto& latent = shape.latent) {
     const std::int64_t ranks = latent->query_rank + latent->key_value_rank + latent->rope_dim;
-    sizes.into_heads = {{rows, shape.hidden, latent->query_rank > 0 ? ranks : latent->key_value_rank},
+    sizes.into_heads = {{slice.norm_tokens(), shape.hidden, ranks},
                         {rows, latent->query_rank > 0 ? latent->query_rank : shape.hidden, heads * d},
                         {rows, latent->key_value_rank, heads * (latent->plain_dim + latent->value_dim)}};
     sizes.out_of_heads = {rows, heads * latent->value_dim, shape.hidden};

@@ -136,7 +136,7 @@ TEST_CASE("without a batch a step has a million tokens") {
 }
 
 TEST_CASE("what divides by nothing is refused with what would") {
-  CHECK_THROWS_AS(search("", {.gpus = 7, .global_batch = 32, .fixed = {"tensor"}}), InputError);
+  CHECK_THROWS_AS(search("", {.gpus = 7, .global_batch = 32, .fixed = {"tensor", "pipeline"}}), InputError);
   CHECK_THROWS_WITH(
       search("", {.gpus = 8, .global_batch = 1, .fixed = {"tensor", "pipeline"}}),
       ContainsSubstring("no layout divides 8 GPUs, 32 heads, 16 layers and a global batch of 1"));
