@@ -71,7 +71,7 @@ void end_at_zero(SimulatedStep& step) {
   for (double& account : step.breakdown) account *= step.step_s / sum;
 }
 
-void stretch(SimulatedStep& step, double factor) {
+void lengthen(SimulatedStep& step, double factor) {
   step.step_s *= factor;
   for (double& account : step.breakdown) account *= factor;
   for (double& account : step.critical) account *= factor;
@@ -333,7 +333,7 @@ SimulatedStep StepSimulator::simulate_parallel(int gpus, const DeviceModel& devi
   const NodeSpec& node = cluster().node_spec(ranks.ranks.front().node);
   SimulatedStep out = as_simulated(step, node, reading);
   if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
-  if (gpus < job.gpus()) stretch(out, static_cast<double>(job.gpus()) / gpus);
+  if (gpus < job.gpus()) lengthen(out, static_cast<double>(job.gpus()) / gpus);
   return out;
 }
 

@@ -2,16 +2,12 @@
 #include <cmath>
 #include <map>
 
-#include "sim/report/json_value.hpp"
+#include "sim/report/validation/errors_json.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
 
 namespace {
-
-Json errors_json(const ErrorStatistics& s) {
-  return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}};
-}
 
 Json kernel_groups_json(const KernelValidation& validation, const std::vector<GroupKeys>& tables) {
   Json out = Json::array();

@@ -3,16 +3,12 @@
 #include <cmath>
 #include <map>
 
-#include "sim/report/json_value.hpp"
+#include "sim/report/validation/errors_json.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
 
 namespace {
-
-Json errors_json(const ErrorStatistics& s) {
-  return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}};
-}
 
 /// Of rows that are scored, by one of the ways to predict them.
 ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
