@@ -21,6 +21,11 @@ NicUse::NicUse(const Cluster& cluster, const nccl::Job& job) : cluster_(cluster)
   // Ports of an NVLink domain are told as NICs; ranks that do not know of each other relay nothing.
   relaying_ = settings.version >= kRelays && settings.pxn && settings.isolation == nccl::Isolation::none &&
               cluster.spec().fabric.nvlink_domain <= 1;
+  if (cluster.spec().fabric.nvlink_domain > 1) {
+    tables_.push_back(table_of_host());
+    shape_of_node_.assign(static_cast<std::size_t>(cluster.nodes()), 0);
+    return;
+  }
   shape_of_node_.assign(static_cast<std::size_t>(cluster.nodes()), -1);
   tables_.resize(job.shapes.size());
   if (job.nodes.size() < 2) return;
@@ -31,6 +36,22 @@ NicUse::NicUse(const Cluster& cluster, const nccl::Job& job) : cluster_(cluster)
     table = table_of(job.shape_of(node), node.node);
     relays_ = relays_ || has_relay(job.shape_of(node), node.node);
   }
+}
+
+/// Every GPU by its nearest NIC, which reads out of it.
+NicUse::Table NicUse::table_of_host() const {
+  Table table;
+  const NodeSpec& spec = cluster_.node_spec(0);
+  for (int gpu = 0; gpu < spec.gpus; ++gpu) table.own.push_back(std::max(0, nearest_nic(cluster_, gpu, 0)));
+  table.read_directly.assign(static_cast<std::size_t>(spec.gpus), true);
+  table.holder.assign(static_cast<std::size_t>(spec.nics), -1);
+  return table;
+}
+
+/// A domain's GPUs are numbered on through its hosts.
+GpuPlace NicUse::on_host(GpuPlace gpu) const {
+  const int gpus = cluster_.node_spec(gpu.node).gpus;
+  return {gpu.node + gpu.gpu / gpus, gpu.gpu % gpus};
 }
 
 NicUse::Table NicUse::table_of(const nccl::NodeShape& shape, int node) const {
@@ -88,7 +109,8 @@ const NicUse::Table& NicUse::at(int node) const {
 }
 
 /// Several ranks of one machine may each be a node of their own; a table knows one of them.
-int NicUse::own_nic(GpuPlace gpu) const {
+int NicUse::own_nic(GpuPlace place) const {
+  const GpuPlace gpu = on_host(place);
   const int own = at(gpu.node).own[static_cast<std::size_t>(gpu.gpu)];
   return own >= 0 ? own : std::max(0, nearest_nic(cluster_, gpu.gpu, gpu.node));
 }
@@ -99,7 +121,8 @@ NodeExit NicUse::exit_by(const Table& table, GpuPlace from, int holder) const {
 }
 
 /// Over a relay where it is nearer to the NIC, or has the wider way to it.
-NodeExit NicUse::of_channel(GpuPlace from, int nic) const {
+NodeExit NicUse::of_channel(GpuPlace place, int nic) const {
+  const GpuPlace from = on_host(place);
   const Table& table = at(from.node);
   const int holder =
       nic < static_cast<int>(table.holder.size()) ? table.holder[static_cast<std::size_t>(nic)] : -1;
@@ -113,7 +136,8 @@ NodeExit NicUse::of_channel(GpuPlace from, int nic) const {
   return exit_by(table, from, alike ? -1 : holder);
 }
 
-NicUse::Send NicUse::of_send(GpuPlace from, int peer_gpu) const {
+NicUse::Send NicUse::of_send(GpuPlace place, int peer_gpu) const {
+  const GpuPlace from = on_host(place);
   const Table& table = at(from.node);
   const int preferred =
       peer_gpu < static_cast<int>(table.own.size()) ? table.own[static_cast<std::size_t>(peer_gpu)] : -1;

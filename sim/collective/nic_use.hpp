@@ -15,9 +15,9 @@ class NicUse {
   NicUse(const Cluster& cluster, const nccl::Job& job);
 
   /// The NIC a rank's own sends and receives use.
-  int own_nic(GpuPlace gpu) const;
+  int own_nic(GpuPlace place) const;
   /// On a channel, of which the search chose the NIC.
-  NodeExit of_channel(GpuPlace from, int nic) const;
+  NodeExit of_channel(GpuPlace place, int nic) const;
 
   /// The first NIC of a message to a peer on another node, and the way there.
   struct Send {
@@ -27,7 +27,7 @@ class NicUse {
   };
   /// `peer_gpu`: the number of the receiver's GPU on its node. Its NIC is the one NCCL prefers (PXN level 2),
   /// so that the message stays on that rail.
-  Send of_send(GpuPlace from, int peer_gpu) const;
+  Send of_send(GpuPlace place, int peer_gpu) const;
   /// Whether some GPU takes sends for another.
   bool relays() const { return relays_; }
 
@@ -39,6 +39,8 @@ class NicUse {
     std::vector<bool> read_directly;  ///< by GPU
   };
   Table table_of(const nccl::NodeShape& shape, int node) const;
+  Table table_of_host() const;  ///< of an NVLink domain, whose hosts are alike
+  GpuPlace on_host(GpuPlace gpu) const;
   int holder_of(const nccl::NodeShape& shape, const std::vector<int>& own, int node, int nic) const;
   bool reads_directly(const nccl::NodeShape& shape, int node, int gpu) const;
   bool has_relay(const nccl::NodeShape& shape, int node) const;

@@ -26,6 +26,7 @@ FlopRate product_peak(const Gpu& gpu, KernelPrecision precision) {
 
 SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading reading) {
   SimulatedStep out;
+  out.waits.fill(0);
   out.step_s = step.step_s;
   if (reading == Reading::time) return out;
   const double exposed = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
