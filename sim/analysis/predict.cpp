@@ -137,6 +137,9 @@ class Predictor {
       if (!p.fits()) shortages.push_back({i, p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
     }
     for (std::string& text : memory_warnings(shortages)) warnings.push_back(std::move(text));
+    if (scenario_.parallel && fewest_gpus_of(*scenario_.parallel) > 1)
+      warnings.push_back(fmt::format("speedups and efficiencies count from {}, the fewest that can run it",
+                                     counted(fewest_gpus_of(*scenario_.parallel), "GPU")));
     if (shortages.size() < prediction.points.size() && !points_.fits(1))
       warnings.emplace_back(
           "speedups and efficiencies are over one GPU, on which this does not fit into memory");

@@ -42,13 +42,13 @@ struct SearchSpace {
   /// themselves are smooth. Cheap.
   std::function<double(int gpus)> samples_per_step{};
   bool jumps = false;  ///< steps jump from one number of GPUs to the next, so that no number tells of another
-  /// Numbers that a job can have; one GPU, the baseline, always counts. Empty: all.
-  std::function<bool(int gpus)> usable{};
   bool every_gpu = false;     ///< also the numbers between whole nodes
   std::vector<int> listed{};  ///< asked for by name: they count, whatever they are
   /// What does not is no answer, but for one GPU, the baseline; beyond 16 GPUs more need no more memory each.
   /// Empty: all fit.
   std::function<bool(int gpus)> fits{};
+  /// Numbers that a job can have; one GPU, the baseline, always counts. Empty: all.
+  std::function<bool(int gpus)> usable{};
 };
 
 /// What a person would request: every number within a node, whole nodes beyond up to 4,096 GPUs, and the

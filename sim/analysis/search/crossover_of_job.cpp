@@ -118,10 +118,10 @@ Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNum
                          .budget = search_budget(*scenario.workload.model),
                          .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
                          .jumps = has_servers(scenario) || has_unlike_gpus(scenario),
-                         .usable = scenario.parallel ? usable : nullptr,
                          .every_gpu = which.every_gpu,
                          .listed = whole_nodes_of(scenario),
-                         .fits = which.only_what_fits ? fits : nullptr});
+                         .fits = which.only_what_fits ? fits : nullptr,
+                         .usable = scenario.parallel ? usable : nullptr});
 }
 
 Crossover crossover_of_job(PointPredictor& points, int most_gpus, const WhichNumbers& which,

@@ -203,9 +203,6 @@ void settle_products(Scenario& scenario) {
 
 void add_warnings(Scenario& scenario) {
   const LargeModelJob& job = *scenario.parallel;
-  if (const int fewest = fewest_gpus_of(job); fewest > 1)
-    scenario.warnings.push_back(fmt::format(
-        "speedups and efficiencies count from {}, the fewest that can run it", counted(fewest, "GPU")));
   for (std::string& warning : warnings_of(job_on(job, scenario.gpus.back()), scenario.cluster.node.gpus))
     scenario.warnings.push_back(std::move(warning));
 }

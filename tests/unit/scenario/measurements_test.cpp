@@ -230,7 +230,10 @@ TEST_CASE("a header of neither kind names both") {
         "  hint: a file of training runs has "
         "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
         "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source, "
-        "one of kernels op,shape,precision,gpu,time_us,kernel,source\n");
+        "one of kernels op,shape,precision,gpu,time_us,kernel,source, "
+        "one of large models source,model,params,layers,hidden,heads,kv_heads,ffn,vocab,seq_len,micro_batch,"
+        "global_batch,tp,pp,vpp,cp,ep,dp,zero_stage_or_fsdp,recompute,precision,gpu,nodes,gpus,framework,"
+        "step_time_s,tokens_per_s_per_gpu,tflops_per_gpu,mfu,memory_gb,notes\n");
 }
 
 TEST_CASE("a file without a header, a binary file and a too large one are refused as a whole") {

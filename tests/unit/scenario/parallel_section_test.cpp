@@ -1,6 +1,7 @@
 // [parallel]: degrees of a large model as a scenario says them, what follows from them, and the mistakes.
 #include "sim/scenario/sections/parallel_section.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -185,8 +186,9 @@ TEST_CASE("a job that takes more GPUs than the cluster has is a mistake") {
 TEST_CASE("tensor ranks over nodes are warned of") {
   const std::vector<std::string> warnings =
       read("tensor = 16\nglobal_batch = 16\n[run]\ngpus = [16]\n").warnings;
-  REQUIRE_FALSE(warnings.empty());
-  CHECK_THAT(warnings.front(), ContainsSubstring("tensor = 16 spans 2 nodes of 8 GPUs"));
+  CHECK(std::ranges::any_of(warnings, [](const std::string& warning) {
+    return warning.find("tensor = 16 spans 2 nodes of 8 GPUs") != std::string::npos;
+  }));
 }
 
 TEST_CASE("a setting of a measured row changes the job, others are left alone") {

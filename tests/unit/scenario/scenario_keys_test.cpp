@@ -23,11 +23,24 @@ ScenarioOverrides small_question() {
   return overrides;
 }
 
+/// Of a network that has degrees, and experts; on as many GPUs as they take.
+ScenarioOverrides large_question() {
+  ScenarioOverrides overrides;
+  overrides.model = "mixtral_8x7b";
+  overrides.cluster = "hgx-h100-400g";
+  return overrides;
+}
+
+ScenarioOverrides question_about(std::string_view name) {
+  return name.starts_with("parallel") ? large_question() : small_question();
+}
+
 /// Keys that make sense only beside another one.
 std::vector<std::string> companions(const std::string& key) {
   if (key == "measured.gpus" || key == "measured.scales" || key == "measured.reused_batch")
     return {"measured.samples_per_s=1000"};
   if (key == "measured.epoch") return {"data.samples=60000"};
+  if (key == "parallel.virtual_stages" || key == "parallel.schedule") return {"parallel.pipeline=4"};
   if (key == "run.every.validation.epochs") return {"run.every.validation.duration=\"1 s\""};
   if (key == "run.every.validation.batch_per_gpu") return {"run.every.validation.samples=10000"};
   return {};
@@ -42,7 +55,7 @@ std::pair<std::string, std::string> split(const std::string& name) {
 
 /// The keys a table takes, from the hint for a key that is near none of them: "known: a, b, c".
 std::set<std::string> keys_of_schema(const std::string& table) {
-  ScenarioOverrides overrides = small_question();
+  ScenarioOverrides overrides = question_about(table);
   if (table.starts_with("run.every")) overrides.settings.push_back(table + ".duration=\"1 s\"");
   if (table == "measured") overrides.settings.emplace_back("measured.samples_per_s=1000");
   overrides.settings.push_back((table.empty() ? "" : table + ".") + "qqqqqqqqqqqqqqqq=1");
@@ -70,7 +83,7 @@ TEST_CASE("the schema takes every key of the reference with its example") {
   for (const ScenarioKey& key : scenario_keys()) {
     const std::string name(key.name);
     INFO(name);
-    ScenarioOverrides overrides = small_question();
+    ScenarioOverrides overrides = question_about(name);
     if (name == "model.name") overrides.model.clear();
     if (name == "cluster.name") overrides.cluster.clear();
     if (name == "run.gpus") overrides.gpus.clear();
@@ -97,8 +110,8 @@ TEST_CASE("the reference lists every key the schema takes") {
     listed[table].insert(name);
   }
   listed["run"].insert("every");
-  for (const std::string table : {"model", "framework", "data", "strategy", "nccl", "launch", "cluster",
-                                  "run", "loop", "measured", "study"})
+  for (const std::string table : {"model", "framework", "data", "strategy", "parallel", "nccl", "launch",
+                                  "cluster", "run", "loop", "measured", "study"})
     listed[""].insert(table);
   for (const auto& [table, keys] : listed) {
     INFO("[" << table << "]");

@@ -118,7 +118,7 @@ TEST_CASE("numbers that mean nothing are the only faults told") {
   job.sequence = 0;
   CHECK(fault_of(job, 3) == "tensor, pipeline, sequence");
   job = llama({.tensor = 1 << 21});
-  CHECK(fault_of(job, 1) == "tensor: tensor is 2097152 (1 to 1048576)");
+  CHECK(fault_of(job, 1) == "tensor: tensor is 2097152 (1 to 65536)");
 }
 
 TEST_CASE("degrees whose product is no number of GPUs are a fault, not an overflow") {
@@ -141,13 +141,13 @@ TEST_CASE("on some GPUs data is what they leave, and a batch four micro-batches 
   CHECK(job_on(asked, 32).global_batch == 80);
 }
 
-TEST_CASE("fewer GPUs than a replica takes are one GPU with the model for itself") {
+TEST_CASE("a job runs on as many GPUs as its replicas take, and on no others") {
   LargeModelJob asked = llama({.tensor = 8, .pipeline = 4, .virtual_stages = 2});
   asked.degrees.data = 0;
-  const LargeModelJob job = job_on(asked, 1);
-  CHECK(job.degrees == Degrees{});
-  CHECK(job.schedule == PipelineSchedule::one_f_one_b);
-  CHECK(faults_of(job, 1).empty());
+  CHECK(fewest_gpus_of(asked) == 32);
+  CHECK(runs_on(asked, 64));
+  CHECK_FALSE(runs_on(asked, 1));
+  CHECK_FALSE(runs_on(asked, 48));
 }
 
 TEST_CASE("degrees are written without those of one") {
