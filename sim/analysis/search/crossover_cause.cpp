@@ -91,6 +91,19 @@ void add_lost_shares(CauseParts& parts, const PointPredictor& points, int gpus, 
   parts.add("GPUs without a process", one_s * even / readers * (1 - working / gpus));
 }
 
+/// With [parallel]: against the same share of what the fewest GPUs do.
+void add_growth_of_degrees(CauseParts& parts, const ClusterSpec& cluster, const SimulatedStep& one,
+                           double share, const SimulatedStep& many) {
+  static constexpr std::array<std::string_view, kAccountCount> kWords{
+      "slower kernels",       "", "waiting for input batches", "the host", "the optimizer",
+      "the pipeline's bubble"};
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
+    parts.add(name_of_wait(kind, cluster), many.waits[kind] - share * one.waits[kind]);
+  for (std::size_t account = 0; account < kAccountCount; ++account)
+    if (account != kCommunication)
+      parts.add(std::string(kWords[account]), many.breakdown[account] - share * one.breakdown[account]);
+}
+
 std::string_view largest_part(const Throughput& step) {
   static constexpr std::array<std::string_view, kAccountCount> kWords{
       "compute",       "exposed communication", "the input pipeline", "the host (Python and kernel launches)",
@@ -127,6 +140,11 @@ CrossoverCause cause_of_loss(PointPredictor& points, int gpus) {
   const double share = static_cast<double>(batch) / static_cast<double>(own);
   const double ideal = one.step_s * points.samples_per_step(gpus) / points.samples_per_step(1) / gpus;
   CauseParts parts;
+  const Scenario& scenario = points.simulator().scenario();
+  if (scenario.parallel) {
+    add_growth_of_degrees(parts, scenario.cluster, one, ideal / one.step_s, many);
+    return std::move(parts).summing_to(many.step_s - ideal, gpus);
+  }
   add_small_batch(parts, one.breakdown, alone.breakdown, share);
   add_growth(parts, points, gpus, alone, many);
   add_lost_shares(parts, points, gpus, one.step_s, share);
