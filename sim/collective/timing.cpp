@@ -386,16 +386,14 @@ CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send) {
   timing.start += input.costs->peer_start;
   const int blocks_used = std::min(send.channels, send.shape.parts * send.peers);
   if (input.by_channel) timing.start += (blocks_used - 1) * input.costs->channel_start;
-  timing.inner_steps = send.remote > 0 ? 0 : 1;
-  timing.network_steps = send.remote > 0 ? 1 : 0;
+  timing.network_steps = send.remote > 0 ? 1 : 0, timing.inner_steps = 1 - timing.network_steps;
   timing.steps = peer_step(input, send);
   timing.fill = seconds(second_copy(input, send) + own_copy(input, send));
   const double sockets =
       input.sockets_of_pods ? send.bytes * send.peers / input.costs->socket_rate.per_second : 0;
   const double blocks = std::max(send.bytes / peer_rate(*input.costs, send).per_second, sockets);
   const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
-  timing.channel_bound = blocks > links;
-  timing.data = seconds(std::max(blocks, links));
+  timing.channel_bound = blocks > links, timing.data = seconds(std::max(blocks, links));
   return timing;
 }
 

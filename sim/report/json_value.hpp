@@ -14,10 +14,13 @@ namespace foretrain {
 
 using Json = nlohmann::ordered_json;
 
+struct ErrorStatistics;
 struct TrainingSettings;
 
 /// Indented by two blanks, with a line end; what is no UTF-8 is replaced.
 std::string json_text(const Json& json);
+/// median, p90, mean, bias (prediction/json.cpp).
+Json statistics_json(const ErrorStatistics& statistics);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
 /// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).

@@ -11,8 +11,9 @@ namespace {
 /// Assumed: a network's kernels against those of the benchmarks; a whole training's against one of the same
 /// cluster; host calls.
 constexpr double kMeasuredKernels = 0.15, kMeasuredTraining = 0.1, kMeasuredHost = 0.15;
-/// Steps of large models, to which no constant of their kernels was fitted: of the 430 open rows of six sources
-/// beside nanotron nine of ten have |log(predicted / measured)| below 1.645 times this (docs/accuracy_llm.md).
+/// Steps of large models, to which no constant of their kernels was fitted: of the 430 open rows of the
+/// sources beside nanotron nine of ten have |log(predicted / measured)| below 1.645 times this
+/// (docs/accuracy_llm.md).
 constexpr double kLargeModelKernels = 0.24;
 
 }  // namespace

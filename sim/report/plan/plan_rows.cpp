@@ -1,14 +1,12 @@
 // Every layout that fits, for programs: JSON and CSV.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/report/json_value.hpp"
 #include "sim/report/plan/plan_reports.hpp"
 
 namespace foretrain {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json layout_json(const ModelLayout& layout) {
   const LargeModelJob& job = layout.job;
@@ -46,7 +44,7 @@ std::string write_plan_json(const LayoutSearch& search, const PlanReportOptions&
   out["would_change"] = search.would_change;
   out["layouts"] = Json::array();
   for (const ModelLayout& layout : search.layouts) out["layouts"].push_back(layout_json(layout));
-  return out.dump(2) + "\n";
+  return json_text(out);
 }
 
 std::string write_plan_csv(const LayoutSearch& search, const PlanReportOptions&) {

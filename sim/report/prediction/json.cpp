@@ -215,9 +215,13 @@ Json break_even_json(const BreakEven& b) {
   return out;
 }
 
+}  // namespace
+
 Json statistics_json(const ErrorStatistics& s) {
   return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}};
 }
+
+namespace {
 
 Json skipped_json(const std::vector<SkippedRow>& rows) {
   Json out = Json::array();

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "sim/report/validation/errors_json.hpp"
+#include "sim/report/json_value.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
@@ -17,7 +17,7 @@ Json kernel_groups_json(const KernelValidation& validation, const std::vector<Gr
         Json by = Json::object();
         for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
         by["seen"] = is_seen ? "yes" : "no";
-        out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", errors_json(group.error)}});
+        out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", statistics_json(group.error)}});
       }
     }
   }
@@ -56,7 +56,7 @@ std::string write_kernel_json(const KernelValidation& v, const std::vector<Group
   Json out{{"schema", "foretrain.validation/1"}, {"kind", "kernels"}, {"rows", v.rows}, {"scored", v.scored}};
   out["skipped"] = Json::array();
   for (const SkippedRow& row : v.skipped) out["skipped"].push_back({{"row", row.row}, {"why", row.why}});
-  out["error"] = errors_json(v.error), out["seen"] = errors_json(v.seen);
+  out["error"] = statistics_json(v.error), out["seen"] = statistics_json(v.seen);
   out["baseline"] = Json::object();
   if (!groups.empty()) out["groups"] = kernel_groups_json(v, groups);
   std::map<std::pair<std::string_view, std::string>, std::vector<const ValidatedKernel*>> series;

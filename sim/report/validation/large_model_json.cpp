@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "sim/report/validation/errors_json.hpp"
+#include "sim/report/json_value.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
@@ -65,7 +65,7 @@ Json series_json(const std::string& name, const std::vector<const ValidatedLarge
 
 Json memory_json(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
-  return {{"rows", score.rows},   {"error", errors_json(score.error)},
+  return {{"rows", score.rows},   {"error", statistics_json(score.error)},
           {"fits", score.fits},   {"fits_right", score.fits_right},
           {"fails", score.fails}, {"fails_right", score.fails_right}};
 }
@@ -77,7 +77,7 @@ Json groups_json(const LargeModelValidation& v, const std::vector<GroupKeys>& ta
          group_large_models(v, keys, [](const ValidatedLargeModel& p) { return p.predicted_s; })) {
       Json by = Json::object();
       for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
-      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", errors_json(group.error)}});
+      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", statistics_json(group.error)}});
     }
   }
   return out;
@@ -100,9 +100,9 @@ std::string write_large_model_json(const LargeModelValidation& v, const std::vec
             })}};
   out["skipped"] = Json::array();
   for (const SkippedRow& row : v.skipped) out["skipped"].push_back({{"row", row.row}, {"why", row.why}});
-  out["error"] = errors_json(errors_of(all, &ValidatedLargeModel::predicted_s));
-  out["baseline"] = {{"constant_mfu", errors_json(errors_of(all, &ValidatedLargeModel::mfu_s))},
-                     {"roofline", errors_json(errors_of(all, &ValidatedLargeModel::roofline_s))}};
+  out["error"] = statistics_json(errors_of(all, &ValidatedLargeModel::predicted_s));
+  out["baseline"] = {{"constant_mfu", statistics_json(errors_of(all, &ValidatedLargeModel::mfu_s))},
+                     {"roofline", statistics_json(errors_of(all, &ValidatedLargeModel::roofline_s))}};
   out["memory"] = memory_json(v);
   if (!groups.empty()) out["groups"] = groups_json(v, groups);
   out["series"] = Json::array();
