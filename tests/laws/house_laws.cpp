@@ -37,8 +37,8 @@ const Rooms& rooms() {
        {"advice", "collective", "explanation", "fit", "search", "step", "traces", "uncertainty",
         "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "plan", "prediction",
-        "simulators", "study", "topology", "traces", "validation", "workshop"}},
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "plan",
+        "prediction", "simulators", "study", "topology", "traces", "validation", "workshop"}},
       {"app", {"options", "pages"}},
   };
   return plan;
