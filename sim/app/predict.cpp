@@ -23,6 +23,7 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/json.hpp"
+#include "sim/report/prediction/parallel_trace.hpp"
 #include "sim/report/study/study_reports.hpp"
 #include "sim/scenario/variation.hpp"
 
@@ -122,6 +123,7 @@ struct Answer {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
   std::vector<RecordedRank> steps{};          ///< for --trace
+  std::optional<LargeStepRecord> stages{};    ///< of [parallel] instead
 };
 
 Answer answered(const PredictCommand& command, const OpenedScenario& opened,
@@ -132,7 +134,9 @@ Answer answered(const PredictCommand& command, const OpenedScenario& opened,
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
   }
-  if (!command.trace.empty())
+  if (!command.trace.empty() && opened.scenario.parallel)
+    answer.stages = record_parallel_step(opened.scenario);
+  else if (!command.trace.empty())
     answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
   return answer;
 }
@@ -187,7 +191,9 @@ const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan
 /// Packed where the file's name says so.
 std::string trace_text(const PredictCommand& command, const Answer& answer, const Scenario& scenario) {
   const std::string text =
-      write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
+      answer.stages
+          ? write_parallel_trace(*answer.stages)
+          : write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
   return is_packed(command.trace) ? packed_gzip(text) : text;
 }
 
@@ -219,7 +225,7 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
       files.push_back({own, asked_system(command, recommendation->plan).write(recommendation->plan)});
   }
   if (!command.html.empty()) files.push_back({command.html, page_of(command, answer, opened)});
-  if (!answer.steps.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
+  if (!command.trace.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
   return files;
 }
 
