@@ -7,6 +7,7 @@
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/import/jobs/large_model_program.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -216,9 +217,16 @@ JobPlan plan_of(const Scenario& scenario, const JobOption& job) {
   if (!site.constraints.empty()) plan.constraint = site.constraints.front();
   plan.nodes = p.nodes, plan.gpus_per_node = share.gpus, plan.cores_per_node = share.cores,
   plan.memory_per_node = share.memory;
-  plan.processes_per_node = processes_per_node(scenario, job.strategy, share.gpus);
   plan.time_limit_s = job.time_limit_s;
-  plan.launcher = launcher_of(scenario, job.strategy);
+  if (!job.layout) {
+    plan.processes_per_node = processes_per_node(scenario, job.strategy, share.gpus);
+    plan.launcher = launcher_of(scenario, job.strategy);
+  } else {
+    plan.processes_per_node = share.gpus;
+    const double steps = scenario.epochs * static_cast<double>(p.steps_per_epoch);
+    const bool is_known = scenario.workload.data.samples > 0;
+    set_program(*job.layout, is_known ? std::llround(steps) : 0, plan);
+  }
   plan.workers_per_gpu = job.workers_per_gpu;
   plan.batch_per_gpu = p.batch_per_gpu, plan.accumulation = job.accumulation,
   plan.global_batch = p.global_batch;

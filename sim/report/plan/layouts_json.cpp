@@ -1,0 +1,53 @@
+// Every layout that fits, for programs.
+#include "sim/report/plan/layouts_json.hpp"
+
+namespace foretrain {
+
+namespace {
+
+Json ends_of(double low, double high) { return {{"low", low}, {"high", high}}; }
+
+Json layout_json(const ModelLayout& layout) {
+  const LargeModelJob& job = layout.job;
+  const Degrees& d = job.degrees;
+  return {
+      {"layout", layout.point.layout},
+      {"tensor", d.tensor},
+      {"pipeline", d.pipeline},
+      {"virtual_stages", d.virtual_stages},
+      {"context", d.context},
+      {"expert", d.expert},
+      {"data", d.data},
+      {"micro_batch", job.micro_batch},
+      {"micro_batches", job.micro_batches()},
+      {"schedule", name_of(job.schedule)},
+      {"shard", name_of(job.sharding)},
+      {"recompute", name_of(job.recompute)},
+      {"step_s", layout.step_s},
+      {"step_90", layout.interval ? ends_of(layout.interval->low_s, layout.interval->high_s) : Json(nullptr)},
+      {"over_first_90",
+       layout.interval ? ends_of(layout.over_first.low, layout.over_first.high) : Json(nullptr)},
+      {"tokens_per_s_per_gpu", layout.point.tokens_per_s_per_gpu},
+      {"mfu", layout.point.mfu},
+      {"bubble", layout.point.bubble},
+      {"memory_bytes", static_cast<std::int64_t>(layout.memory_bytes)},
+      {"tied_with_first", layout.is_tied},
+      {"on_front", layout.is_on_front}};
+}
+
+}  // namespace
+
+Json layouts_json(const LayoutSearch& search) {
+  Json out{{"schema", "foretrain.plan/1"},        {"model", search.model},
+           {"cluster", search.cluster},           {"gpus", search.gpus},
+           {"global_batch", search.global_batch}, {"tokens_per_step", search.tokens},
+           {"possible", search.possible},         {"without_memory", search.without_memory}};
+  out["why_first"] = search.layouts.empty() ? Json(nullptr) : Json(search.why_first);
+  out["why_none"] = search.layouts.empty() ? Json(search.why_none) : Json(nullptr);
+  out["would_change"] = search.would_change;
+  out["layouts"] = Json::array();
+  for (const ModelLayout& layout : search.layouts) out["layouts"].push_back(layout_json(layout));
+  return out;
+}
+
+}  // namespace foretrain
