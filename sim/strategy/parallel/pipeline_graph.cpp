@@ -69,7 +69,7 @@ TaskId PipelineGraph::pass(int stage, double duration, const std::vector<Depende
 }
 
 void PipelineGraph::keep(TaskId first, TaskId task, const PlacedAction& placed, char work) {
-  if (kept_.size() < kMostSpans)
+  if (kept_.size() < kMostSpans || work == 'O')
     kept_.push_back(
         {first, task, {placed.stage, placed.action.micro_batch, placed.action.chunk, work, 0, 0}});
 }
