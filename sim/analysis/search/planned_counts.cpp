@@ -79,8 +79,9 @@ void add_verdict(PlannedCounts& plan) {
   if (fewest.gpus > plan.counts.front().gpus)
     plan.verdict.push_back(fmt::format("the fewest that fit are {}", counted(fewest.gpus, "GPU")));
   if (plan.best != plan.fewest)
-    plan.verdict.push_back(fmt::format("up to {} more GPUs pay: {}, {:.0f} % of the fewest's tokens a GPU",
-                                       best.gpus, times(best, fewest), 100 * best.efficiency));
+    plan.verdict.push_back(
+        fmt::format("more GPUs pay up to {}: {}, with {:.0f} % of the fewest's tokens a GPU", best.gpus,
+                    times(best, fewest), 100 * best.efficiency));
   if (stop != plan.counts.end())
     plan.verdict.push_back(
         fmt::format("from {} on they do not: {}", counted(stop->gpus, "GPU"), times(*stop, best)));

@@ -17,6 +17,11 @@ std::string sentence(std::string text) {
   return text + ".\n";
 }
 
+/// Four digits, never as a power of ten.
+std::string hours_text(double hours) {
+  return hours < 1000 ? fmt::format("{:.4g}", hours) : decimal(hours, 0);
+}
+
 std::string counts_row(const PlannedCounts& plan, std::size_t place) {
   const PlannedCount& count = plan.counts[place];
   const ModelLayout* best = count.best();
@@ -25,7 +30,7 @@ std::string counts_row(const PlannedCounts& plan, std::size_t place) {
   return fmt::format("{:>6} {:>5} {:>10} {:>20} {:>10} {:>6} % {:>12} {:>10} {:>9}{} {}, {}\n", count.gpus,
                      count.nodes, to_string(seconds(best->step_s)), interval_text(best->interval),
                      decimal(count.tokens_per_s, 0), percent(count.efficiency, 1), spoken_time(count.run_s),
-                     fmt::format("{:.4g}", count.gpu_hours),
+                     hours_text(count.gpu_hours),
                      to_string(Bytes{static_cast<std::int64_t>(best->memory_bytes)}),
                      plan.best == place ? " <-"
                      : count.pays       ? "   "
