@@ -15,7 +15,7 @@ namespace foretrain {
 namespace {
 
 /// Differences that no user would notice.
-constexpr double kTie = 0.99;
+constexpr double kAlike = 0.99;
 
 /// Runs shorter than this are as good as each other when both time and cost count: queueing takes as long.
 constexpr double kShortest = 900;
@@ -54,7 +54,7 @@ const JobOption* best_of(const std::vector<const JobOption*>& options, const Rec
   for (const JobOption* job : options) {
     if (best != nullptr && !is_worth(*job, request)) continue;
     const bool is_better = best == nullptr || !is_worth(*best, request) ||
-                           to_minimize(*job, request) < std::log(kTie) + to_minimize(*best, request);
+                           to_minimize(*job, request) < std::log(kAlike) + to_minimize(*best, request);
     if (is_better) best = job;
   }
   return best;
@@ -91,7 +91,7 @@ const JobOption* nearest_miss(const std::vector<JobOption>& options, const Recom
 std::string difference(double value, double reference, std::string_view less, std::string_view more) {
   if (value <= 0 || reference <= 0) return {};
   const double ratio = value / reference;
-  if (ratio > kTie && ratio < 1 / kTie) return {};
+  if (ratio > kAlike && ratio < 1 / kAlike) return {};
   const double larger = std::max(ratio, 1 / ratio);
   const std::string_view which = ratio < 1 ? less : more;
   if (larger < 1.3) return fmt::format("{:.0f} % {}", 100 * std::abs(ratio - 1), which);

@@ -12,7 +12,7 @@ namespace foretrain {
 
 namespace {
 
-std::string sentence(std::string text) {
+std::string as_sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text + ".\n";
 }
@@ -70,7 +70,7 @@ std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions&
   const LayoutSearch& first = plan.counts.front().search;
   if (plan.counts.size() == 1) return write_layouts_table(first, options);
   std::string out;
-  for (const std::string& text : plan.verdict) out += sentence(text);
+  for (const std::string& text : plan.verdict) out += as_sentence(text);
   const std::string run = plan.is_run ? "the run" : fmt::format("{:.0f}T tokens", plan.tokens / 1e12);
   out += fmt::format("\n{} on {}, {} sequences ({:.2f} M tokens) a step, the best layout of each number\n\n",
                      first.model, first.cluster, first.global_batch, static_cast<double>(first.tokens) / 1e6);

@@ -5,7 +5,7 @@ namespace foretrain {
 
 namespace {
 
-Json ends_of(double low, double high) { return {{"low", low}, {"high", high}}; }
+Json low_and_high(double low, double high) { return {{"low", low}, {"high", high}}; }
 
 Json layout_json(const ModelLayout& layout) {
   const LargeModelJob& job = layout.job;
@@ -24,9 +24,9 @@ Json layout_json(const ModelLayout& layout) {
       {"shard", name_of(job.sharding)},
       {"recompute", name_of(job.recompute)},
       {"step_s", layout.step_s},
-      {"step_90", layout.interval ? ends_of(layout.interval->low_s, layout.interval->high_s) : Json(nullptr)},
+      {"step_90", layout.interval ? low_and_high(layout.interval->low_s, layout.interval->high_s) : Json(nullptr)},
       {"over_first_90",
-       layout.interval ? ends_of(layout.over_first.low, layout.over_first.high) : Json(nullptr)},
+       layout.interval ? low_and_high(layout.over_first.low, layout.over_first.high) : Json(nullptr)},
       {"tokens_per_s_per_gpu", layout.point.tokens_per_s_per_gpu},
       {"mfu", layout.point.mfu},
       {"bubble", layout.point.bubble},
