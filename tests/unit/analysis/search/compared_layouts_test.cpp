@@ -1,4 +1,6 @@
 // Comparisons with [parallel]: what is compared, ties, and verdicts that agree with their table.
+#include <algorithm>
+
 #include "sim/analysis/search/compare.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "tests/support/catch.hpp"

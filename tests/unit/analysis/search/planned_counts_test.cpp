@@ -1,6 +1,7 @@
 // Several numbers of GPUs: efficiencies, where more stop paying, and intervals that predict agrees with.
 #include "sim/analysis/search/planned_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/analysis/predict.hpp"
