@@ -67,9 +67,15 @@ Keys<J> way_keys() {
       {"framework", framework(), "\"megatron\"", "megatron",
        "whose kernels, calls and rules a step is made of"},
       {"precision",
-       takes::choice<&J::precision>(std::vector<Choice<KernelPrecision>>{
-           {"fp16", KernelPrecision::fp16}, {"bf16", KernelPrecision::bf16}, {"fp8", KernelPrecision::fp8}}),
+       takes::choice<&J::precision>(std::vector<Choice<KernelPrecision>>{{"fp16", KernelPrecision::fp16},
+                                                                         {"bf16", KernelPrecision::bf16},
+                                                                         {"fp8", KernelPrecision::fp8},
+                                                                         {"fp4", KernelPrecision::fp4}}),
        "\"fp8\"", "model.precision", "of linear layers' products; gradients and the optimizer are fp32"},
+      {"wide_layers", takes::integer<&J::wide_layers>(0, kMostDegree), "8", "4",
+       "of the last layers, so many keep 16 bit where precision is fp4"},
+      {"next_tokens", takes::integer<&J::next_tokens>(0, 16), "1", "0",
+       "further tokens that are predicted, each by a layer and the head once more (DeepSeek-V3)"},
       {"schedule",
        takes::choice<&J::schedule>(
            std::vector<Choice<PipelineSchedule>>{{"afab", PipelineSchedule::afab},
@@ -93,9 +99,13 @@ Keys<J> way_keys() {
       {"sequence_parallel", takes::flag<&J::sequence_parallel>(), "false", "true",
        "norms and residuals are cut over tensor ranks as well"},
       {"recompute",
-       takes::choice<&J::recompute>(std::vector<Choice<Recompute>>{
-           {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}}),
-       "\"full\"", "none", "what of a layer backward computes anew: nothing, the attention core, all"},
+       takes::choice<&J::recompute>(std::vector<Choice<Recompute>>{{"none", Recompute::none},
+                                                                   {"selective", Recompute::selective},
+                                                                   {"full", Recompute::full},
+                                                                   {"save_qkv", Recompute::save_qkv}}),
+       "\"full\"", "none",
+       "what of a layer backward computes anew: nothing, the attention core, all, all but queries, keys and "
+       "values"},
       {"recomputed_layers", takes::integer<&J::recomputed_layers>(1, kMostDegree), "4", "all of them",
        "so many layers of each stage do"},
       {"offload",
@@ -132,6 +142,18 @@ Keys<J> exchange_keys() {
        "\"pieces\"", "the framework's own",
        "which of tensor ranks' exchanges run beside products: none, backward's, pieces of each product (user "
        "buffers of Transformer Engine, async TP)"},
+      {"attention",
+       takes::choice<&J::attention>(
+           std::vector<Choice<AttentionKernel>>{{"newest", AttentionKernel::newest},
+                                                {"flash-2", AttentionKernel::version_2},
+                                                {"flash-1", AttentionKernel::version_1},
+                                                {"flash-1-triton", AttentionKernel::version_1_triton},
+                                                {"unfused", AttentionKernel::unfused}}),
+       "\"flash-1\"", "the framework's own",
+       "whose fused attention: the best of the GPU's generation, or a version of FlashAttention; unfused "
+       "keeps all scores in memory"},
+      {"pipeline_skew", takes::latency<&J::pipeline_skew>(), "\"205 us\"", "the framework's own",
+       "in a pipeline, longer for each exchange of tensor ranks and each of them"},
       {"overlap_gradients", takes::flag<&J::overlaps_gradients>(), "false", "the framework's own",
        "gradients are summed beside the last backward pass"},
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",

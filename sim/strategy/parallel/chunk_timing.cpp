@@ -16,6 +16,8 @@ namespace {
 constexpr int kSimulatedLayers = 6;
 /// Passes until the host has run ahead as far as it will.
 constexpr int kWarmPasses = 2;
+/// Whose activations are there at once where they are offloaded.
+constexpr std::size_t kLayersOnGpu = 2;
 
 RankGroup group_of(Along along) {
   constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
@@ -44,6 +46,7 @@ struct Piece {
   std::vector<Priced> forward, backward;
   double parameters = 0;  ///< of a rank
   bool is_layer = false;
+  bool is_wide = false;  ///< products in 16 bit where the others run in 4
 };
 
 /// Prices steps on one GPU and its host.
@@ -56,24 +59,24 @@ class StepPrices {
     if (site_.job.cuda_graphs) return Time{};
     return seconds(to_seconds(on_host(reference, node_.host, site_.device.host)) * site_.host_factor);
   }
-  Priced price(const LayerStep& step) const;
-  std::vector<Priced> price(const std::vector<LayerStep>& steps) const;
+  /// `is_wide`: products run in 16 bit whatever the job's precision.
+  Priced price(const LayerStep& step, bool is_wide) const;
+  std::vector<Priced> price(const std::vector<LayerStep>& steps, bool is_wide) const;
 
  private:
-  double kernel_s(const LayerStep& step) const;
+  double kernel_s(const LayerStep& step, bool is_wide) const;
 
   const TimingSite& site_;
   const NodeSpec& node_;
   const LayerKernels& kernels_;
 };
 
-double StepPrices::kernel_s(const LayerStep& step) const {
+double StepPrices::kernel_s(const LayerStep& step, bool is_wide) const {
   const KernelCalibration& calibration = site_.device.kernel;
   switch (step.kind) {
     case LayerStep::Kind::product: {
-      const KernelPrecision precision = step.is_half && site_.job.precision == KernelPrecision::fp8
-                                            ? KernelPrecision::bf16
-                                            : site_.job.precision;
+      const bool widens = (step.is_half || is_wide) && is_narrow(site_.job.precision);
+      const KernelPrecision precision = widens ? KernelPrecision::bf16 : site_.job.precision;
       return gemm_seconds(step.m, step.n, step.k, step.count, precision, node_.gpu, calibration);
     }
     case LayerStep::Kind::attention:
@@ -86,23 +89,37 @@ double StepPrices::kernel_s(const LayerStep& step) const {
   return 0;
 }
 
-Priced StepPrices::price(const LayerStep& step) const {
+Priced StepPrices::price(const LayerStep& step, bool is_wide) const {
   if (step.kind == LayerStep::Kind::exchange) {
     const ExchangeTime& time = site_.exchanges.at(group_of(step.along), step.exchange, step.bytes);
     const bool is_skewed = step.along == Along::tensor && site_.job.degrees.pipeline > 1;
-    const Time skew = is_skewed ? kernels_.pipeline_skew * site_.job.degrees.tensor : Time{};
+    const Time skew = is_skewed ? site_.job.skew() * site_.job.degrees.tensor : Time{};
     return {seconds(time.seconds * step.exposed) + skew, on_this_host(kernels_.exchange), time.gpu_share,
             &step};
   }
   const Time host = kernels_.launch * step.launches + kernels_.python_function * step.python;
-  return {seconds(kernel_s(step) * site_.device.kernel.time_scale * site_.kernel_factor), on_this_host(host),
-          0, &step};
+  return {seconds(kernel_s(step, is_wide) * site_.device.kernel.time_scale * site_.kernel_factor),
+          on_this_host(host), 0, &step};
 }
 
-std::vector<Priced> StepPrices::price(const std::vector<LayerStep>& steps) const {
+std::vector<Priced> StepPrices::price(const std::vector<LayerStep>& steps, bool is_wide) const {
   std::vector<Priced> out;
-  for (const LayerStep& step : steps) out.push_back(price(step));
+  for (const LayerStep& step : steps) out.push_back(price(step, is_wide));
   return out;
+}
+
+/// A layer and the head once more for each further token that is predicted, behind the head.
+template <typename Add>
+void add_next_tokens(const LargeModelJob& job, const LayerSlice& slice, const ParameterCount& counts,
+                     const Add& add) {
+  const bool experts = has_expert_join(job);
+  const auto joined = 2.0 * static_cast<double>(job.shape.hidden * job.shape.hidden);
+  for (int i = 0; i < job.next_tokens; ++i) {
+    add(join_program(job.shape, slice, job.kernels()), joined, false);
+    add(layer_program(job.shape, slice, experts, job.kernels()), dense_parameters(job, counts, experts),
+        true);
+    add(head_program(job.shape, slice, job.kernels()), 0, false);
+  }
 }
 
 /// The pieces of a chunk, in forward order.
@@ -121,13 +138,20 @@ std::vector<Piece> pieces_of(const LargeModelJob& job, const StageChunk& chunk, 
   for (int i = 0; i < chunk.layers; ++i) {
     LayerSlice own = slice;
     if (i >= recomputed) own.recompute = Recompute::none;
+    const bool is_wide = i >= chunk.layers - chunk.wide_layers;
+    if (is_wide && own.precision == KernelPrecision::fp4) own.precision = KernelPrecision::bf16;
     const bool experts = i >= chunk.layers - chunk.expert_layers;
     add(layer_program(job.shape, own, experts, job.kernels()), dense_parameters(job, counts, experts), true);
+    pieces.back().is_wide = is_wide;
   }
-  if (chunk.head) add(head_program(job.shape, slice, job.kernels()), static_cast<double>(counts.head), false);
+  if (chunk.head) {
+    add(head_program(job.shape, slice, job.kernels()), static_cast<double>(counts.head), false);
+    add_next_tokens(job, slice, counts, add);
+  }
   for (Piece& piece : pieces) {
-    piece.forward = prices.price(piece.program.forward), piece.backward = prices.price(piece.program.again);
-    const std::vector<Priced> own = prices.price(piece.program.backward);
+    piece.forward = prices.price(piece.program.forward, piece.is_wide);
+    piece.backward = prices.price(piece.program.again, piece.is_wide);
+    const std::vector<Priced> own = prices.price(piece.program.backward, piece.is_wide);
     piece.backward.insert(piece.backward.end(), own.begin(), own.end());
   }
   return pieces;
@@ -151,6 +175,8 @@ class PassWriter {
   TaskId gather(const Piece& piece);
   TaskId scatter(const Piece& piece);
   void run(const std::vector<Priced>& steps, std::size_t again);
+  /// A layer's activations to the host's memory or back, beside the kernels; none where they stay.
+  TaskId copied(const Piece& piece, PassStream stream, TaskId after);
   PassGraph::Exchange sharded(RankGroup group, Exchange exchange, PassStream stream, double bytes);
 
   const TimingSite& site_;
@@ -181,6 +207,14 @@ TaskId PassWriter::scatter(const Piece& piece) {
       sharded(RankGroup::replicas, Exchange::all_reduce, PassStream::scatter, bytes / site_.job.shards()));
 }
 
+TaskId PassWriter::copied(const Piece& piece, PassStream stream, TaskId after) {
+  if (site_.job.offload != Offload::activations || !piece.is_layer) return kNone;
+  const Cluster& cluster = site_.cluster;
+  const Route& way = cluster.host_route_in_node(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0));
+  const double taken = piece.program.saved_bytes / way.bandwidth.per_second;
+  return pass_.copy(stream, seconds(taken) + way.latency, after);
+}
+
 /// `again`: so many steps in front are those of forward once more, with places of their own.
 void PassWriter::run(const std::vector<Priced>& steps, std::size_t again) {
   std::vector<TaskId> tasks;
@@ -204,24 +238,34 @@ void PassWriter::run(const std::vector<Priced>& steps, std::size_t again) {
 
 TaskId PassWriter::forward() {
   TaskId next = gather(pieces_.front());
+  std::vector<TaskId> away;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const TaskId own = next;
     if (i + 1 < pieces_.size()) next = gather(pieces_[i + 1]);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (pieces_[i].is_layer) pass_.call(layer_call_);
+    // The place of a layer's activations is the next but one's: theirs have to be away.
+    if (away.size() >= kLayersOnGpu && pieces_[i].is_layer)
+      pass_.kernel_waits_for(away[away.size() - kLayersOnGpu]);
     run(pieces_[i].forward, 0);
+    if (const TaskId copy = copied(pieces_[i], PassStream::to_host, pass_.last()); copy != kNone)
+      away.push_back(copy);
   }
   return pass_.mark();
 }
 
 /// The last piece's parameters are still there from forward.
 TaskId PassWriter::backward(bool is_last) {
-  TaskId next = kNone, scattered = kNone;
+  TaskId next = kNone, scattered = kNone, back = kNone;
   for (std::size_t i = pieces_.size(); i-- > 0;) {
     const TaskId own = next;
     if (i > 0) next = gather(pieces_[i - 1]);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (pieces_[i].is_layer) pass_.call(layer_call_);
+    // The layers' before it come back while it runs.
+    const TaskId here = back;
+    back = i > 0 ? copied(pieces_[i - 1], PassStream::to_gpu, pass_.last()) : kNone;
+    if (here != kNone) pass_.kernel_waits_for(here);
     run(pieces_[i].backward, pieces_[i].program.again.size());
     if (site_.job.shards_parameters()) scattered = scatter(pieces_[i]);
   }
@@ -316,12 +360,14 @@ PassTime& PassTime::operator+=(const PassTime& other) {
 ChunkTimer::ChunkTimer(const TimingSite& site) : site_(site) {}
 
 ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
-  const bool mixed = chunk.expert_layers > 0 && chunk.expert_layers < chunk.layers;
+  const bool mixed = (chunk.expert_layers > 0 && chunk.expert_layers < chunk.layers) ||
+                     (chunk.wide_layers > 0 && chunk.wide_layers < chunk.layers);
   if (chunk.layers <= kSimulatedLayers || mixed || site_.job.recomputed_layers > 0)
     return simulate_layers(site_, chunk, from_idle);
   const auto with = [&](int layers) {
     StageChunk part = chunk;
     part.layers = layers, part.expert_layers = chunk.expert_layers > 0 ? layers : 0;
+    part.wide_layers = chunk.wide_layers > 0 ? layers : 0;
     return simulate_layers(site_, part, from_idle);
   };
   const ChunkTime fewer = with(kSimulatedLayers - 2);
@@ -334,8 +380,8 @@ ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
 }
 
 const ChunkTime& ChunkTimer::at(const StageChunk& chunk, bool from_idle) {
-  const auto [known, is_new] =
-      known_.try_emplace({chunk.layers, chunk.expert_layers, chunk.embedding, chunk.head, from_idle});
+  const auto [known, is_new] = known_.try_emplace(
+      {chunk.layers, chunk.expert_layers, chunk.wide_layers, chunk.embedding, chunk.head, from_idle});
   if (is_new) known->second = simulate(chunk, from_idle);
   return known->second;
 }

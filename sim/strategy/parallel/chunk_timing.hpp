@@ -54,7 +54,7 @@ class ChunkTimer {
   ChunkTime simulate(const StageChunk& chunk, bool from_idle) const;
 
   TimingSite site_;
-  std::map<std::tuple<int, int, bool, bool, bool>, ChunkTime> known_;
+  std::map<std::tuple<int, int, int, bool, bool, bool>, ChunkTime> known_;
 };
 
 }  // namespace foretrain
