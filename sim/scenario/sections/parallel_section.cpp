@@ -130,6 +130,8 @@ Keys<J> exchange_keys() {
                                               {"all_to_all", TokenDispatch::all_to_all},
                                               {"deep_ep", TokenDispatch::deep_ep}}),
        "\"deep_ep\"", "all_to_all", "how tokens get to their experts"},
+      {"overlap_experts", takes::flag<&J::overlaps_experts>(), "true", "false",
+       "all-to-alls of one micro-batch run beside the kernels of another"},
       {"capacity_factor", takes::number<&J::capacity_factor>(0, 1000), "1.25", "no token is dropped",
        "an expert takes so many times its even share of tokens, and no more"},
       {"imbalance", takes::number<&J::imbalance>(1, 1000), "1.0", "1.1",

@@ -300,6 +300,15 @@ void add_issue_and_flops(const std::vector<Piece>& pieces, ChunkTime& time) {
   time.weight_share = backward > 0 ? weights / backward : 0;
 }
 
+/// Of the GPU, while tokens are sent to experts.
+double expert_share(const std::vector<Piece>& pieces) {
+  double share = 0;
+  for (const Piece& piece : pieces)
+    for (const Priced& priced : piece.forward)
+      if (priced.step->along == Along::expert) share = std::max(share, priced.share);
+  return share;
+}
+
 /// All layers one by one. Where the host runs ahead, passes follow each other, and the last ones count.
 ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool from_idle) {
   const StepPrices prices(site);
@@ -320,6 +329,7 @@ ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool 
   const auto at = [&](TaskId task) { return timeline.end_of(task); };
   time.forward = pass_between(writer.pass(), timeline, at(begin), at(middle), begin);
   time.backward = pass_between(writer.pass(), timeline, at(middle), at(end), middle);
+  if (site.job.overlaps_experts) hide_expert_exchanges(time, expert_share(pieces));
   return time;
 }
 
@@ -340,22 +350,6 @@ PassTime extended(const PassTime& fewer, const PassTime& more, double extra) {
 }
 
 }  // namespace
-
-double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts) {
-  if (!experts) return static_cast<double>(counts.attention + counts.dense);
-  const ExpertLayers& own = *job.shape.experts;
-  const double held = static_cast<double>(own.experts) * job.degrees.tensor /
-                          (job.degrees.expert * job.degrees.expert_tensor) +
-                      own.shared;
-  return static_cast<double>(counts.attention + counts.router) +
-         held * static_cast<double>(counts.one_expert);
-}
-
-PassTime& PassTime::operator+=(const PassTime& other) {
-  total += other.total, compute += other.compute, host += other.host;
-  tensor += other.tensor, context += other.context, expert += other.expert, data += other.data;
-  return *this;
-}
 
 ChunkTimer::ChunkTimer(const TimingSite& site) : site_(site) {}
 

@@ -28,6 +28,11 @@ struct ChunkTime {
   double flops = 0;    ///< of the model, forward and backward, nothing recomputed
 };
 
+/// Forward of one micro-batch and backward of another are issued layer by layer in turn, so that the
+/// all-to-alls of one run beside the kernels of the other (Megatron-LM's overlap_moe_expert_parallel_comm):
+/// what is longer than all kernels stays exposed; kernels lose `gpu_share` while exchanges run.
+void hide_expert_exchanges(ChunkTime& time, double gpu_share);  // pass_time.cpp
+
 /// Parameters of one layer times the tensor degree: those that a rank has of it, were dense ones not cut.
 /// An expert's are cut by the expert degrees instead.
 double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
