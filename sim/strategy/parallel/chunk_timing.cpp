@@ -42,6 +42,15 @@ void add_issue_and_flops(const ChunkPieces& pieces, ChunkTime& time) {
   time.weight_share = backward > 0 ? weights / backward : 0;
 }
 
+/// Of the GPU, while tokens are sent to experts.
+double expert_share(const ChunkPieces& pieces) {
+  double share = 0;
+  for (const ChunkPiece* piece : pieces.in_order())
+    for (const PricedStep& priced : piece->forward)
+      if (priced.step->along == Along::expert) share = std::max(share, priced.share);
+  return share;
+}
+
 /// All layers one by one; the last passes count.
 ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool from_idle) {
   const ChunkPieces pieces(site, chunk);
@@ -53,6 +62,7 @@ ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool 
   const PassGraph& pass = ran.writer.pass();
   time.forward = pass_between(pass, ran.timeline, at(ran.begin), at(ran.middle), ran.begin);
   time.backward = pass_between(pass, ran.timeline, at(ran.middle), at(ran.end), ran.middle);
+  if (site.job.overlaps_experts) hide_expert_exchanges(time, expert_share(pieces));
   return time;
 }
 
@@ -74,12 +84,6 @@ PassTime extended(const PassTime& fewer, const PassTime& more, double extra) {
 
 }  // namespace
 
-PassTime& PassTime::operator+=(const PassTime& other) {
-  total += other.total, compute += other.compute, host += other.host;
-  tensor += other.tensor, context += other.context, expert += other.expert, data += other.data;
-  return *this;
-}
-
 /// Where the host runs ahead, passes follow each other until it has.
 SimulatedPasses::SimulatedPasses(const TimingSite& site, const ChunkPieces& pieces, bool from_idle)
     : writer(site, pieces, from_idle ? 1 : kWarmPasses + 1) {
@@ -100,11 +104,14 @@ ChunkTimer::ChunkTimer(const TimingSite& site) : site_(site) {}
 ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
   const int repeated = chunk.expert_layers > 0 ? chunk.expert_layers : chunk.layers;
   const int once = chunk.layers - repeated;
-  if (repeated <= kSimulatedLayers || once > kSimulatedLayers || site_.job.recomputed_layers > 0)
+  const bool is_partly_wide = chunk.wide_layers > 0 && chunk.wide_layers < chunk.layers;
+  if (is_partly_wide || repeated <= kSimulatedLayers || once > kSimulatedLayers ||
+      site_.job.recomputed_layers > 0)
     return simulate_layers(site_, chunk, from_idle);
   const auto with = [&](int layers) {
     StageChunk part = chunk;
     part.layers = once + layers, part.expert_layers = chunk.expert_layers > 0 ? layers : 0;
+    part.wide_layers = chunk.wide_layers > 0 ? part.layers : 0;
     return simulate_layers(site_, part, from_idle);
   };
   const ChunkTime fewer = with(kSimulatedLayers - 2);
@@ -117,8 +124,8 @@ ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
 }
 
 const ChunkTime& ChunkTimer::at(const StageChunk& chunk, bool from_idle) {
-  const auto [known, is_new] =
-      known_.try_emplace({chunk.layers, chunk.expert_layers, chunk.embedding, chunk.head, from_idle});
+  const auto [known, is_new] = known_.try_emplace(
+      {chunk.layers, chunk.expert_layers, chunk.wide_layers, chunk.embedding, chunk.head, from_idle});
   if (is_new) known->second = simulate(chunk, from_idle);
   return known->second;
 }

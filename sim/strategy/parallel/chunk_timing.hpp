@@ -28,6 +28,11 @@ struct ChunkTime {
   double flops = 0;    ///< of the model, forward and backward, nothing recomputed
 };
 
+/// Forward of one micro-batch and backward of another are issued layer by layer in turn, so that the
+/// all-to-alls of one run beside the kernels of the other (Megatron-LM's overlap_moe_expert_parallel_comm):
+/// what is longer than all kernels stays exposed; kernels lose `gpu_share` while exchanges run.
+void hide_expert_exchanges(ChunkTime& time, double gpu_share);  // pass_time.cpp
+
 /// A kernel or an exchange of a pass, in seconds from the pass's beginning.
 struct PassSpan {
   PassCharge charge = PassCharge::compute;
@@ -61,7 +66,7 @@ class ChunkTimer {
   ChunkTime simulate(const StageChunk& chunk, bool from_idle) const;
 
   TimingSite site_;
-  std::map<std::tuple<int, int, bool, bool, bool>, ChunkTime> known_;
+  std::map<std::tuple<int, int, int, bool, bool, bool>, ChunkTime> known_;
 };
 
 }  // namespace foretrain

@@ -3,6 +3,13 @@
 
 namespace foretrain {
 
+namespace {
+
+/// Whose activations are there at once where they are offloaded.
+constexpr std::size_t kLayersOnGpu = 2;
+
+}  // namespace
+
 PassWriter::PassWriter(const TimingSite& site, const ChunkPieces& pieces, int passes)
     : site_(site), pieces_(pieces), pass_(site.device.host.launch_latency) {
   call_ = site.on_host_of_site(site.job.kernels().exchange);
@@ -41,6 +48,16 @@ TaskId PassWriter::scatter(const ChunkPiece& piece) {
   return last;
 }
 
+TaskId PassWriter::copied(const ChunkPiece& piece, PassStream stream, TaskId after) {
+  if (site_.job.offload != Offload::activations || !piece.is_layer) return kNone;
+  const Cluster& cluster = site_.cluster;
+  const Route& way = cluster.host_route_in_node(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0));
+  const double taken = piece.program.saved_bytes / way.bandwidth.per_second;
+  const TaskId task = pass_.copy(stream, seconds(taken) + way.latency, after);
+  written_.push_back({task, nullptr, "copy of activations"});
+  return task;
+}
+
 /// `again`: so many steps in front are those of forward once more, with places of their own.
 void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
   std::vector<TaskId> tasks;
@@ -66,12 +83,18 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
 TaskId PassWriter::forward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
   TaskId next = gather(*all.front());
+  std::vector<TaskId> away;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TaskId own = next;
     if (i + 1 < all.size()) next = gather(*all[i + 1]);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
+    // The place of a layer's activations is the next but one's: theirs have to be away.
+    if (away.size() >= kLayersOnGpu && all[i]->is_layer)
+      pass_.kernel_waits_for(away[away.size() - kLayersOnGpu]);
     run(all[i]->forward, 0);
+    if (const TaskId copy = copied(*all[i], PassStream::to_host, pass_.last()); copy != kNone)
+      away.push_back(copy);
   }
   return pass_.mark();
 }
@@ -79,12 +102,16 @@ TaskId PassWriter::forward() {
 /// The last piece's parameters are still there from forward.
 TaskId PassWriter::backward(bool is_last) {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
-  TaskId next = kNone, scattered = kNone;
+  TaskId next = kNone, scattered = kNone, back = kNone;
   for (std::size_t i = all.size(); i-- > 0;) {
     const TaskId own = next;
     if (i > 0) next = gather(*all[i - 1]);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
+    // The layers' before it come back while it runs.
+    const TaskId here = back;
+    back = i > 0 ? copied(*all[i - 1], PassStream::to_gpu, pass_.last()) : kNone;
+    if (here != kNone) pass_.kernel_waits_for(here);
     run(all[i]->backward, all[i]->program.again.size());
     if (site_.job.shards_parameters()) scattered = scatter(*all[i]);
   }

@@ -33,6 +33,8 @@ class PassWriter {
   TaskId gather(const ChunkPiece& piece);
   TaskId scatter(const ChunkPiece& piece);
   void run(const std::vector<PricedStep>& steps, std::size_t again);
+  /// A layer's activations to the host's memory or back, beside the kernels; none where they stay.
+  TaskId copied(const ChunkPiece& piece, PassStream stream, TaskId after);
   PassGraph::Exchange sharded(RankGroup group, Exchange exchange, PassStream stream, double bytes);
 
   const TimingSite& site_;
