@@ -24,12 +24,12 @@ def written(folder, name, text):
 
 def plain_model(folder, n, layer='{ type = "linear", out = 8 },\n{ type = "relu" },\n'):
     """n layers one behind the other, every second one with parameters."""
-    return written(folder, "long.toml", 'optimizer = "sgd"\ninput = [8]\nlayers = [\n' + layer * (n // 2) + '{ type = "loss" } ]\n')
+    return written(folder, "long.toml", 'optimizer = "sgd"\ninput = [8]\nlayers = [\n' + layer * ((n - 1) // 2) + '{ type = "loss" } ]\n')
 
 
 def named_model(folder, n):
     """n layers in residual pairs: each has a name, each sum looks one up."""
-    pairs = (f'{{ type = "linear", out = 8, as = "l{i}" }},\n{{ type = "add", with = "l{i}" }},\n' for i in range(n // 2))
+    pairs = (f'{{ type = "linear", out = 8, as = "l{i}" }},\n{{ type = "add", with = "l{i}" }},\n' for i in range((n - 1) // 2))
     return written(folder, "named.toml", 'optimizer = "sgd"\ninput = [8]\nlayers = [\n' + "".join(pairs) + '{ type = "loss" } ]\n')
 
 
