@@ -17,7 +17,7 @@ BINARY, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 QUESTION = ["predict", "--model", "mnist_net", "--cluster", "star-1gpu", "--gpus", "1,2"]
 # One output of each kind that a command writes.
 WRITERS = {"-o": [*QUESTION, "--format", "json", "-o"], "--html": [*QUESTION, "--html"], "--trace": [*QUESTION, "--trace"],
-           "reference": ["reference", "man", "-o"], "topology": ["topology", "draw", "star-1gpu", "-o"],
+           "model": ["model", "show", "mnist_net", "-o"],
            "collective": ["collective", "--cluster", "dgx-a100", "--op", "all_reduce", "--gpus", "8", "--svg"]}
 OLD = "an old file\n"
 failures = []
@@ -103,7 +103,7 @@ def signals_at_any_moment(folder):
     run(command, folder)
     new = {name: (folder / name).read_bytes() for name in ("out", "page")}
     draw = random.Random(23)
-    for i in range(24):
+    for i in range(12):
         for name in new:
             (folder / name).write_text(OLD)
         sent = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]
@@ -146,7 +146,7 @@ def german(folder):
 
 
 def same_everywhere(folder, locales):
-    commands = [[*QUESTION, "--format", kind] for kind in ("json", "csv", "table", "html")]
+    commands = [[*QUESTION, "--format", kind] for kind in ("json", "table")]
     commands += [["collective", "--cluster", "dgx-a100", "--op", "all_reduce", "--gpus", "16", "--sizes", "1M"], ["model", "show", "resnet50"],
                  ["topology", "show", "puhti"], ["list", "models"]]
     elsewhere = folder / "ein Ordner"
