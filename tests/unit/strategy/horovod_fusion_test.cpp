@@ -29,15 +29,16 @@ std::vector<FusedMessage> fuse_simply(std::vector<FusionTensor> waiting, std::in
     FusedMessage message{{first.parameter}, first.size};
     std::int64_t sum = space(first), skipped = 0;
     std::vector<FusionTensor> left;
+    bool is_open = !first.gathered;
     for (std::size_t i = 1; i < waiting.size(); ++i) {
       const FusionTensor& next = waiting[i];
       const bool is_alike = !next.gathered && next.element_bytes == first.element_bytes;
-      const bool is_open = !first.gathered && sum + skipped <= threshold;
       if (is_open && is_alike && sum + space(next) <= threshold) {
         message.parameters.push_back(next.parameter);
         message.size = {sum += space(next)};
       } else {
         skipped += space(next);
+        is_open = is_open && sum + skipped <= threshold;
         left.push_back(next);
       }
     }
