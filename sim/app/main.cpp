@@ -9,12 +9,13 @@
 
 #include "sim/app/command_line.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/interrupted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/terminal.hpp"
 
 namespace {
 
-constexpr int kWrongInput = 1, kWorldFailed = 3;
+constexpr int kWrongInput = 1, kWorldFailed = 3, kInterrupted = 130;
 
 int fail(const std::string& text, int code) {
   std::fflush(stdout);
@@ -47,6 +48,8 @@ int main(int argc, char** argv) {
     return finish(foretrain::run_command_line(argc, argv));
   } catch (const foretrain::InputError& error) {
     return fail(error.what(), kWrongInput);
+  } catch (const foretrain::Interrupted& interrupted) {
+    return fail(interrupted.what() + std::string("\n"), kInterrupted);
   } catch (const std::bad_alloc&) {
     return fail("error: out of memory\n", kWorldFailed);
   } catch (const std::exception& error) {
