@@ -1,4 +1,4 @@
-// sweep run, merge, status, show.
+// sweep run, merge, status, show, submit.
 #include "sim/app/options/sweep_options.hpp"
 
 #include <charconv>
@@ -10,6 +10,7 @@
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/report/sweep/submission.hpp"
 #include "sim/report/sweep/sweep_reports.hpp"
 
 namespace foretrain {
@@ -134,6 +135,46 @@ void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
   command->callback([&show] { run_sweep_show(show); });
 }
 
+void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
+  CLI::App* command = sweep.add_subcommand(
+      "submit", "The script of a job array whose jobs run a shard each, with what a measured rate asks for");
+  command->add_option("SWEEP", submit.sweep, "The sweep's file")->required();
+  CLI::Option_group* engines = command->add_option_group("ENGINE");
+  engines->require_option(1);
+  for (const SweepEngine& engine : sweep_engines())
+    engines->add_flag_function(
+        fmt::format("--{}", engine.name),
+        [&submit, name = std::string(engine.name)](std::int64_t) { submit.engine = name; },
+        std::string(engine.meaning));
+  command->add_option("--shards", submit.shards, "So many jobs")
+      ->check(CLI::Range(std::int64_t{1}, kMostShards))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("-j,--threads", submit.threads, "Of each job")
+      ->check(CLI::Range(1, kMostThreads))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--db", submit.database,
+                   "What the files of results begin with, as in PREFIX-3.sqlite; by default the sweep's name")
+      ->type_name("PREFIX");
+  command->add_option("--image", submit.image, "Of Kubernetes: the container that has foretrain")
+      ->type_name("NAME");
+  command->add_option("--claim", submit.claim, "Of Kubernetes: the volume claim that is mounted as /sweep")
+      ->type_name("NAME");
+  CLI::Option* output =
+      command
+          ->add_option("-o,--output", submit.output, "Write the script to a file instead of standard output")
+          ->type_name("FILE");
+  command->add_flag("--now", submit.now, "Also hand the file in (sbatch, condor_submit, kubectl, flux)")
+      ->needs(output);
+  command->footer(
+      "Examples:\n  foretrain sweep submit sweep.toml --slurm --shards 8 -j 4 -o sweep.sbatch\n  foretrain "
+      "sweep "
+      "submit sweep.toml --htcondor --shards 100 -o sweep.sub --now");
+  command->callback([&submit] { run_sweep_submit(submit); });
+}
+
 }  // namespace
 
 void add_sweep(CLI::App& app, SweepOptions& options) {
@@ -144,6 +185,7 @@ void add_sweep(CLI::App& app, SweepOptions& options) {
   add_sweep_status(*command, options.status);
   add_sweep_show(*command, options.show);
   add_sweep_merge(*command, options.merge);
+  add_sweep_submit(*command, options.submit);
 }
 
 }  // namespace foretrain

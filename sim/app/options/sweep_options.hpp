@@ -18,6 +18,7 @@ struct SweepOptions {
   SweepMergeCommand merge;
   SweepStatusCommand status;
   SweepShowCommand show;
+  SweepSubmitCommand submit;
   std::string shard;
 };
 

@@ -8,16 +8,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/app/sweep/case_threads.hpp"
+#include "sim/app/sweep/opened_sweep.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/interrupted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/sweep/sweep_database.hpp"
-#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -94,38 +92,6 @@ class RunProgress {
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
 
-/// Everything that a run is of.
-struct OpenedSweep {
-  SourceText file;
-  Sweep sweep;
-  SweptScenario scenario;
-  SweepHead head;
-};
-
-OpenedSweep open_sweep(const SweepRunCommand& command) {
-  OpenedSweep out{read_text_file(command.sweep), {}, {}, {}};
-  out.sweep = read_or_throw(out.file, read_sweep);
-  if (!out.sweep.scenario.empty()) {
-    out.scenario = swept_scenario(open_scenario(out.sweep.scenario, {}).source);
-    add_gpus(out.sweep, out.scenario.own.gpus);
-  } else if (!out.sweep.varies("model.name") || !out.sweep.varies("cluster.name")) {
-    throw InputError(
-        std::vector<Diagnostic>{{out.file.name,
-                                 {},
-                                 "",
-                                 "the sweep names no scenario, and no axes of model and cluster",
-                                 "scenario = \"mahti-resnet50-ddp\", or model and cluster in [axes]"}});
-  } else if (!out.sweep.varies("run.gpus")) {
-    throw InputError(std::vector<Diagnostic>{
-        {out.file.name, {}, "", "on how many GPUs?", "as in gpus = [1, 2, 4] in [axes]"}});
-  }
-  out.head.name = name_of_file(command.sweep), out.head.text = sweep_text(out.sweep);
-  out.head.scenario = out.scenario.source;
-  out.head.strategy = out.scenario.source.text.empty() ? "ddp" : out.scenario.own.strategy;
-  out.head.version = FORETRAIN_VERSION, out.head.shard = command.shard, out.head.seed = out.sweep.seed;
-  return out;
-}
-
 std::size_t failed_in(const GroupResult& group) {
   std::size_t failed = 0;
   for (const CaseResult& result : group.results) failed += result.why_not.empty() ? 0 : 1;
@@ -150,7 +116,7 @@ void summarize(const SweepRunCommand& command, const RunProgress& progress, std:
 }  // namespace
 
 void run_sweep_run(const SweepRunCommand& command) {
-  const OpenedSweep opened = open_sweep(command);
+  const OpenedSweep opened = open_sweep(command.sweep, command.shard);
   SweepCases cases(opened.sweep, opened.head.strategy, opened.file);
   if (was_read(command.database))
     throw InputError(fmt::format("{} was read and would be overwritten", command.database));

@@ -32,6 +32,18 @@ struct SweepStatusCommand {
 };
 void run_sweep_status(const SweepStatusCommand& command);  // merge.cpp
 
+struct SweepSubmitCommand {
+  std::string sweep;
+  std::string engine;    ///< of sweep_engines()
+  std::string database;  ///< prefix; empty: the sweep's name
+  std::int64_t shards = 8;
+  int threads = 1;           ///< of a shard
+  std::string image, claim;  ///< of Kubernetes
+  std::string output;        ///< the script; empty: standard output
+  bool now = false;          ///< also hand it in
+};
+void run_sweep_submit(const SweepSubmitCommand& command);  // submit.cpp
+
 struct SweepShowCommand {
   std::string database;
   SweepQuestion question;

@@ -29,6 +29,7 @@ namespace {
 void run_sweep_run(const SweepRunCommand&) { refuse_sweeps(); }
 void run_sweep_merge(const SweepMergeCommand&) { refuse_sweeps(); }
 void run_sweep_status(const SweepStatusCommand&) { refuse_sweeps(); }
+void run_sweep_submit(const SweepSubmitCommand&) { refuse_sweeps(); }
 void run_sweep_show(const SweepShowCommand&) { refuse_sweeps(); }
 
 }  // namespace foretrain
