@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # Kills sweeps and merges at random moments, lets them go on, and holds the rows against those of unbroken runs.
-"""Usage: kill_sweeps.py FORETRAIN [--sweeps N] [--cases M] [--kinds K] [--seed S] [--folder F]
+"""Usage: kill_sweeps.py FORETRAIN [--sweeps N] [--cases M] [--kinds K] [--seconds T] [--seed S] [--folder F]
 
 Each sweep is run as one database or as three shards; every run and every merge is killed (SIGKILL) at a random
 moment, again and again, until one ends by itself. Then each database must hold exactly the rows of the unbroken
 run, byte for byte, and be whole by SQLite's own check. The last line has the figures.
 """
 import argparse
+import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -36,8 +38,7 @@ MOST_KILLS = 4  # of one run before it is left alone: a machine that is busy mus
 class Campaign:
     def __init__(self, arguments):
         self.program, self.draw = arguments.program, random.Random(arguments.seed)
-        self.kills = self.runs = self.merges = self.killed_merges = 0
-        self.seconds = 0.0
+        self.kills = self.runs = self.merges = self.killed_merges = self.gone_on = 0
 
     def run(self, command, within):
         """One run, killed at a random moment of a time that its like took; whether it ended by itself."""
@@ -53,10 +54,11 @@ class Campaign:
             sys.exit(f"{' '.join(command)} ended with {process.returncode}: {said.decode()}")
         return True
 
-    def until_done(self, command, within):
+    def until_done(self, command, within, database=None):
         for _ in range(self.draw.randint(1, MOST_KILLS)):
             if self.run(command, within):
                 return
+            self.gone_on += 1 if database and holds_rows(database) else 0
         self.run(command, None)
 
     def timed(self, command):
@@ -65,8 +67,21 @@ class Campaign:
         return time.monotonic() - start
 
 
+def holds_rows(database):
+    """Whether a killed run has left some; looked at in a copy, as reading would mend the log that it left."""
+    with tempfile.TemporaryDirectory() as folder:
+        for end in ("", "-wal"):
+            if os.path.exists(database + end):
+                shutil.copy(database + end, os.path.join(folder, "copy.sqlite" + end))
+        try:
+            with contextlib.closing(sqlite3.connect(os.path.join(folder, "copy.sqlite"))) as connection:
+                return connection.execute("SELECT count(*) FROM cases").fetchone()[0] > 0
+        except sqlite3.OperationalError:
+            return False  # killed before there was a table
+
+
 def rows(database):
-    with sqlite3.connect(database) as connection:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
         whole = connection.execute("PRAGMA integrity_check").fetchone()[0]
         if whole != "ok":
             sys.exit(f"{database} is damaged: {whole}")
@@ -91,7 +106,8 @@ def one_sweep(campaign, kind, shards):
     files = [fresh(f"killed{i}.sqlite") for i in range(shards)]
     for i, file in enumerate(files):
         shard = [] if shards == 1 else ["--shard", f"{i + 1}/{shards}"]
-        campaign.until_done(["sweep", "run", kind["file"], "--db", file, "-j", "2", *shard], kind["seconds"] / shards)
+        campaign.until_done(["sweep", "run", kind["file"], "--db", file, "-j", "2", *shard],
+                            kind["seconds"] / shards, file)
         campaign.runs += 1
     if shards == 1:
         return compare(files[0], kind["rows"], "after the runs")
@@ -128,6 +144,7 @@ def main():
     parser.add_argument("--sweeps", type=int, default=8)
     parser.add_argument("--cases", type=int, default=100, help="of each, a multiple of 5")
     parser.add_argument("--kinds", type=int, default=1, help="different sweeps among them")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no further sweep after so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scenario", default="workshop-mnist-ddp")
     parser.add_argument("--folder", help="instead of one that is removed")
@@ -138,10 +155,12 @@ def main():
         campaign = Campaign(arguments)
         kinds = kinds_of(campaign, arguments)
         start = time.monotonic()
-        for number in range(arguments.sweeps):
-            one_sweep(campaign, kinds[number % len(kinds)], 1 if number % 2 == 0 else 3)
-        print(json.dumps({"sweeps": arguments.sweeps, "cases_of_each": arguments.cases, "runs": campaign.runs,
-                          "kills": campaign.kills, "merges": campaign.merges, "killed_merges": campaign.killed_merges,
+        sweeps = 0
+        while sweeps < arguments.sweeps and time.monotonic() - start < arguments.seconds:
+            one_sweep(campaign, kinds[sweeps % len(kinds)], 1 if sweeps % 2 == 0 else 3)
+            sweeps += 1
+        print(json.dumps({"sweeps": sweeps, "cases_of_each": arguments.cases, "runs": campaign.runs,
+                          "kills": campaign.kills, "went_on_with_rows": campaign.gone_on, "merges": campaign.merges, "killed_merges": campaign.killed_merges,
                           "seconds": round(time.monotonic() - start, 1)}))
         os.chdir("/")
 

@@ -18,8 +18,8 @@ constexpr std::size_t kMostMachines = 64;
 /// for.
 constexpr int kMostUses = 5000;
 
-Value number(double value) { return {value}; }
-Value whole(std::int64_t value) { return {value}; }
+Value number_value(double value) { return {value}; }
+Value whole_value(std::int64_t value) { return {value}; }
 Value known(double value) { return value > 0 ? Value{value} : Value{}; }
 Value of_run(const CaseResult& r, double value) { return r.knows_epochs ? Value{value} : Value{}; }
 
@@ -36,24 +36,26 @@ void add_costs(const Scenario& scenario, CaseResult& result) {
 const std::vector<CaseFigure>& case_figures() {
   using R = const CaseResult&;
   static const std::vector<CaseFigure> figures{
-      {"nodes", "INTEGER", "nodes that the GPUs are on", [](R r) { return whole(r.point.nodes); }},
+      {"nodes", "INTEGER", "nodes that the GPUs are on", [](R r) { return whole_value(r.point.nodes); }},
       {"batch_per_gpu", "INTEGER", "samples of a GPU and micro-step",
-       [](R r) { return whole(r.point.batch_per_gpu); }},
-      {"global_batch", "INTEGER", "samples of a step", [](R r) { return whole(r.point.global_batch); }},
-      {"steps_per_epoch", "INTEGER", "steps of an epoch", [](R r) { return whole(r.point.steps_per_epoch); }},
-      {"step_s", "REAL", "seconds of a step", [](R r) { return number(r.point.step_s); }},
-      {"samples_per_s", "REAL", "samples a second", [](R r) { return number(r.point.samples_per_s); }},
-      {"speedup", "REAL", "over one GPU of the same case", [](R r) { return number(r.point.speedup); }},
+       [](R r) { return whole_value(r.point.batch_per_gpu); }},
+      {"global_batch", "INTEGER", "samples of a step", [](R r) { return whole_value(r.point.global_batch); }},
+      {"steps_per_epoch", "INTEGER", "steps of an epoch",
+       [](R r) { return whole_value(r.point.steps_per_epoch); }},
+      {"step_s", "REAL", "seconds of a step", [](R r) { return number_value(r.point.step_s); }},
+      {"samples_per_s", "REAL", "samples a second", [](R r) { return number_value(r.point.samples_per_s); }},
+      {"speedup", "REAL", "over one GPU of the same case", [](R r) { return number_value(r.point.speedup); }},
       {"efficiency", "REAL", "speedup over the number of GPUs",
-       [](R r) { return number(r.point.efficiency); }},
+       [](R r) { return number_value(r.point.efficiency); }},
       {"epoch_s", "REAL", "seconds of an epoch", [](R r) { return of_run(r, r.point.epoch_s); }},
       {"total_s", "REAL", "seconds of the run", [](R r) { return of_run(r, r.point.total_s); }},
       {"gpu_hours", "REAL", "GPU-hours of the run", [](R r) { return of_run(r, r.point.gpu_hours); }},
       {"energy_kwh", "REAL", "kWh of the GPUs and their share of the nodes",
        [](R r) { return known(r.energy_kwh); }},
       {"cost", "REAL", "of the run, in the unit of the cluster's billing", [](R r) { return known(r.cost); }},
-      {"memory_bytes", "INTEGER", "of a GPU", [](R r) { return whole(r.point.memory.total().count); }},
-      {"fits", "INTEGER", "1: into the memory of a GPU", [](R r) { return whole(r.point.fits() ? 1 : 0); }},
+      {"memory_bytes", "INTEGER", "of a GPU", [](R r) { return whole_value(r.point.memory.total().count); }},
+      {"fits", "INTEGER", "1: into the memory of a GPU",
+       [](R r) { return whole_value(r.point.fits() ? 1 : 0); }},
   };
   return figures;
 }

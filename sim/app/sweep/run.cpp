@@ -1,4 +1,5 @@
-// sweep run: sweep → scenario → cases that are left → threads → rows of a database, committed every second.
+// sweep run: sweep → scenario → cases that are left → threads → rows of a database, committed ten times a
+// second.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -23,8 +24,8 @@ namespace foretrain {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Between commits, and between lines of progress that no terminal shows.
-constexpr std::chrono::seconds kBetweenCommits{1}, kBetweenLines{60};
+/// Between commits, which wait for no disk, and between lines of progress that no terminal shows.
+constexpr std::chrono::milliseconds kBetweenCommits{100}, kBetweenLines{60'000};
 
 volatile std::sig_atomic_t came_signal = 0;
 void note_signal(int) { came_signal = 1; }

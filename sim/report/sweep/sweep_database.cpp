@@ -1,5 +1,5 @@
-// Write-ahead log, one writer, many rows to a transaction: a run that is killed loses what it did in the last
-// second, and nothing that it has said to be done.
+// Write-ahead log, one writer, many rows to a transaction: a run that is killed loses what it did since the
+// last commit, and nothing that it has said to be done.
 #include "sim/report/sweep/sweep_database.hpp"
 
 #include <filesystem>

@@ -18,20 +18,20 @@ using Cells = std::vector<std::string>;
 /// Of a value in a table; a failed case's message is a sentence and stands last.
 constexpr std::size_t kWidestCell = 60;
 
-std::size_t width_of(const std::string& text) {
+std::size_t shown_width(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string padded(const std::string& text, std::size_t width, bool left) {
-  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  const std::string blanks(width - std::min(width, shown_width(text)), ' ');
   return left ? text + blanks : blanks + text;
 }
 
 /// Text to the left, numbers to the right.
-std::string aligned(const std::vector<Cells>& rows, const std::vector<bool>& is_text) {
+std::string aligned_columns(const std::vector<Cells>& rows, const std::vector<bool>& is_text) {
   std::vector<std::size_t> widths(is_text.size(), 0);
   for (const Cells& row : rows)
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], shown_width(row[c]));
   std::string out;
   for (const Cells& row : rows) {
     std::string line;
@@ -50,7 +50,7 @@ std::string cell_of(const Value& value) {
   return printable(shortened(text_of(value), kWidestCell));
 }
 
-Json json_of(const Value& value) {
+Json json_of_cell(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
   if (const auto* number = std::get_if<double>(&value.data)) return *number;
@@ -72,7 +72,7 @@ std::string write_states(const std::vector<SweepState>& states) {
                     fmt::format("{}/{}", s.shard.part, s.shard.of), fmt::format("{}", s.done),
                     fmt::format("{}{}", s.all.is_exact ? "" : "about ", s.all.cases), share_of(s),
                     fmt::format("{}", s.failed), s.rate > 0 ? fmt::format("{:.0f}", s.rate) : "-"});
-  return aligned(rows, {true, true, true, false, false, false, false, false});
+  return aligned_columns(rows, {true, true, true, false, false, false, false, false});
 }
 
 std::string write_states_json(const std::vector<SweepState>& states) {
@@ -103,7 +103,7 @@ std::string write_answer(const SweepAnswer& answer) {
       is_text[c] = is_text[c] || std::holds_alternative<std::string>(row[c].data);
     }
   }
-  std::string out = printable(answer.heading) + "\n\n" + aligned(rows, is_text);
+  std::string out = printable(answer.heading) + "\n\n" + aligned_columns(rows, is_text);
   for (const std::string& warning : answer.warnings) out += "warning: " + warning + "\n";
   return out;
 }
@@ -127,7 +127,7 @@ std::string write_answer_json(const SweepAnswer& answer) {
   Json rows = Json::array();
   for (const std::vector<Value>& row : answer.rows) {
     Json object = Json::object();
-    for (std::size_t c = 0; c < row.size(); ++c) object[answer.columns[c]] = json_of(row[c]);
+    for (std::size_t c = 0; c < row.size(); ++c) object[answer.columns[c]] = json_of_cell(row[c]);
     rows.push_back(std::move(object));
   }
   return json_text({{"schema", "foretrain.sweep_rows/1"},

@@ -31,7 +31,7 @@ std::optional<NumberWithUnit> parse_number(const std::string& text) {
   return out;
 }
 
-std::optional<NumberWithUnit> number_of(const Value& value) {
+std::optional<NumberWithUnit> number_behind(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value.data))
     return NumberWithUnit{static_cast<double>(*integer), "", true};
   if (const auto* number = std::get_if<double>(&value.data))
@@ -44,7 +44,7 @@ std::optional<NumberWithUnit> read_end(TableReader& table, std::string_view key)
   table.require(key, "1");
   const Value* value = table.value(key);
   if (value == nullptr) return std::nullopt;
-  auto number = number_of(*value);
+  auto number = number_behind(*value);
   if (!number)
     table.report(
         value->span, fmt::format("{} must be a number, with or without a unit", table.full_name(key)),

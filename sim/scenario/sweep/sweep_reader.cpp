@@ -203,7 +203,7 @@ class SweepReader {
 Entry entry_of(std::string key, Value value) { return {std::move(key), {}, std::move(value)}; }
 
 /// Named as in the file, every value written out.
-Table table_of(const std::vector<StudyAxis>& axes) {
+Table axes_table(const std::vector<StudyAxis>& axes) {
   Table out;
   for (const StudyAxis& axis : axes) out.entries.push_back(entry_of(axis.name, {Array(axis.values)}));
   return out;
@@ -227,8 +227,8 @@ std::string sweep_text(const Sweep& sweep) {
   Array conditions;
   for (const SweepCondition& condition : sweep.conditions) conditions.push_back({condition.text});
   out.entries.push_back(entry_of("where", {std::move(conditions)}));
-  out.entries.push_back(entry_of("axes", {table_of(sweep.axes)}));
-  if (!sweep.sampled.empty()) out.entries.push_back(entry_of("together", {table_of(sweep.sampled)}));
+  out.entries.push_back(entry_of("axes", {axes_table(sweep.axes)}));
+  if (!sweep.sampled.empty()) out.entries.push_back(entry_of("together", {axes_table(sweep.sampled)}));
   return toml_text(out);
 }
 
