@@ -173,9 +173,16 @@ SqlFile::SqlFile(const std::string& path, SqlAccess access) : path_(path) {
   if (must_be_there && !std::filesystem::is_regular_file(path, none))
     throw InputError(fmt::format("{} {}", shortened(path),
                                  std::filesystem::exists(path, none) ? "is no file" : "does not exist"));
-  const int flags = flags_of(access) | SQLITE_OPEN_NOMUTEX;
+  open(flags_of(access));
+  if (access != SqlAccess::read || !needs_recovery()) return;
+  ::sqlite3_close_v2(file_);
+  open(flags_of(SqlAccess::write));
+  run("PRAGMA query_only = 1");
+}
+
+void SqlFile::open(int flags) {
   // A name with a colon would be no address: flags without SQLITE_OPEN_URI.
-  const int code = ::sqlite3_open_v2(path.c_str(), &file_, flags, nullptr);
+  const int code = ::sqlite3_open_v2(path_.c_str(), &file_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) {
     const std::string text = file_ == nullptr ? "out of memory" : ::sqlite3_errmsg(file_);
     ::sqlite3_close(file_);
@@ -189,6 +196,13 @@ SqlFile::SqlFile(const std::string& path, SqlAccess access) : path_(path) {
   // Views, triggers and functions in the schema of a foreign file are not trusted.
   ::sqlite3_db_config(file_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   ::sqlite3_db_config(file_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+}
+
+/// The log of a writer that was killed is read by one who may write alone.
+bool SqlFile::needs_recovery() const {
+  const int code =
+      ::sqlite3_exec(file_, "SELECT 1 FROM sqlite_master LIMIT 1", nullptr, nullptr, nullptr) & 0xff;
+  return code == SQLITE_READONLY || code == SQLITE_CANTOPEN;
 }
 
 SqlFile::~SqlFile() { ::sqlite3_close_v2(file_); }
@@ -274,6 +288,8 @@ double SqlStatement::number(int) const { return 0; }
 std::string SqlStatement::text(int) const { return ""; }
 Value SqlStatement::value(int) const { return {}; }
 SqlFile::SqlFile(const std::string&, SqlAccess) { refuse_sql(); }
+void SqlFile::open(int) {}
+bool SqlFile::needs_recovery() const { return file_ == nullptr; }
 SqlFile::~SqlFile() = default;
 void SqlFile::run(const std::string&) { refuse_sql(); }
 SqlStatement SqlFile::prepare(const std::string&) { refuse_sql(); }

@@ -75,6 +75,9 @@ class SqlFile {
   SqlStatement prepare_foreign(const std::string& statement, std::string_view what);
 
  private:
+  void open(int flags);
+  bool needs_recovery() const;
+
   sqlite3* file_ = nullptr;
   std::string path_;
   struct Limit;
