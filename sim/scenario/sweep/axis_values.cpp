@@ -132,7 +132,7 @@ class RangeReader {
 
   std::vector<Value> by_step(const AxisRange& range, double step) {
     if (step == 0 || (range.to - range.from) / step < 0) return report_endless("step");
-    const double count = std::floor((range.to - range.from) / step * (1 + 1e-12) + 1e-9) + 1;
+    const double count = std::floor((range.to - range.from) / step + 1e-9) + 1;
     if (is_too_many(count)) return {};
     AxisRange exact = range;
     exact.is_whole = range.is_whole && step == std::floor(step);
