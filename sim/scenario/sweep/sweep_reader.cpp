@@ -81,6 +81,10 @@ class SweepReader {
       return sample.report(sample.span_of("count"),
                            fmt::format("sample.count is {}, at most {} are drawn", *count, kMostAxisValues));
     if (axes == nullptr || !count || axes->entries.size() > kMostSweepAxes) return;
+    const std::size_t drawn = static_cast<std::size_t>(*count) * axes->entries.size();
+    if (drawn > kMostAxisValues)
+      return sample.report(axes->span, fmt::format("{} points of {} axes are {} values, at most {} are drawn",
+                                                   *count, axes->entries.size(), drawn, kMostAxisValues));
     const UnitPoints points =
         unit_points(sweep_.method, sweep_.seed, static_cast<std::size_t>(*count), axes->entries.size());
     for (std::size_t d = 0; d < axes->entries.size(); ++d) read_sampled(axes->entries[d], points, d);
