@@ -5,10 +5,10 @@
 // like the root of the source tree, where they may write. <!-- expect 1 --> above a block says how its
 // commands end, ```console-error that they fail.
 // <!-- scenario -->, <!-- model -->, <!-- cluster -->, <!-- sweep --> or <!-- provenance --> above a ```toml
-// block has it read; a file name in the comment, as in <!-- scenario my.toml -->, puts it where the commands below
-// find it. Below <!-- output: foretrain … --> (or tools/…) stands what that prints, and below <!-- image:
-// foretrain … --> the picture that it draws with --svg. Each page is a test of its own (cmake/tests.cmake),
-// which names it in the environment.
+// block has it read; a file name in the comment, as in <!-- scenario my.toml -->, puts it where the commands
+// below find it. Below <!-- output: foretrain … --> (or tools/…) stands what that prints, and below <!--
+// image: foretrain … --> the picture that it draws with --svg. Each page is a test of its own
+// (cmake/tests.cmake), which names it in the environment.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
