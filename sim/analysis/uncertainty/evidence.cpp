@@ -30,6 +30,7 @@ struct GrowthRow {
 #define COLLECTIVES(path, family, part, ...) \
   CollectiveRow{{MessagePath::path, OpFamily::family, LongestPart::part}, {__VA_ARGS__}},
 #define KERNELS(...)
+#define HOST(...)
 #define LOSS(...)
 #define SCATTER(...)
 #define GROWTH(...)
@@ -45,6 +46,13 @@ constexpr KernelRow kKernels[] = {
 };
 #undef KERNELS
 #define KERNELS(...)
+#undef HOST
+#define HOST(...) KnownTo{__VA_ARGS__},
+constexpr KnownTo kHost[] = {
+#include "sim/analysis/uncertainty/evidence.inc"
+};
+#undef HOST
+#define HOST(...)
 #undef LOSS
 #define LOSS(framework, ...) LossRow{FrameworkKind::framework, {__VA_ARGS__}},
 constexpr LossRow kLosses[] = {
@@ -91,6 +99,8 @@ KnownTo spread_of_kernels(NetworkKind kind) {
   return found != std::end(kKernels) ? found->known
                                      : std::ranges::find(kKernels, NetworkKind::any, &KernelRow::kind)->known;
 }
+
+KnownTo spread_of_host() { return kHost[0]; }
 
 KnownTo loss_of(FrameworkKind framework) {
   return std::ranges::find(kLosses, framework, &LossRow::framework)->known;

@@ -60,6 +60,8 @@ struct KnownTo {
 /// Of a path with few rows: those of its kind on any path, or of all.
 KnownTo spread_of(CollectiveEvidence kind);
 KnownTo spread_of_kernels(NetworkKind kind);
+/// Of the host's calls and launches, where steps wait for them.
+KnownTo spread_of_host();
 /// Mean part of a step that is lost to what the model does not know, on one node.
 KnownTo loss_of(FrameworkKind framework);
 /// Standard deviation of the logarithm of a larger job's step beside that of the measured one: what makes

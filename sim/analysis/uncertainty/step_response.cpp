@@ -59,6 +59,8 @@ bool has_input(const Scenario& scenario) { return scenario.workload.data.loader 
 
 }  // namespace
 
+double host_share(const SimulatedStep& step) { return shares_of(step).host; }
+
 double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, const Reference& reference) {
   if (!(reference.samples_per_gpu_s > 0)) return 1;
   return 1 - samples_per_gpu_s(simulator, gpus, step_s) / reference.samples_per_gpu_s;

@@ -34,6 +34,9 @@ struct Reference {
 };
 Reference reference_at(const StepSimulator& simulator, int gpus, double step_s);
 
+/// Part of the step's critical path that is the host's.
+double host_share(const SimulatedStep& step);
+
 /// Part of a GPU's throughput in the reference that a step of so many GPUs loses; negative where it gains.
 double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, const Reference& reference);
 

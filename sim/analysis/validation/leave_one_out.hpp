@@ -93,6 +93,10 @@ ClusterSpec moved(ClusterSpec cluster, const TrialConstant& constant, double x);
 /// The least of the spreads that rows need with which `share` of them are held; 0 without rows.
 double spread_for(std::vector<double> needed, double share);
 
+/// The spread of a part that makes `share` of a step with which its interval just holds a step exp(residual)
+/// times the predicted one; infinite where none does.
+double needed_of_part(double residual, double share);
+
 /// The least scatter with which the interval of a step reaches down to `ratio` times the predicted one.
 double needed_scatter(const RowEvidence& evidence, double ratio, const Draws& draws);
 

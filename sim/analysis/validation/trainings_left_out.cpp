@@ -42,6 +42,10 @@ double sign_of(const ValidatedPoint& p) {
 /// log of predicted over measured throughput: positive where the prediction is too fast.
 double residual_of(const ValidatedPoint& p) { return sign_of(p) * std::log(p.predicted / p.measured); }
 
+constexpr std::string_view kHostKind = "host";
+
+std::string_view kind_name(NetworkKind kind) { return kNetworkKindNames[static_cast<std::size_t>(kind)]; }
+
 class TrainingsLeftOut {
  public:
   TrainingsLeftOut(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
@@ -185,18 +189,24 @@ class TrainingsLeftOut {
     }
   }
 
+  /// A row is evidence of what most of its step takes: of the host, or of kernels by the kind of network.
   void add_needed_kernels(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
                           LeaveOneOut& out) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       ScoredRow& row = scored[i];
-      row.needed_seen = std::abs(row.in_use) / kReach, row.needed_unseen = std::abs(row.left_out) / kReach;
-      for (const NetworkKind kind : {rows[i].point->evidence.network, NetworkKind::any})
-        row.evidence.emplace_back(kNetworkKindNames[static_cast<std::size_t>(kind)]);
+      const RowEvidence& e = rows[i].point->evidence;
+      const double share = e.host > 0.5 ? e.host : 1;
+      row.needed_seen = needed_of_part(row.in_use, share);
+      row.needed_unseen = needed_of_part(row.left_out, share);
+      row.evidence = {std::string(share < 1 ? kHostKind : kind_name(e.network)),
+                      std::string(kind_name(NetworkKind::any))};
     }
     drop_rare_kinds(scored);
-    for (const auto& [name, known] : spreads_by_evidence(scored))
-      out.evidence.push_back({fmt::format("KERNELS({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
-                                          known.unseen, known.rows, known.machines)});
+    for (const auto& [name, known] : spreads_by_evidence(scored)) {
+      const std::string begin = name == kHostKind ? "HOST(" : fmt::format("KERNELS({}, ", name);
+      out.evidence.push_back({fmt::format("{}{:.3f}, {:.3f}, {}, {})", begin, known.seen, known.unseen,
+                                          known.rows, known.machines)});
+    }
   }
 
   void add_measured(const std::vector<TrainingRow>& rows, LeaveOneOut& out) const {
@@ -236,6 +246,12 @@ double least_that_fits(double most, const Fits& fits) {
 }
 
 }  // namespace
+
+double needed_of_part(double residual, double share) {
+  // Positive where the prediction is too fast: the part takes longer.
+  const double times = 1 + std::expm1(residual) / share;
+  return times > 0 ? std::abs(std::log(times)) / kReach : std::numeric_limits<double>::infinity();
+}
 
 double needed_scatter(const RowEvidence& e, double ratio, const Draws& draws) {
   return least_that_fits(kMostScatter, [&](double spread) {

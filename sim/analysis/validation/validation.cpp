@@ -251,6 +251,7 @@ class GroupValidator {
     e.beyond = m.gpus > from.gpus;
     e.framework = scenario.workload.framework.kind;
     e.network = network_kind(scenario);
+    e.host = host_share(step(m.gpus));
     return e;
   }
 

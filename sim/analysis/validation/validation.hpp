@@ -60,6 +60,7 @@ struct RowEvidence {
   bool beyond = false;        ///< more GPUs than the reference: what is not modelled counts
   FrameworkKind framework = FrameworkKind::pytorch;
   NetworkKind network = NetworkKind::products;
+  double host = 0;  ///< share of the step that waits for the host
 };
 
 struct ValidatedPoint {

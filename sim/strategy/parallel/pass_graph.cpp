@@ -14,6 +14,11 @@ PassGraph::PassGraph(Time launch_latency)
     streams_.push_back(graph_.add_queue(name));
 }
 
+void PassGraph::reserve(std::size_t tasks) {
+  constexpr std::size_t kDependencies = 3;  // of a task, in the mean: its queue, its call, what it waits for
+  graph_.reserve(tasks, kDependencies * tasks);
+}
+
 void PassGraph::call(Time duration) {
   Task task;
   task.queue = host_, task.duration = duration;

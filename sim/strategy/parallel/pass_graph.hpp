@@ -21,6 +21,8 @@ enum class PassStream : std::uint8_t { tensor, context, expert, expert_tensor, g
 class PassGraph {
  public:
   explicit PassGraph(Time launch_latency);
+  /// Room for so many tasks.
+  void reserve(std::size_t tasks);
 
   /// The host's next call.
   void call(Time duration);

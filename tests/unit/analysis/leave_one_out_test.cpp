@@ -183,6 +183,16 @@ TEST_CASE("the loss that an interval needs is the least that reaches the measure
   CHECK(needed_scatter(e, 0.8, draws) > 0.1);
 }
 
+TEST_CASE("the spread of a part is what makes the whole step as long as it was measured") {
+  CHECK(needed_of_part(0, 0.6) == 0);
+  CHECK(needed_of_part(0.2, 1) == Approx(0.2 / kReach));
+  CHECK(needed_of_part(-0.2, 1) == Approx(0.2 / kReach));
+  const double needed = needed_of_part(0.2, 0.6);
+  CHECK(needed > 0.2 / kReach);
+  CHECK(0.4 + 0.6 * std::exp(kReach * needed) == Approx(std::exp(0.2)));
+  CHECK(std::isinf(needed_of_part(-1, 0.6)));  // the rest alone takes longer
+}
+
 TEST_CASE(
     "rows are scored in every view they are in, with what perfect scaling comes to where there is one") {
   std::vector<ScoredRow> rows{scored("a", 0.1), scored("b", 0.1), scored("c", 0.1)};
