@@ -35,18 +35,17 @@ std::string node_links(const MadeCluster& made, bool nvlink, int cpus, int nics,
     text += fmt::format("[[node.links]]\nlink = \"{}\"\npairs = [{}]\n", pcie,
                         pairs_with_cpus("nic", nics, cpus));
   if (cpus == 2) text += "[[node.links]]\nlink = \"upi_10_4\"\npairs = [[\"cpu0\", \"cpu1\"]]\n";
-  if (nvlink && made.gpus_per_node > 1)
-    text += fmt::format("[[node.links]]\nlink = \"{}\"\ncount = {}\nmesh = [{}]\n",
-                        choices.one_of({"nvlink2", "nvlink3"}), choices.between(1, 3),
-                        list_of("gpu", made.gpus_per_node));
-  return text;
+  if (!nvlink || made.gpus_per_node == 1) return text;
+  const std::string_view link = choices.one_of({"nvlink2", "nvlink3"});
+  return text + fmt::format("[[node.links]]\nlink = \"{}\"\ncount = {}\nmesh = [{}]\n", link,
+                            choices.between(1, 3), list_of("gpu", made.gpus_per_node));
 }
 
 /// What only the kind has.
 std::string fabric_options(std::string_view kind, int nodes, Choices& choices) {
+  const int leaf = choices.between(1, 2);
   if (kind == "fat_tree" || kind == "rail_optimized")
-    return fmt::format("nodes_per_leaf = {}\nuplinks_per_leaf = {}\n", choices.between(1, 2),
-                       choices.between(1, 2));
+    return fmt::format("nodes_per_leaf = {}\nuplinks_per_leaf = {}\n", leaf, choices.between(1, 2));
   if (kind == "dragonfly")
     return fmt::format("groups = {}\nrouters_per_group = 2\nnodes_per_router = 1\nglobal_links = {}\n",
                        (nodes + 1) / 2, choices.between(1, 2));
@@ -80,11 +79,13 @@ MadeCluster make_cluster(Choices& choices, Units units) {
                           made.gpus_per_node, gpu, cpus, nics);
   if (choices.one_in(3)) made.text += "peer_access = false\n";
   if (choices.one_in(3)) made.text += "gpudirect = false\n";
+  const std::string_view family =
+      choices.one_of({"intel_skylake", "amd", "intel_broadwell", "power9", "arm"});
+  const int cores = choices.between(4, 40), tenths = choices.below(10);
   made.text += fmt::format(
       "[node.host]\nfamily = \"{}\"\ncores = {}\nslowdown = 1.{}\nmemory = \"{}\"\nmemory_bandwidth = "
       "\"{}\"\n",
-      choices.one_of({"intel_skylake", "amd", "intel_broadwell", "power9", "arm"}), choices.between(4, 40),
-      choices.below(10), units == Units::usual ? "256 GiB" : "262144 MiB",
+      family, cores, tenths, units == Units::usual ? "256 GiB" : "262144 MiB",
       units == Units::usual ? "8 GBps" : "64 Gbps");
   made.text += node_links(made, nvlink, cpus, nics, choices);
   made.text += fabric_of(made, units, choices);

@@ -62,16 +62,21 @@ int usable_gpus(const StrategyEntry& strategy, const MadeCluster& cluster, Choic
 }
 
 std::string scenario_text(const StrategyEntry& strategy, int gpus, Units units, Choices& choices) {
-  std::string text = fmt::format(
-      "[cluster]\nname = \"made\"\nlayout = \"{}\"\n[model]\nname = \"made\"\nprecision = \"{}\"\noptimizer "
-      "= \"{}\"\n{} = {}\n",
-      choices.one_of({"packed", "packed", "spread"}), choices.one_of({"fp32", "amp_fp16", "bf16"}),
-      choices.one_of({"sgd", "momentum", "adam", "adamw", "lamb"}),
-      choices.one_in(4) ? "global_batch" : "batch_per_gpu", 1 << choices.between(3, 8));
+  const std::string_view layout = choices.one_of({"packed", "packed", "spread"}),
+                         precision = choices.one_of({"fp32", "amp_fp16", "bf16"}),
+                         optimizer = choices.one_of({"sgd", "momentum", "adam", "adamw", "lamb"}),
+                         batch = choices.one_of({"batch_per_gpu", "batch_per_gpu", "global_batch"});
+  const int batch_size = 1 << choices.between(3, 8), epochs = choices.between(1, 3),
+            tens_of_thousands = choices.between(1, 20);
+  std::string text = fmt::format("[cluster]\nname = \"made\"\nlayout = \"{}\"\n",
+                                 strategy.processes == Processes::per_gpu ? layout : "packed");
   text += fmt::format(
-      "[run]\ngpus = [{}]\nepochs = {}\n[data]\nsamples = {}\nsample_bytes = \"{}\"\ndecode = \"{}\"\n", gpus,
-      choices.between(1, 3), 10'000 * choices.between(1, 20), units == Units::usual ? "150 kB" : "150000 B",
-      units == Units::usual ? "0.25 ms" : "250 us");
+      "[model]\nname = \"made\"\nprecision = \"{}\"\noptimizer = \"{}\"\n{} = {}\n[run]\ngpus = [{}]\nepochs "
+      "= {}\n",
+      precision, optimizer, batch, batch == "global_batch" ? batch_size * gpus : batch_size, gpus, epochs);
+  text += fmt::format("[data]\nsamples = {}0000\nsample_bytes = \"{}\"\ndecode = \"{}\"\n", tens_of_thousands,
+                      units == Units::usual ? "150 kB" : "150000 B",
+                      units == Units::usual ? "0.25 ms" : "250 us");
   text += fmt::format("[loop]\noverhead = \"{}\"\n[strategy]\nname = \"{}\"\n",
                       units == Units::usual ? "20 us" : "0.02 ms", strategy.name);
   if (strategy.framework) return text;
