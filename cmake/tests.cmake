@@ -102,3 +102,4 @@ add_executable(replay tests/fuzz/replay.cpp tests/fuzz/mutators/mutate.cpp tests
 target_include_directories(replay PRIVATE ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(replay PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags)
 foretrain_add_tests(mutators fuzz/mutators)
+add_test(NAME "mutation: sites of mutants" COMMAND ${PROJECT_SOURCE_DIR}/tests/mutation/sites_test.py)

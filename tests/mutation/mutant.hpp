@@ -1,11 +1,10 @@
-// Switches of mutated sources: every site does as its source says, but for the one that $FORETRAIN_MUTANT names.
-// An operator becomes two of the same precedence with a switch between them, `a + Sum<17>{} + b`, so that no
-// expression has to be parsed. Sites that were reached are written to $FORETRAIN_MUTANTS_REACHED at the end.
+// Switches of mutated sources: every site does as its source says, but for the one that $FORETRAIN_MUTANT
+// names. An operator becomes two of the same precedence with a switch between them, `a + Sum<17>{} + b`, so
+// that no expression has to be parsed.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <type_traits>
@@ -21,14 +20,6 @@ struct Switches {
   Switches() {
     if (const char* named = std::getenv("FORETRAIN_MUTANT")) active = std::atoi(named);
   }
-  ~Switches() {
-    const char* path = std::getenv("FORETRAIN_MUTANTS_REACHED");
-    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "w");
-    if (file == nullptr) return;
-    for (int site = 0; site < kMostSites; ++site)
-      if (reached[static_cast<std::size_t>(site)] != 0) std::fprintf(file, "%d\n", site);
-    std::fclose(file);
-  }
 };
 inline Switches& switches() {
   static Switches all;
@@ -43,29 +34,24 @@ constexpr bool on(int site) {
   return all.active == site;
 }
 
-template <int N, class A>
-struct Held {
-  A&& a;
-};
-
 // NAME: the switch; OP: what stands in the source; INSTEAD: the mutation.
-#define FORETRAIN_MUTANT_OPERATOR(NAME, OP, INSTEAD)                                             \
-  template <int N>                                                                               \
-  struct NAME {};                                                                                \
-  template <int N, class A>                                                                      \
-  struct NAME##Held {                                                                            \
-    A&& a;                                                                                       \
-  };                                                                                             \
-  template <class A, int N>                                                                      \
-  constexpr NAME##Held<N, A> operator OP(A&& a, NAME<N>) {                                       \
-    return {std::forward<A>(a)};                                                                 \
-  }                                                                                              \
-  template <int N, class A, class B>                                                             \
-    requires std::is_same_v<decltype(std::declval<A>() OP std::declval<B>()),                    \
-                            decltype(std::declval<A>() INSTEAD std::declval<B>())>               \
-  constexpr auto operator OP(NAME##Held<N, A> held, B&& b) {                                     \
-    return on(N) ? std::forward<A>(held.a) INSTEAD std::forward<B>(b)                            \
-                 : std::forward<A>(held.a) OP std::forward<B>(b);                                \
+#define FORETRAIN_MUTANT_OPERATOR(NAME, OP, INSTEAD)                             \
+  template <int N>                                                               \
+  struct NAME {};                                                                \
+  template <int N, class A>                                                      \
+  struct NAME##Held {                                                            \
+    A&& a;                                                                       \
+  };                                                                             \
+  template <class A, int N>                                                      \
+  constexpr NAME##Held<N, A> operator OP(A&& a, NAME<N>) {                       \
+    return {std::forward<A>(a)};                                                 \
+  }                                                                              \
+  template <int N, class A, class B>                                             \
+  requires std::is_same_v<decltype(std::declval<A>() OP std::declval<B>()),      \
+                          decltype(std::declval<A>() INSTEAD std::declval<B>())> \
+  constexpr auto operator OP(NAME##Held<N, A> held, B&& b) {                     \
+    return on(N) ? std::forward<A>(held.a) INSTEAD std::forward<B>(b)            \
+                 : std::forward<A>(held.a) OP std::forward<B>(b);                \
   }
 
 FORETRAIN_MUTANT_OPERATOR(Sum, +, -)
