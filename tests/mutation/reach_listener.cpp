@@ -3,6 +3,7 @@
 #include <ctime>
 #include <fstream>
 
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // Catch2 2.x: what listeners need
 #include "tests/mutation/mutant.hpp"
 #include "tests/support/catch.hpp"
 
