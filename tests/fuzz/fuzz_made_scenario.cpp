@@ -18,9 +18,11 @@ MadeScenario texts(std::span<const std::uint8_t> bytes, Units units) {
   return make_scenario_texts(choices, units);
 }
 
-/// For who looks into a finding: its files, with FORETRAIN_SHOW set.
+/// For who looks into a finding: its files, and why it is refused.
+bool is_shown() { return std::getenv("FORETRAIN_SHOW") != nullptr; }
+
 void show(const MadeScenario& made) {
-  if (std::getenv("FORETRAIN_SHOW") == nullptr) return;
+  if (!is_shown()) return;
   std::printf("# cluster\n%s\n# model\n%s\n# scenario\n%s", made.cluster.c_str(), made.model.c_str(),
               made.scenario.c_str());
   for (const std::string& setting : made.settings) std::printf("--set %s\n", setting.c_str());
@@ -40,6 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check_same_step(scenario, again);
     } catch (const InputError& refused) {
       require(!refused.diagnostics().empty());
+      if (is_shown()) std::printf("refused: %s\n", refused.what());
     }
   } catch (const InputError& error) {
     std::fprintf(stderr, "%s\n", error.what());
