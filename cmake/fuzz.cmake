@@ -38,7 +38,7 @@ target_link_libraries(fuzz_made_scenario PRIVATE foretrain_analysis foretrain_sc
 find_library(AFL_DRIVER NAMES libAFLDriver.a PATHS /usr/lib/afl /usr/local/lib/afl)
 if(AFL_DRIVER)
   get_filename_component(afl_folder ${AFL_DRIVER} DIRECTORY)
-  foreach(name scenario measurement_csv)
+  foreach(name scenario measurements)
     foretrain_fuzz_layers(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_${name}.cpp layers)
     add_executable(afl_${name} EXCLUDE_FROM_ALL tests/fuzz/fuzz_${name}.cpp tests/fuzz/afl_counters.cpp)
     target_link_options(afl_${name} PRIVATE -Wl,--wrap=LLVMFuzzerTestOneInput)
