@@ -4,10 +4,10 @@
 #include <map>
 #include <string>
 
-#include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/strategy/process/gradient_options.hpp"
+#include "sim/workload/device/kernel_time.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/strategy/small_plan.hpp"
+#include "tests/unit/strategy/named_blocks.hpp"
 
 namespace every_strategy_test {
 
@@ -37,17 +37,16 @@ SmallPlan on_two_nodes(int accumulation) {
   return small;
 }
 
-double seconds_of(const Plan& plan, std::string_view label) {
-  double seconds = 0;
+Time length_of(const Plan& plan, std::string_view label) {
+  Time sum{};
   for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::kernel, label))
-    seconds += to_seconds(plan.graph.tasks()[id].duration);
-  return seconds;
+    sum += plan.graph.tasks()[id].duration;
+  return sum;
 }
 
-/// Of all elements of all parameters in all steps, with so many bytes read and written for each.
-double memory_seconds(const SmallPlan& small, double bytes_per_element) {
-  return bytes_per_element * static_cast<double>(small.workload.model->parameter_elements()) * small.steps /
-         small.spec.node.gpu.memory_bandwidth.per_second;
+/// Of a kernel that reads and writes so many bytes together.
+Time moving(const SmallPlan& small, std::int64_t bytes) {
+  return memory_kernel_time({bytes}, small.spec.node.gpu, small.device.kernel);
 }
 
 }  // namespace
@@ -68,24 +67,39 @@ TEST_CASE("every strategy with a process per GPU runs each layer's kernels as of
 
 TEST_CASE("BytePS divides every gradient in the time that memory needs to read and write it") {
   const SmallPlan small = on_two_nodes(1);
-  CHECK(seconds_of(plan_of(small, "byteps"), "average") > memory_seconds(small, 2 * 4));
+  Time expected{};
+  for (const Parameter& parameter : small.workload.model->parameters)
+    expected += moving(small, 2 * 4 * parameter.elements) * small.steps;
+  CHECK(length_of(plan_of(small, "byteps"), "average") == expected);
 }
 
 TEST_CASE("a hook that halves gradients casts, divides and casts back in the time that memory needs") {
-  SmallPlan small = on_two_nodes(1);
+  SmallPlan small = test::blocks_on(2);
   small.knobs.edit<GradientOptions>().compression = Compression::fp16;
-  CHECK(seconds_of(plan_of(small, "ddp"), "communication hook") > memory_seconds(small, 6 + 2 * 2 + 6));
+  const Plan plan = plan_of(small, "ddp");
+  Time least{};
+  for (const Bytes half : plan.buckets)  // fp32 to fp16, halves divided, fp16 to fp32
+    least += (moving(small, 3 * half.count) + moving(small, 2 * half.count) + moving(small, 3 * half.count)) *
+             small.steps;
+  REQUIRE(least > Time{});
+  CHECK(length_of(plan, "communication hook") >= least);
 }
 
 TEST_CASE("buffers are copied into one message and out of it in the time that memory needs") {
   SmallPlan small(test::resnet18(), 8);
   small.gpus = 2;
-  double bytes = 0;
-  for (const Buffer& buffer : small.workload.model->buffers)
-    bytes += static_cast<double>(buffer.elements * buffer.element_bytes);
-  const double least = 2 * 2 * bytes * small.steps / small.spec.node.gpu.memory_bandwidth.per_second;
-  REQUIRE(least > 0);
-  CHECK(seconds_of(plan_of(small, "ddp"), "buffer broadcast") > least);
+  Time expected{};
+  for (const std::int64_t element_bytes : {4, 8}) {
+    std::int64_t total = 0;
+    for (const Buffer& buffer : small.workload.model->buffers) {
+      if (buffer.element_bytes != element_bytes) continue;
+      total += buffer.elements * element_bytes;
+      expected += moving(small, 2 * buffer.elements * element_bytes) * small.steps;
+    }
+    if (total > 0) expected += moving(small, 2 * total) * small.steps;
+  }
+  REQUIRE(expected > Time{});
+  CHECK(length_of(plan_of(small, "ddp"), "buffer broadcast") == expected);
 }
 
 }  // namespace every_strategy_test
