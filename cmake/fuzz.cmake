@@ -34,7 +34,7 @@ endforeach()
 file(GLOB made_scenarios CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/scenarios/*.cpp)
 target_sources(fuzz_made_scenario PRIVATE ${made_scenarios})
 target_link_libraries(fuzz_made_scenario PRIVATE foretrain_analysis foretrain_scenario)
-# The same objects under AFL++, where its driver is installed: `ninja -C build/fuzz-fast afl_scenario`, then tests/fuzz/campaign afl.
+# The same objects under AFL++, where its driver is installed: `ninja -C build/fuzz-fast afl_scenario`, then afl-fuzz (docs/fuzzing.md).
 find_library(AFL_DRIVER NAMES libAFLDriver.a PATHS /usr/lib/afl /usr/local/lib/afl)
 if(AFL_DRIVER)
   get_filename_component(afl_folder ${AFL_DRIVER} DIRECTORY)
