@@ -34,11 +34,10 @@ struct Trial {
 };
 
 Trial measured_rate(const OpenedSweep& opened, SweepCases& cases) {
-  using Clock = std::chrono::steady_clock;
   CasePredictor predictor(opened.scenario);
   Trial trial;
   const std::int64_t every = std::max<std::int64_t>(1, cases.groups() / kTimedGroups);
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   double seconds = 0;
   for (std::int64_t group = 0; group < cases.groups() && seconds < kLongestTrial; group += every) {
     std::vector<int> gpus;
@@ -50,7 +49,7 @@ Trial measured_rate(const OpenedSweep& opened, SweepCases& cases) {
     }
     if (!gpus.empty()) predictor.predict(cases.settings(cases.values(first)), "", gpus);
     trial.cases += static_cast<std::int64_t>(gpus.size());
-    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
