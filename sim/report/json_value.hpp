@@ -15,6 +15,7 @@ namespace foretrain {
 using Json = nlohmann::ordered_json;
 
 struct ErrorStatistics;
+struct LayoutSearch;
 struct TrainingSettings;
 
 /// Indented by two blanks, with a line end; what is no UTF-8 is replaced.
@@ -23,6 +24,8 @@ std::string json_text(const Json& json);
 Json statistics_json(const ErrorStatistics& statistics);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
+/// Layouts of one number of GPUs, schema foretrain.plan/1 (plan/layouts_json.cpp).
+Json layouts_json(const LayoutSearch& search);
 /// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).
 Json unlike_json(const std::vector<UnlikeShare>& all);
 Json mixing_json(const Mixing& mixing);

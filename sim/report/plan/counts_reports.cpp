@@ -4,7 +4,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/plan/layouts_json.hpp"
+#include "sim/report/json_value.hpp"
 #include "sim/report/plan/plan_reports.hpp"
 #include "sim/report/prediction/table.hpp"
 

@@ -1,5 +1,6 @@
 // Every layout that fits, for programs.
-#include "sim/report/plan/layouts_json.hpp"
+#include "sim/analysis/search/layouts.hpp"
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 

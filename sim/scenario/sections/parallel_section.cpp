@@ -225,7 +225,9 @@ void settle_products(Scenario& scenario) {
   scenario.warnings.emplace_back("[parallel] runs products in bf16: model.precision = \"bf16\", or \"fp8\"");
 }
 
+/// Numbers of GPUs that were all mistakes leave none.
 void add_warnings(Scenario& scenario) {
+  if (scenario.gpus.empty()) return;
   const LargeModelJob& job = *scenario.parallel;
   for (std::string& warning : warnings_of(job_on(job, scenario.gpus.back()), scenario.cluster.node.gpus))
     scenario.warnings.push_back(std::move(warning));
