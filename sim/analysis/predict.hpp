@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "sim/analysis/evidence/residual_field.hpp"
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -22,6 +23,8 @@ struct PredictOptions {
       break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
   bool every_gpu =
       false;  ///< the crossover is about every number of GPUs, not only those that a person would request
+  const ResidualField* evidence = nullptr;  ///< corrects the steps; none: as simulated
+  std::string source{};  ///< whose question it is: rows of this source carry their bias to it
 };
 
 /// Throws InputError when the scenario cannot be simulated.

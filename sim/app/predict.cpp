@@ -11,6 +11,7 @@
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/search/study.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/evidence_stores.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
@@ -91,11 +92,15 @@ std::optional<ComparedScenarios> alternatives(const PredictCommand& command, con
 
 Prediction predicted(const PredictCommand& command, const Scenario& scenario,
                      const std::optional<JobTimeLimit>& limit) {
+  const OpenedEvidence evidence = open_evidence(command.evidence);
   ProgressLine progress("predicting " + scenario.name);
   Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); },
                                   {.sensitivity = command.sensitivity || !command.html.empty(),
                                    .break_even = command.break_even,
-                                   .every_gpu = command.every_gpu});
+                                   .every_gpu = command.every_gpu,
+                                   .evidence = evidence.field.empty() ? nullptr : &evidence.field,
+                                   .source = kOwnSource});
+  prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
   if (!too_short.empty()) prediction.warnings.push_back(fmt::format("{}: {}", limit->place, too_short));

@@ -34,11 +34,11 @@ const Rooms& rooms() {
       {"import",
        {"accounting", "detection", "jobs", "logs", "machines", "models", "networks", "settings", "traces"}},
       {"analysis",
-       {"advice", "collective", "explanation", "fit", "search", "step", "traces", "uncertainty",
+       {"advice", "collective", "evidence", "explanation", "fit", "search", "step", "traces", "uncertainty",
         "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "plan",
-        "prediction", "simulators", "study", "topology", "traces", "validation", "workshop"}},
+       {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "model", "page",
+        "plan", "prediction", "simulators", "study", "topology", "traces", "validation", "workshop"}},
       {"app", {"options", "pages"}},
   };
   return plan;
