@@ -33,7 +33,7 @@ class Predictor {
   Prediction predict() {
     Prediction prediction = heading();
     if (scenario_.anchor) anchor(prediction);
-    if (options_.evidence != nullptr) correct(prediction);
+    if (options_.evidence.field != nullptr) correct(prediction);
     for (const int gpus : scenario_.gpus) prediction.points.push_back(point(gpus, prediction.decisions));
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
@@ -65,7 +65,7 @@ class Predictor {
 
   /// From here on steps are what measured runs like this one say of them.
   void correct(Prediction& prediction) {
-    prediction.evidence = evidence_for(points_.simulator(), *options_.evidence, options_.source);
+    prediction.evidence = evidence_for(points_.simulator(), options_.evidence);
     points_.set_correction(prediction.evidence->correction);
   }
 

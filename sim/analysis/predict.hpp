@@ -23,8 +23,7 @@ struct PredictOptions {
       break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
   bool every_gpu =
       false;  ///< the crossover is about every number of GPUs, not only those that a person would request
-  const ResidualField* evidence = nullptr;  ///< corrects the steps; none: as simulated
-  std::string source{};  ///< whose question it is: rows of this source carry their bias to it
+  EvidenceUse evidence{};  ///< corrects the steps
 };
 
 /// Throws InputError when the scenario cannot be simulated.

@@ -61,7 +61,8 @@ struct CompareCommand {
   std::string output;  ///< file; empty = standard output
   std::string html;    ///< also write the page here
   PageOrigin made{};
-  bool quiet = false;  ///< the verdicts alone
+  bool quiet = false;    ///< the verdicts alone
+  std::string evidence;  ///< as of predict
   bool explain = false;
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
@@ -276,6 +277,7 @@ struct EvidenceCommand {
 void run_evidence_add(const EvidenceCommand& command);     // evidence.cpp
 void run_evidence_list(const EvidenceCommand& command);    // evidence.cpp
 void run_evidence_show(const EvidenceCommand& command);    // evidence.cpp
+void run_evidence_learn(const EvidenceCommand& command);   // evidence.cpp
 void run_evidence_score(const EvidenceCommand& command);   // evidence.cpp
 void run_evidence_report(const EvidenceCommand& command);  // evidence.cpp
 void run_evidence_remove(const EvidenceCommand& command);  // evidence.cpp

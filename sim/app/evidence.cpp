@@ -58,7 +58,7 @@ bool is_repeated(const Observation& a, const Observation& b) {
 }
 
 /// What was read again takes the place of what is there: the model may have changed since.
-std::vector<Observation> joined(std::vector<Observation> rows, std::vector<Observation> more) {
+std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Observation> more) {
   std::ranges::stable_sort(more, is_before);
   more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
   const auto is_replaced = [&](const Observation& row) {
@@ -89,7 +89,7 @@ void run_evidence_add(const EvidenceCommand& command) {
     std::move(evidence.rows.begin(), evidence.rows.end(), std::back_inserter(rows));
   }
   change_store(store_of(command),
-               [&](std::vector<Observation> known) { return joined(std::move(known), rows); });
+               [&](std::vector<Observation> known) { return overlaid(std::move(known), rows); });
   write_output("", skipped + fmt::format("{} in {}\n", counted(static_cast<int>(rows.size()), "row"),
                                          printable(store_of(command))));
 }
@@ -111,6 +111,11 @@ void run_evidence_score(const EvidenceCommand& command) {
       "", write_field_scores(score_field(field_of(command),
                                          static_cast<Observed>(place(kObservedNames, command.of)), left_out),
                              left_out));
+}
+
+void run_evidence_learn(const EvidenceCommand& command) {
+  write_output("", write_learning(learn_machine(field_of(command), command.cluster, {0, 1, 3, 10, 30}),
+                                  command.cluster));
 }
 
 void run_evidence_report(const EvidenceCommand& command) {

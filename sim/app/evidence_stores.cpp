@@ -63,7 +63,7 @@ bool exists(const std::string& file) {
 }
 
 /// Appends the rows of a store that this version predicted.
-void take(const std::string& file, std::vector<Observation>& rows, std::vector<std::string>& warnings) {
+void take_store(const std::string& file, std::vector<Observation>& rows, std::vector<std::string>& warnings) {
   bool torn = false;
   int others = 0;
   for (Observation& row : rows_of(file, torn)) {
@@ -97,7 +97,7 @@ OpenedEvidence open_evidence(const std::string& asked) {
   if (asked == "off") return out;
   std::vector<Observation> rows;
   if (!asked.empty()) {
-    take(asked, rows, out.warnings);
+    take_store(asked, rows, out.warnings);
     out.field = ResidualField(std::move(rows));
     return out;
   }
@@ -106,7 +106,7 @@ OpenedEvidence open_evidence(const std::string& asked) {
   if (const std::string own = personal_store(); !own.empty() && exists(own)) files.push_back(own);
   for (const std::string& file : files) {
     try {
-      take(file, rows, out.warnings);
+      take_store(file, rows, out.warnings);
     } catch (const InputError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.first_message()));
     } catch (const WorldError& error) {

@@ -98,8 +98,7 @@ Prediction predicted(const PredictCommand& command, const Scenario& scenario,
                                   {.sensitivity = command.sensitivity || !command.html.empty(),
                                    .break_even = command.break_even,
                                    .every_gpu = command.every_gpu,
-                                   .evidence = evidence.field.empty() ? nullptr : &evidence.field,
-                                   .source = kOwnSource});
+                                   .evidence = {&evidence.field, kOwnSource}});
   prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
@@ -113,8 +112,9 @@ Recommendation recommended(const PredictCommand& command, const ComparedScenario
   ProgressLine progress("recommending for " + scenarios.own.name);
   RecommendationRequest request = options.request;
   request.only_gpus = command.overrides.gpus;
-  Recommendation recommendation =
-      recommend(scenarios, request, [&progress](double done) { progress.show(done); });
+  const OpenedEvidence evidence = open_evidence(command.evidence);
+  Recommendation recommendation = recommend(
+      scenarios, request, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
   const bool is_script_wanted =
       !options.sbatch.empty() || !options.condor.empty() || !options.job_script.empty();
   if (is_script_wanted && !recommendation.best)

@@ -55,22 +55,23 @@ Observation ratio_question(const Scenario& s, std::int64_t batch_per_gpu, int gp
   return q;
 }
 
-AppliedEvidence evidence_for(const StepSimulator& simulator, const ResidualField& field,
-                             const std::string& source) {
+AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use) {
   const Scenario& scenario = simulator.scenario();
   AppliedEvidence out;
-  if (!has_evidence(scenario)) return out;
+  if (use.field == nullptr || !has_evidence(scenario)) return out;
   const std::int64_t batch = simulator.batch_per_gpu(scenario.gpus.front());
   if (!scenario.anchor) {
     Observation question = step_question(scenario, batch);
-    question.source = source;
-    if (Estimate e = field.at(question); is_worth_applying(e)) out.step = std::move(e);
+    question.source = use.source;
+    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.step = std::move(e);
+    if (!use.source.empty())
+      out.after_own_run = use.field->spread_after(question) / use.field->at(question).prior;
   }
   out.gpus = scenario.gpus.back();
   if (out.gpus > 1) {
     Observation question = ratio_question(scenario, batch, out.gpus, simulator.placement(out.gpus).nodes);
-    question.source = source;
-    if (Estimate e = field.at(question); is_worth_applying(e)) out.ratio = std::move(e);
+    question.source = use.source;
+    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.ratio = std::move(e);
   }
   out.correction.one_gpu = out.step.log_factor;
   if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);

@@ -23,8 +23,7 @@ Observation ratio_question(const Scenario& scenario, std::int64_t batch_per_gpu,
 
 /// One correction for the whole curve. Steps of an anchored training are measured already, so that only the
 /// ratio counts; large models and mixed nodes have no evidence.
-AppliedEvidence evidence_for(const StepSimulator& simulator, const ResidualField& field,
-                             const std::string& source = "");
+AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use);
 
 /// The interval of a step around the corrected one: that of one GPU's step as much narrower as the field
 /// knows it better, and what is added by more GPUs likewise. `raw` and `one` as simulated.

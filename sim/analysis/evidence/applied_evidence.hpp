@@ -21,7 +21,10 @@ struct AppliedEvidence {
   Estimate step;   ///< of one GPU; without neighbours: nothing is within reach, or the training is anchored
   Estimate ratio;  ///< of the largest listed number over one GPU
   int gpus = 1;    ///< that number
+  /// Part of the uncertainty of the step on one GPU that would be left after one run of it of one's own.
+  double after_own_run = 1;
   std::vector<RawPoint> raw;  ///< of the listed numbers
+  bool is_applied() const { return !step.neighbours.empty() || !ratio.neighbours.empty(); }
 };
 
 }  // namespace foretrain

@@ -27,4 +27,17 @@ struct FieldScore {
 /// least, and of less than, kLargeMessage.
 std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out);
 
+/// How well the steps of a machine are known to its user after so many jobs of theirs.
+struct LearningStep {
+  int jobs = 0;
+  ErrorStatistics error;
+  double narrowing = 1;  ///< median part of the uncertainty that is left
+  double held = 0;       ///< share of the jobs to come within 90 % of the field's spread
+};
+
+/// The machine's runs one by one as its user's own, in several orders; what was published of them, and what
+/// their publication says of other machines, is unknown. As many steps as there are runs for.
+std::vector<LearningStep> learn_machine(const ResidualField& field, const std::string& cluster,
+                                        const std::vector<int>& jobs);
+
 }  // namespace foretrain

@@ -18,7 +18,7 @@ namespace {
 
 using Metric = Measurement::Metric;
 
-bool is_time(Metric metric) { return metric == Metric::step_s || metric == Metric::epoch_s; }
+bool metric_is_time(Metric metric) { return metric == Metric::step_s || metric == Metric::epoch_s; }
 
 /// Lines of a file by their number: what the validation does not repeat.
 std::map<int, const Measurement*> rows_by_line(const MeasurementFile& file) {
@@ -55,7 +55,8 @@ class TrainingEvidence {
     if (what == Observed::ratio && (p.evidence.reference_gpus != 1 || p.gpus == 1)) return;
     Observation row = described(series, p);
     row.what = what;
-    const double quotient = is_time(p.row.metric) ? p.measured / p.predicted : p.predicted / p.measured;
+    const double quotient =
+        metric_is_time(p.row.metric) ? p.measured / p.predicted : p.predicted / p.measured;
     row.predicted = what == Observed::step ? seconds_of(p, p.predicted) : ratio_of(p, p.predicted);
     row.measured = row.predicted * quotient;
     if (quotient < kLargestQuotient && quotient > 1 / kLargestQuotient)
@@ -85,12 +86,12 @@ class TrainingEvidence {
 
   /// A value of the row's metric as the step's seconds; of an epoch its own.
   static double seconds_of(const ValidatedPoint& p, double value) {
-    return is_time(p.row.metric) ? value : static_cast<double>(p.row.batch_per_gpu) * p.gpus / value;
+    return metric_is_time(p.row.metric) ? value : static_cast<double>(p.row.batch_per_gpu) * p.gpus / value;
   }
 
   /// Step over the anchor's step: 1 for perfect scaling.
   static double ratio_of(const ValidatedPoint& p, double value) {
-    return is_time(p.row.metric) ? value / p.linear : p.linear / value;
+    return metric_is_time(p.row.metric) ? value / p.linear : p.linear / value;
   }
 
   const MeasurementFile& file_;
@@ -100,9 +101,9 @@ class TrainingEvidence {
   MeasuredEvidence out_;
 };
 
-class CollectiveRows {
+class CollectiveEvidenceRows {
  public:
-  CollectiveRows(const MeasurementFile& file, const ObservationOptions& options) : options_(options) {
+  CollectiveEvidenceRows(const MeasurementFile& file, const ObservationOptions& options) : options_(options) {
     for (const CollectiveMeasurement& m : file.collective) sources_[m.line] = publication_of(m.source);
   }
 
@@ -148,7 +149,8 @@ MeasuredEvidence evidence_of(const MeasurementFile& file, const ObservationOptio
                              const Progress& progress) {
   using Kind = MeasurementFile::Kind;
   if (file.kind == Kind::collective)
-    return CollectiveRows(file, options).evidence(validate_collectives(file.collective, {}, progress));
+    return CollectiveEvidenceRows(file, options)
+        .evidence(validate_collectives(file.collective, {}, progress));
   if (file.kind == Kind::scaling) return TrainingEvidence(file, options, progress).evidence();
   throw InputError("kernels and large models are no evidence yet",
                    "evidence add takes rows of training runs and of collectives");

@@ -26,18 +26,19 @@ double bias_of(const Observation& question, const Observation& row, const Likene
   return shares ? likeness.bias * likeness.bias : 0;
 }
 
-double median_of(std::vector<double> values) {
+double middle_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// One neighbour for a run and its repeats, which stand beside each other in [first, last).
-Neighbour joined(std::vector<Candidate>::const_iterator first, std::vector<Candidate>::const_iterator last) {
+Neighbour one_neighbour(std::vector<Candidate>::const_iterator first,
+                        std::vector<Candidate>::const_iterator last) {
   std::vector<double> residuals;
   for (auto it = first; it != last; ++it) residuals.push_back(residual_of(*it->row));
   Neighbour out{*first->row, static_cast<int>(last - first), 0, 0, 1};
-  out.row.measured = out.row.predicted * std::exp(median_of(std::move(residuals)));
+  out.row.measured = out.row.predicted * std::exp(middle_of(std::move(residuals)));
   return out;
 }
 
@@ -52,7 +53,7 @@ std::vector<Neighbour> nearest_runs(std::vector<Candidate> candidates) {
   for (auto it = candidates.cbegin(); it != candidates.cend() && out.size() < kMostNeighbours;) {
     const auto end = std::find_if(it, candidates.cend(),
                                   [&](const Candidate& c) { return !is_same_run(*c.row, *it->row); });
-    out.push_back(joined(it, end));
+    out.push_back(one_neighbour(it, end));
     it = end;
   }
   return out;
@@ -120,6 +121,16 @@ Estimate ResidualField::at(const Observation& question, const std::string& witho
     if (across > reach) candidates.push_back({&row, across});
   }
   return Kriged(question, nearest_runs(std::move(candidates))).estimate();
+}
+
+double ResidualField::spread_after(const Observation& question) const {
+  const Estimate now = at(question);
+  std::vector<Observation> rows;
+  for (const Neighbour& n : now.neighbours) rows.push_back(n.row);
+  Observation run = question;
+  run.predicted = 1, run.measured = std::exp(now.log_factor);  // as expected: only the spread counts
+  rows.push_back(run);
+  return ResidualField(std::move(rows)).at(question).spread;
 }
 
 }  // namespace foretrain

@@ -41,8 +41,17 @@ class ResidualField {
   Estimate at(const Observation& question, const std::string& without = "",
               const std::string& without_cluster = "") const;
 
+  /// The spread of the estimate once the run itself is a row of the question's source.
+  double spread_after(const Observation& question) const;
+
  private:
   std::vector<Observation> rows_;
+};
+
+/// Which field, and whose question it is: rows of this source carry their bias to it.
+struct EvidenceUse {
+  const ResidualField* field = nullptr;  ///< none: as simulated
+  std::string source{};
 };
 
 }  // namespace foretrain

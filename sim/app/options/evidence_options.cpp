@@ -59,6 +59,14 @@ void add_readers(CLI::App& parent, EvidenceCommand& evidence) {
   report->callback([&evidence] { run_evidence_report(evidence); });
 }
 
+void add_learn(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* learn = parent.add_subcommand(
+      "learn", "How predictions of a machine get better with each job of its user: its rows one by one");
+  learn->add_option("--cluster", evidence.cluster, "The machine")->required()->type_name("NAME");
+  add_shown_store(*learn, evidence);
+  learn->callback([&evidence] { run_evidence_learn(evidence); });
+}
+
 void add_score(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* score = parent.add_subcommand(
       "score", "What the evidence is worth: its rows predicted raw and corrected, without their own kind");
@@ -96,6 +104,7 @@ void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
   command->require_subcommand(1);
   add_add(*command, evidence);
   add_readers(*command, evidence);
+  add_learn(*command, evidence);
   add_score(*command, evidence);
   add_writers(*command, evidence);
   command->footer(

@@ -230,6 +230,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   CompareCommand& compare = options.compare;
   add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch,
                options.compared_data_set, options.compared_settings_files);
+  add_evidence_option(*command, compare.evidence);
   command
       ->add_option("--strategies", compare.strategies,
                    joined(strategy_names()) +

@@ -39,7 +39,7 @@ int measurements_of(const Estimate& e) {
 std::string in_percent(double log_value) { return signed_percent(std::expm1(log_value), 0); }
 
 /// "steps by -6 % ± 5 from 9 measurements, nearest: …".
-std::string sentence(std::string_view what, double log_factor, const Estimate& e) {
+std::string correction_sentence(std::string_view what, double log_factor, const Estimate& e) {
   return fmt::format("{} by {} % ± {} from {}, nearest: {}", what, in_percent(log_factor),
                      percent(std::expm1(e.spread), 0), counted(measurements_of(e), "measurement"),
                      described(e.neighbours.front().row));
@@ -97,10 +97,10 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
 
 std::string evidence_line_of(const AppliedEvidence& e) {
   std::string out;
-  if (!e.step.neighbours.empty()) out = sentence("Corrected", e.correction.one_gpu, e.step);
+  if (!e.step.neighbours.empty()) out = correction_sentence("Corrected", e.correction.one_gpu, e.step);
   if (!e.ratio.neighbours.empty())
     out += (out.empty() ? "Corrected: " : "; ") +
-           sentence(fmt::format("{} GPUs over one", e.gpus), e.ratio.log_factor, e.ratio);
+           correction_sentence(fmt::format("{} GPUs over one", e.gpus), e.ratio.log_factor, e.ratio);
   return out.empty() ? out : out + " (--evidence off: as simulated).\n";
 }
 
@@ -174,6 +174,18 @@ std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftO
                        percent(s.raw.median, 2), percent(s.raw.p90, 1), percent(s.corrected.median, 2),
                        percent(s.corrected.p90, 1), percent(s.held, 1), percent(s.narrowing, 0), s.reached,
                        printable(s.name));
+  return out;
+}
+
+std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster) {
+  constexpr double kPercentPerBar = 0.02;
+  std::string out = fmt::format("Jobs of {} one by one, as its user's own\n", printable(cluster));
+  out += fmt::format("{:>6} {:>9} {:>9} {:>10} {:>12}   median error\n", "jobs", "median", "p90", "in 90 %",
+                     "spread left");
+  for (const LearningStep& s : steps)
+    out += fmt::format("{:>6} {:>7} % {:>7} % {:>8} % {:>10} %   {}\n", s.jobs, percent(s.error.median, 1),
+                       percent(s.error.p90, 1), percent(s.held, 0), percent(s.narrowing, 0),
+                       std::string(static_cast<std::size_t>(s.error.median / kPercentPerBar * 2), '#'));
   return out;
 }
 

@@ -24,4 +24,7 @@ std::string write_evidence_rows(const std::vector<Observation>& rows, const std:
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster);
 std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out);
 
+/// A line and a bar for each step.
+std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster);
+
 }  // namespace foretrain

@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::string_view kMark = "# foretrain evidence ";
 constexpr std::string_view kVersion = "1";
-constexpr std::string_view kColumns =
+constexpr std::string_view kEvidenceColumns =
     "what,source,run,model,network,gpu,architecture,cluster,framework,execution,precision,strategy,op,path,"
     "size,gpus,nodes,measured,predicted,version";
 constexpr std::size_t kTexts = 13;  // behind "what"
 constexpr std::size_t kFields = 20;
-constexpr double kMostSize = 1e16, kMostRanks = 1e7;
+constexpr double kLargestObservedSize = 1e16, kMostRanks = 1e7;
 
 using Texts = std::array<std::string Observation::*, kTexts>;
 constexpr Texts kTextColumns{&Observation::source,    &Observation::run,       &Observation::model,
@@ -33,7 +33,7 @@ constexpr Texts kTextColumns{&Observation::source,    &Observation::run,       &
                              &Observation::precision, &Observation::strategy,  &Observation::op,
                              &Observation::path};
 
-auto key_of(const Observation& r) {
+auto run_key_of(const Observation& r) {
   return std::tie(r.what, r.source, r.model, r.gpu, r.cluster, r.framework, r.execution, r.precision,
                   r.strategy, r.op, r.path, r.size, r.gpus, r.nodes);
 }
@@ -108,7 +108,7 @@ class RowReader {
     Observation out;
     out.what = what();
     for (std::size_t i = 0; i < kTexts; ++i) assign(out.*kTextColumns[i], fields_.at(i + 1));
-    out.size = number(14, "size", 0, kMostSize);
+    out.size = number(14, "size", 0, kLargestObservedSize);
     out.gpus = static_cast<int>(number(15, "gpus", 1, kMostRanks));
     out.nodes = static_cast<int>(number(16, "nodes", 1, kMostRanks));
     out.measured = number(17, "measured", 1e-12, 1e9);
@@ -180,9 +180,9 @@ std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
     return 0;
   }
   const std::size_t second = std::min(text.find('\n'), text.size() - 1) + 1;
-  if (line_at(text, second) != kColumns) {
+  if (line_at(text, second) != kEvidenceColumns) {
     add_mistake(diagnostics, {2, 1, 1}, "the columns are not those of an evidence store",
-                fmt::format("they are {}", kColumns));
+                fmt::format("they are {}", kEvidenceColumns));
     return 0;
   }
   return std::min(text.find('\n', second), text.size() - 1) + 1;
@@ -192,15 +192,15 @@ std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
 
 double residual_of(const Observation& row) { return std::log(row.measured / row.predicted); }
 
-bool is_same_run(const Observation& a, const Observation& b) { return key_of(a) == key_of(b); }
+bool is_same_run(const Observation& a, const Observation& b) { return run_key_of(a) == run_key_of(b); }
 
 bool comes_before(const Observation& a, const Observation& b) {
-  const auto ka = key_of(a), kb = key_of(b);
+  const auto ka = run_key_of(a), kb = run_key_of(b);
   if (ka != kb) return ka < kb;
   return std::tie(a.measured, a.predicted, a.run) < std::tie(b.measured, b.predicted, b.run);
 }
 
-std::string evidence_heading() { return fmt::format("{}{}\n{}\n", kMark, kVersion, kColumns); }
+std::string evidence_heading() { return fmt::format("{}{}\n{}\n", kMark, kVersion, kEvidenceColumns); }
 
 std::string evidence_line(const Observation& row) {
   std::string out(kObservedNames[static_cast<std::size_t>(row.what)]);
