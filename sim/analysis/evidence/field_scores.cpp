@@ -8,12 +8,14 @@
 #include <set>
 
 #include "sim/analysis/evidence/applied.hpp"
-#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/analysis/validation/collective_validation.hpp"
 
 namespace foretrain {
 
 namespace {
+
+/// The 95 % quantile of Student's t with 4 degrees of freedom, by which rows scatter (gaussian_field.cpp).
+constexpr double kStudentReach = 2.131846786;
 
 struct ScoredQuestion {
   double raw = 0, corrected = 0;  ///< log(measured / predicted)
@@ -29,7 +31,7 @@ FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQues
   for (const ScoredQuestion& row : rows) {
     raw.push_back(std::expm1(row.raw)), corrected.push_back(std::expm1(row.corrected));
     narrowing.push_back(row.narrowing);
-    held += std::abs(row.corrected) <= kReach * row.spread ? 1 : 0;
+    held += std::abs(row.corrected) <= kStudentReach * row.spread ? 1 : 0;
     out.reached += row.reached ? 1 : 0;
   }
   out.raw = statistics_of(raw), out.corrected = statistics_of(corrected);

@@ -76,7 +76,7 @@ TEST_CASE("the crossover is found on the corrected curve, as its table shows it"
   for (int i = 0; i < 12; ++i) {
     Observation row = ratio_question(scenario, scenario.workload.batch_per_gpu, 8, 8);
     row.source = "source " + std::to_string(i);
-    row.predicted = 1, row.measured = 4;
+    row.predicted = 1, row.measured = 1.2;
     rows.push_back(row);
   }
   const Prediction p = with(scenario, ResidualField(std::move(rows)));
