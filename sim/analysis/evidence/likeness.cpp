@@ -43,12 +43,12 @@ unsigned shared_by(const Observation& a, const Observation& b) {
   return same;
 }
 
-double along(Along what, const Observation& a, const Observation& b) {
-  if (what == Along::size) {
+double along(FadesWith what, const Observation& a, const Observation& b) {
+  if (what == FadesWith::size) {
     const double apart = std::abs(std::log2(std::max(1.0, a.size) / std::max(1.0, b.size)));
     return std::exp(-apart / kDoublingsOfSize);
   }
-  return what == Along::doublings ? std::log2(a.gpus) * std::log2(b.gpus) : 1;
+  return what == FadesWith::doublings ? std::log2(a.gpus) * std::log2(b.gpus) : 1;
 }
 
 }  // namespace

@@ -18,13 +18,13 @@ inline constexpr unsigned source = 1, model = 2, network = 4, gpu = 8, architect
 
 /// What a term fades or grows with. size: by exp(-|difference of log2| / 2). doublings: with log2 of the GPUs
 /// of both, so that it says nothing about one GPU and one slope about all others.
-enum class Along : std::uint8_t { nothing, size, doublings };
+enum class FadesWith : std::uint8_t { nothing, size, doublings };
 
 /// Runs that share all of `same` have this much in common: `spread` is the standard deviation of it.
 struct LikenessTerm {
   std::string_view name;
   unsigned same = 0;
-  Along along = Along::nothing;
+  FadesWith along = FadesWith::nothing;
   double spread = 0;
 };
 
