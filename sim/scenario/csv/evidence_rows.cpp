@@ -2,6 +2,7 @@
 // than its fields. Columns stand in one order, as only this program writes them.
 #include "sim/scenario/csv/evidence_rows.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -24,6 +25,7 @@ constexpr std::string_view kEvidenceColumns =
     "size,gpus,nodes,measured,predicted,version";
 constexpr std::size_t kTexts = 13;  // behind "what"
 constexpr std::size_t kFields = 20;
+constexpr std::size_t kUsualRow = 200;  // bytes; for room alone
 constexpr double kLargestObservedSize = 1e16, kMostRanks = 1e7;
 
 using Texts = std::array<std::string Observation::*, kTexts>;
@@ -220,6 +222,7 @@ std::vector<Observation> read_evidence(const SourceText& source, Diagnostics& di
     return {};
   }
   std::vector<Observation> rows;
+  rows.reserve(std::min(kMostObservations, text.size() / kUsualRow));
   std::size_t at = behind_heading(text, diagnostics);
   int number = 3;
   for (; at > 0 && at < text.size() && !is_full(diagnostics); ++number) {

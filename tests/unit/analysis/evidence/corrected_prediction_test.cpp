@@ -34,7 +34,7 @@ TEST_CASE("law: without rows within reach the prediction is the simulated one to
   const Scenario scenario = test::resnet_scenario();
   Scenario other = scenario;
   other.model.name = "another", other.cluster.node.gpu.name = "another";
-  other.workload.precision = Precision::fp64;
+  other.workload.precision = Precision::tf32;
   const Prediction raw = predict(scenario), far = with(scenario, steps_of(other, 5, 1.5));
   for (std::size_t i = 0; i < raw.points.size(); ++i) {
     CHECK(far.points[i].step_s == raw.points[i].step_s);
