@@ -19,7 +19,7 @@ std::vector<Observation> shipped(Observed what) {
   std::vector<Observation> rows;
   for (const std::string& file : shipped_evidence())
     for (Observation& row : read_or_throw(read_text_file(file, kLargestEvidence),
-                                          [](const SourceText& source, Diagnostics& diagnostics) {
+                                          [](const SourceText&source, Diagnostics&diagnostics) {
                                             return read_evidence(source, diagnostics);
                                           }))
       if (row.what == what) rows.push_back(std::move(row));
