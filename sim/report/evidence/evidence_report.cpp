@@ -104,6 +104,14 @@ std::string evidence_line_of(const AppliedEvidence& e) {
   return out.empty() ? out : out + " (--evidence off: as simulated).\n";
 }
 
+std::string own_run_line(const AppliedEvidence& e) {
+  if (e.after_own_run >= 1) return {};
+  return fmt::format(
+      "A run of it on one GPU, five minutes long and kept with `foretrain evidence add`, leaves {} % of the "
+      "uncertainty of its step; now {} % is left.\n",
+      percent(e.after_own_run, 0), percent(e.step.narrowing(), 0));
+}
+
 std::string neighbour_lines(const AppliedEvidence& e) {
   return neighbours_of("the step of one GPU", e.step) +
          neighbours_of(fmt::format("{} GPUs over one", e.gpus), e.ratio);
