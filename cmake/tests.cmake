@@ -71,6 +71,10 @@ add_test(NAME "serve: requests are answered or refused, and the server lives on"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/serve_requests.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("serve: requests are answered or refused, and the server lives on"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10)
+# Whether outputs are whole or as before when the world fails, and the same wherever the program runs.
+add_test(NAME "faults: outputs are whole or as before, and the same everywhere"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/faults/output_faults.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
+set_tests_properties("faults: outputs are whole or as before, and the same everywhere" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)

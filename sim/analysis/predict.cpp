@@ -187,13 +187,32 @@ class Predictor {
 
 }  // namespace
 
-/// On the largest number of GPUs that is listed: where there is most to see.
+namespace {
+
+/// With the device model that the scenario's anchor makes.
+class RecordingSite {
+ public:
+  explicit RecordingSite(const Scenario& scenario)
+      : gpus(scenario.gpus.back()),
+        simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1)),
+        device(default_device_model(scenario)) {
+    if (scenario.anchor) device = fit_anchor(simulator, device, *scenario.anchor).device;
+  }
+  int gpus;  ///< the largest listed number: where there is most to see
+  StepSimulator simulator;
+  DeviceModel device;
+};
+
+}  // namespace
+
 std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size) {
-  const int gpus = scenario.gpus.back();
-  const StepSimulator simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1));
-  DeviceModel device = default_device_model(scenario);
-  if (scenario.anchor) device = fit_anchor(simulator, device, *scenario.anchor).device;
-  return simulator.record(gpus, device, size);
+  const RecordingSite site(scenario);
+  return site.simulator.record(site.gpus, site.device, size);
+}
+
+LargeStepRecord record_parallel_step(const Scenario& scenario) {
+  const RecordingSite site(scenario);
+  return site.simulator.record_parallel(site.gpus, site.device);
 }
 
 Prediction predict(const Scenario& scenario, const Progress& progress, const PredictOptions& options) {

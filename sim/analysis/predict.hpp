@@ -16,6 +16,9 @@ using Progress = std::function<void(double done)>;
 /// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
 std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size);
 
+/// The same of [parallel]: one step, stage by stage.
+LargeStepRecord record_parallel_step(const Scenario& scenario);
+
 /// What is predicted besides the curve and its crossover.
 struct PredictOptions {
   bool sensitivity = false;  ///< of the largest listed number of GPUs

@@ -70,9 +70,10 @@ void run_compare(const CompareCommand& command);  // compare.cpp
 struct PlanCommand {
   std::string scenario;  ///< a file or a catalog name; empty: model and cluster come from the overrides
   ScenarioOverrides overrides;
-  int gpus = 0;
-  std::string global_batch;  ///< "1024", "4M-tokens"; empty: the scenario's, or one million tokens
+  std::vector<int> gpus, nodes;  ///< numbers to plan for: one of both
+  std::string global_batch;      ///< "1024", "4M-tokens"; empty: the scenario's, or one million tokens
   int top = 10;
+  RecommendationOptions scripts{};  ///< its files alone
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };

@@ -62,14 +62,14 @@ void check_pairs(const CompareCommand& command) {
 
 // Analysis.
 
-/// Strategies are what is compared: the combinations of a study are left out.
+/// Strategies are what is compared: the combinations of a study are left out, but for those of [parallel].
 Comparison compared(const CompareCommand& command, const ComparedScenarios& scenarios) {
   const OpenedEvidence evidence = open_evidence(command.evidence);
   ProgressLine progress("comparing " + scenarios.own.name);
   Comparison comparison =
       compare(scenarios, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
   comparison.warnings.insert(comparison.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
-  if (!scenarios.own.study.axes.empty())
+  if (!scenarios.own.study.axes.empty() && !scenarios.own.parallel)
     comparison.warnings.emplace_back("the combinations of [study] are not compared: predict shows them");
   return comparison;
 }
@@ -112,11 +112,6 @@ void compare_pairs(const CompareCommand& command, const std::vector<std::string>
 void compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
   const std::vector<ComparedScenarios> opened =
       open_compared(command.scenarios, command.overrides, strategies);
-  for (const ComparedScenarios& scenarios : opened) {
-    if (scenarios.own.parallel)
-      throw InputError("compare weighs strategies, whose place [parallel] takes",
-                       "`foretrain plan` ranks the layouts of a number of GPUs");
-  }
   check_outputs({{"-o", command.output}, {"--html", command.html}});
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(command, scenarios));

@@ -2,9 +2,12 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "sim/app/command_line.hpp"
@@ -15,6 +18,8 @@
 namespace {
 
 constexpr int kWrongInput = 1, kWorldFailed = 3;
+/// Of free memory at the end of the heap, and by how much the heap grows; chosen.
+[[maybe_unused]] constexpr int kKeptBytes = std::numeric_limits<int>::max(), kTakenAtOnce = 16 << 20;
 
 int fail(const std::string& text, int code) {
   std::fflush(stdout);
@@ -32,6 +37,32 @@ void keep_standard_numbers() {
   if (descriptor > STDERR_FILENO) ::close(descriptor);
 }
 
+/// What one simulation gives back the next one takes, instead of new pages of the system: they are what a
+/// long network would cost most, for its step is simulated again and again.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+  ::mallopt(M_TOP_PAD, kTakenAtOnce);
+#endif
+}
+
+/// Ends as the signal would by itself, with a sentence before.
+void end_by(int signal) {
+  constexpr std::string_view kSentence =
+      "error: interrupted: every output file is whole or as it was before\n";
+  [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// A signal that is ignored, as under nohup, stays so.
+void say_what_signals_leave() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, end_by) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+}
+
 /// Everything that was printed has arrived.
 int finish(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -41,7 +72,9 @@ int finish(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   keep_standard_numbers();
+  say_what_signals_leave();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is a failed write
   try {
     return finish(foretrain::run_command_line(argc, argv));

@@ -11,6 +11,8 @@
 #include "sim/base/printable.hpp"
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/scenario/sections/parallel_section.hpp"
+#include "sim/scenario/sections/scenario_document.hpp"
 #include "sim/scenario/variation.hpp"
 
 namespace foretrain {
@@ -99,6 +101,14 @@ std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& nam
   return open_each<ComparedScenarios>(names, overrides, [&](const NamedScenario& named) {
     return opened_compared(named, overrides, strategies);
   });
+}
+
+std::vector<std::string> given_parallel_keys(const SourceText& source, const ScenarioOverrides& overrides) {
+  const ScenarioDocument document(source, overrides);
+  std::vector<std::string> keys;
+  for (const Key<LargeModelJob>& key : parallel_keys())
+    if (document.has(fmt::format("parallel.{}", key.name))) keys.emplace_back(key.name);
+  return keys;
 }
 
 Scenario scaled(Scenario scenario, AskedScaling scaling) {

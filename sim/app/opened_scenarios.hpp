@@ -37,6 +37,9 @@ std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& nam
                                              const ScenarioOverrides& overrides,
                                              const std::vector<std::string>& strategies);
 
+/// Keys of [parallel] that the scenario or the command line gives.
+std::vector<std::string> given_parallel_keys(const SourceText& source, const ScenarioOverrides& overrides);
+
 /// What --scaling does to a scenario.
 Scenario scaled(Scenario scenario, AskedScaling scaling);
 

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/search/layouts.hpp"
+#include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/search/layout_points.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/job_script_files.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/opened_scenarios.hpp"
@@ -15,8 +17,6 @@
 #include "sim/report/output_file.hpp"
 #include "sim/report/plan/plan_reports.hpp"
 #include "sim/scenario/job.hpp"
-#include "sim/scenario/sections/parallel_section.hpp"
-#include "sim/scenario/sections/scenario_document.hpp"
 
 namespace foretrain {
 
@@ -57,39 +57,79 @@ std::int64_t sequences_of(const std::string& text, std::int64_t sequence) {
              std::lround(std::max(0.0, std::log2(*amount / static_cast<double>(sequence)))));
 }
 
-/// Keys of [parallel] that the scenario or the command line gives.
-std::vector<std::string> given_keys(const SourceText& source, const ScenarioOverrides& overrides) {
-  const ScenarioDocument document(source, overrides);
-  std::vector<std::string> keys;
-  for (const Key<LargeModelJob>& key : parallel_keys())
-    if (document.has(fmt::format("parallel.{}", key.name))) keys.emplace_back(key.name);
-  return keys;
+/// By number of GPUs, or of whole nodes; ascending.
+std::vector<int> numbers_of(const PlanCommand& command, const Scenario& scenario) {
+  std::vector<int> numbers = command.gpus;
+  for (const int nodes : command.nodes) {
+    const std::int64_t gpus = std::int64_t{nodes} * scenario.cluster.node.gpus;
+    numbers.push_back(static_cast<int>(std::min(gpus, gpus_of_job(scenario) + 1)));
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  if (numbers.back() > gpus_of_job(scenario))
+    throw InputError(fmt::format("cluster {} has only {} GPUs", scenario.cluster.name, gpus_of_job(scenario)),
+                     command.nodes.empty() ? "fewer with --gpus" : "fewer with --nodes");
+  return numbers;
+}
+
+void check_numbers(const PlanCommand& command) {
+  if (command.gpus.empty() == command.nodes.empty())
+    throw InputError(command.gpus.empty() ? "how many GPUs?" : "--gpus and --nodes say the same twice",
+                     "as in --gpus 64, --gpus 8,16,32 or --nodes 1,2,4");
+}
+
+/// Of the rows that are shown: each takes a few simulations.
+void add_intervals(const Scenario& scenario, const PlanCommand& command, PlannedCounts& plan) {
+  const std::size_t top = plan.counts.size() == 1 ? static_cast<std::size_t>(command.top) : 0;
+  for (PlannedCount& count : plan.counts) {
+    std::vector<std::size_t> rows = shown_rows(count.search, top);
+    if (plan.counts.size() > 1) rows.resize(std::min<std::size_t>(rows.size(), 1));
+    add_intervals(scenario, rows, count.search);
+  }
+}
+
+PlannedCounts planned(const Scenario& scenario, const PlanCommand& command, const LayoutRequest& request) {
+  ProgressLine progress("planning " + scenario.name);
+  PlannedCounts plan = plan_counts(scenario, numbers_of(command, scenario), request,
+                                   [&progress](double done) { progress.show(done); });
+  add_intervals(scenario, command, plan);
+  return plan;
+}
+
+/// Of the last number that pays.
+std::vector<FileText> scripts_of(const Scenario& scenario, const PlanCommand& command,
+                                 const PlannedCounts& plan) {
+  if (!asks_for_script(command.scripts)) return {};
+  if (!plan.best) throw InputError("there is no job to write a script for: " + plan.verdict.front());
+  return job_script_files(command.scripts, plan_of_layout(scenario, *plan.counts[*plan.best].best()));
 }
 
 }  // namespace
 
 void run_plan(const PlanCommand& command) {
-  check_outputs({{"-o", command.output}});
+  check_numbers(command);
+  check_outputs({{"-o", command.output},
+                 {"--sbatch", command.scripts.sbatch},
+                 {"--condor", command.scripts.condor},
+                 {"--job-script", command.scripts.job_script}});
   std::vector<std::string> names;
   if (!command.scenario.empty()) names.push_back(command.scenario);
   ScenarioOverrides overrides = command.overrides;
   const NamedScenario named = names.empty() ? NamedScenario{} : open_scenario(command.scenario, overrides);
-  LayoutRequest request{command.gpus, 0, given_keys(named.source, overrides)};
+  LayoutRequest request{0, 0, given_parallel_keys(named.source, overrides)};
   // A table of its own, whatever the file has; degrees are varied below.
   overrides.settings.insert(overrides.settings.begin(), "parallel.sequence_parallel=true");
   if (std::ranges::find(request.fixed, "sequence_parallel") != request.fixed.end())
     overrides.settings.erase(overrides.settings.begin());
   const OpenedScenario opened = open_scenarios(names, overrides, AskedScaling::of_scenario).front();
   const Scenario& scenario = opened.scenario;
-  if (command.gpus > gpus_of_job(scenario))
-    throw InputError(fmt::format("cluster {} has only {} GPUs", scenario.cluster.name, gpus_of_job(scenario)),
-                     "fewer with --gpus");
+  if (asks_for_script(command.scripts)) refuse_unknown_length(scenario);
   request.global_batch = sequences_of(command.global_batch, scenario.parallel->sequence);
-  ProgressLine progress("planning " + scenario.name);
-  const LayoutSearch search =
-      search_layouts(scenario, request, [&progress](double done) { progress.show(done); });
-  write_report(command.output, command.format,
-               find_row(kPlanReports, command.format)->write(search, {command.top}));
+  const PlannedCounts plan = planned(scenario, command, request);
+  const std::vector<FileText> scripts = scripts_of(scenario, command, plan);
+  const std::string report = find_row(kPlanReports, command.format)->write(plan, {command.top});
+  for (const auto& [file, text] : scripts) write_file(file, text);
+  write_report(command.output, command.format, report);
 }
 
 }  // namespace foretrain

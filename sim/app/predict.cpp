@@ -12,18 +12,18 @@
 #include "sim/analysis/search/study.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence_stores.hpp"
+#include "sim/app/job_script_files.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/terminal.hpp"
 #include "sim/import/accounting/gzip.hpp"
-#include "sim/import/jobs/catalog.hpp"
-#include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/json.hpp"
+#include "sim/report/prediction/parallel_trace.hpp"
 #include "sim/report/study/study_reports.hpp"
 #include "sim/scenario/variation.hpp"
 
@@ -79,9 +79,7 @@ void refuse_studies(const std::vector<OpenedScenario>& opened) {
 /// The alternatives that a recommendation weighs; none when it is not wanted.
 std::optional<ComparedScenarios> alternatives(const PredictCommand& command, const OpenedScenario& opened) {
   if (!command.recommendation.is_wanted()) return std::nullopt;
-  if (opened.scenario.parallel)
-    throw InputError("--recommend weighs strategies, whose place [parallel] takes",
-                     "`foretrain plan` ranks the layouts of a number of GPUs");
+  if (opened.scenario.parallel) return ComparedScenarios{scaled(opened.scenario, command.scaling), {}};
   ComparedScenarios scenarios = read_recommended(opened.source, command.overrides);
   scenarios.own = scaled(std::move(scenarios.own), command.scaling);
   for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);
@@ -107,17 +105,20 @@ Prediction predicted(const PredictCommand& command, const Scenario& scenario,
 }
 
 /// What --gpus lists is all that may be asked for.
-Recommendation recommended(const PredictCommand& command, const ComparedScenarios& scenarios) {
+Recommendation recommended(const PredictCommand& command, const OpenedScenario& opened,
+                           const ComparedScenarios& scenarios) {
   const RecommendationOptions& options = command.recommendation;
   ProgressLine progress("recommending for " + scenarios.own.name);
   RecommendationRequest request = options.request;
   request.only_gpus = command.overrides.gpus;
   const OpenedEvidence evidence = open_evidence(command.evidence);
-  Recommendation recommendation = recommend(
-      scenarios, request, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
-  const bool is_script_wanted =
-      !options.sbatch.empty() || !options.condor.empty() || !options.job_script.empty();
-  if (is_script_wanted && !recommendation.best)
+  const auto show = [&progress](double done) { progress.show(done); };
+  Recommendation recommendation =
+      scenarios.own.parallel
+          ? recommend_layouts(scenarios.own, given_parallel_keys(opened.source, command.overrides), request,
+                              show)
+          : recommend(scenarios, request, show, {&evidence.field, kOwnSource});
+  if (asks_for_script(options) && !recommendation.best)
     throw InputError("there is no job to write a script for: " + recommendation.why_none);
   return recommendation;
 }
@@ -127,17 +128,20 @@ struct Answer {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
   std::vector<RecordedRank> steps{};          ///< for --trace
+  std::optional<LargeStepRecord> stages{};    ///< of [parallel] instead
 };
 
 Answer answered(const PredictCommand& command, const OpenedScenario& opened,
                 const std::optional<ComparedScenarios>& others) {
   Answer answer{predicted(command, opened.scenario, opened.time_limit)};
-  if (others) answer.prediction.recommendation = recommended(command, *others);
+  if (others) answer.prediction.recommendation = recommended(command, opened, *others);
   if (command.scaling == AskedScaling::both) {
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
   }
-  if (!command.trace.empty())
+  if (!command.trace.empty() && opened.scenario.parallel)
+    answer.stages = record_parallel_step(opened.scenario);
+  else if (!command.trace.empty())
     answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
   return answer;
 }
@@ -173,35 +177,24 @@ std::string main_report(const PredictCommand& command, const Answer& answer) {
   return own.strong_scaling ? write(other, own, options) : write(own, other, options);
 }
 
-struct FileText {
-  std::string file;
-  std::string text;
-};
-
 bool is_packed(const std::string& file) { return file.ends_with(".gz"); }
-
-/// What --job-system says, else the cluster's.
-const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan) {
-  const std::string& name = command.recommendation.job_system;
-  const auto found = std::ranges::find(kBatchSystemNames, std::string_view(name));
-  return job_system(name.empty() || found == kBatchSystemNames.end()
-                        ? plan.system
-                        : static_cast<BatchSystem>(found - kBatchSystemNames.begin()));
-}
 
 /// Packed where the file's name says so.
 std::string trace_text(const PredictCommand& command, const Answer& answer, const Scenario& scenario) {
   const std::string text =
-      write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
+      answer.stages
+          ? write_parallel_trace(*answer.stages)
+          : write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
   return is_packed(command.trace) ? packed_gzip(text) : text;
 }
 
 /// The scaling that was asked for first, and the other beside it.
 std::string page_of(const PredictCommand& command, const Answer& answer, const OpenedScenario& opened) {
   const auto& recommendation = answer.prediction.recommendation;
-  const std::string script = recommendation && recommendation->best
-                                 ? asked_system(command, recommendation->plan).write(recommendation->plan)
-                                 : "";
+  const std::string script =
+      recommendation && recommendation->best
+          ? asked_system(command.recommendation, recommendation->plan).write(recommendation->plan)
+          : "";
   PageContent content{"prediction",
                       {write_json(answer.prediction, {})},
                       {prediction_details(opened.scenario, opened.source, answer.prediction, script)},
@@ -213,18 +206,11 @@ std::string page_of(const PredictCommand& command, const Answer& answer, const O
 /// What is written besides the report, in this order.
 std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
                                     const OpenedScenario& opened) {
-  const std::string& sbatch = command.recommendation.sbatch;
-  const std::string& condor = command.recommendation.condor;
   std::vector<FileText> files;
-  if (const auto& recommendation = answer.prediction.recommendation) {
-    if (!sbatch.empty()) files.push_back({sbatch, write_sbatch(recommendation->plan)});
-    if (!condor.empty()) files.push_back({condor, write_condor(recommendation->plan)});
-    const std::string& own = command.recommendation.job_script;
-    if (!own.empty())
-      files.push_back({own, asked_system(command, recommendation->plan).write(recommendation->plan)});
-  }
+  if (const auto& recommendation = answer.prediction.recommendation)
+    files = job_script_files(command.recommendation, recommendation->plan);
   if (!command.html.empty()) files.push_back({command.html, page_of(command, answer, opened)});
-  if (!answer.steps.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
+  if (!command.trace.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
   return files;
 }
 

@@ -134,6 +134,10 @@ WebResponse answered(const std::string& question, Desk& desk) {
 }  // namespace
 
 void run_serve(const ServeCommand& command) {
+  // Signals are how it ends, nothing that anybody must be told of.
+  for (const int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
   Desk desk;
   const WebServer server{.port = command.port,
                          .page = packed_workshop_page(),

@@ -88,6 +88,9 @@ class OpenFile {
     return true;
   }
 
+  /// Waits for the disk, where the file system knows one.
+  bool is_on_disk() const { return ::fdatasync(descriptor_) == 0 || errno == EINVAL || errno == ENOTSUP; }
+
   bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
 
  private:
@@ -141,7 +144,10 @@ class PartFile {
     return true;
   }
 
+  /// Its bytes are on the disk first: else a machine that fails soon after might have the new name and no
+  /// bytes.
   bool take_name() {
+    if (!file_.is_on_disk()) return false;
     is_left_ = true;
     if (!file_.close() || ::rename(name_.c_str(), target_.c_str()) != 0) return false;
     is_left_ = false;

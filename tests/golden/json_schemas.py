@@ -23,6 +23,10 @@ COMMANDS = [
     "predict --model resnet50 --cluster two-generations --batch 32 --gpus 8,24",
     "predict --model llama3_8b --cluster mahti --gpus 8,16 --set model.precision=bf16 --set parallel.tensor=4 --set parallel.pipeline=2",
     "plan --model llama3_8b --cluster mahti --gpus 8 --set model.precision=bf16 --set parallel.tensor=4",
+    "plan --model llama3_8b --cluster mahti --gpus 2,8,16 --set model.precision=bf16 --set parallel.tensor=4",
+    "compare --model llama3_8b --cluster mahti --gpus 8 --set parallel.tensor=4",
+    "predict --model llama3_8b --cluster mahti --gpus 8,16 --recommend --set parallel.tensor=4 --set parallel.global_batch=64 "
+    "--set data.samples=100000",
     "predict workshop-mnist-study",
     "predict --model resnet50 --cluster mahti --set study.strategy=['ddp','data_parallel'] --gpus 4,8",
     "compare mahti-resnet50-ddp",

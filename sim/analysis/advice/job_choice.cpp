@@ -7,6 +7,7 @@
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/import/jobs/large_model_program.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -14,7 +15,7 @@ namespace foretrain {
 namespace {
 
 /// Differences that no user would notice.
-constexpr double kTie = 0.99;
+constexpr double kAlike = 0.99;
 
 /// Runs shorter than this are as good as each other when both time and cost count: queueing takes as long.
 constexpr double kShortest = 900;
@@ -53,7 +54,7 @@ const JobOption* best_of(const std::vector<const JobOption*>& options, const Rec
   for (const JobOption* job : options) {
     if (best != nullptr && !is_worth(*job, request)) continue;
     const bool is_better = best == nullptr || !is_worth(*best, request) ||
-                           to_minimize(*job, request) < std::log(kTie) + to_minimize(*best, request);
+                           to_minimize(*job, request) < std::log(kAlike) + to_minimize(*best, request);
     if (is_better) best = job;
   }
   return best;
@@ -90,7 +91,7 @@ const JobOption* nearest_miss(const std::vector<JobOption>& options, const Recom
 std::string difference(double value, double reference, std::string_view less, std::string_view more) {
   if (value <= 0 || reference <= 0) return {};
   const double ratio = value / reference;
-  if (ratio > kTie && ratio < 1 / kTie) return {};
+  if (ratio > kAlike && ratio < 1 / kAlike) return {};
   const double larger = std::max(ratio, 1 / ratio);
   const std::string_view which = ratio < 1 ? less : more;
   if (larger < 1.3) return fmt::format("{:.0f} % {}", 100 * std::abs(ratio - 1), which);
@@ -216,9 +217,16 @@ JobPlan plan_of(const Scenario& scenario, const JobOption& job) {
   if (!site.constraints.empty()) plan.constraint = site.constraints.front();
   plan.nodes = p.nodes, plan.gpus_per_node = share.gpus, plan.cores_per_node = share.cores,
   plan.memory_per_node = share.memory;
-  plan.processes_per_node = processes_per_node(scenario, job.strategy, share.gpus);
   plan.time_limit_s = job.time_limit_s;
-  plan.launcher = launcher_of(scenario, job.strategy);
+  if (!job.layout) {
+    plan.processes_per_node = processes_per_node(scenario, job.strategy, share.gpus);
+    plan.launcher = launcher_of(scenario, job.strategy);
+  } else {
+    plan.processes_per_node = share.gpus;
+    const double steps = scenario.epochs * static_cast<double>(p.steps_per_epoch);
+    const bool is_known = scenario.workload.data.samples > 0;
+    set_program(*job.layout, is_known ? std::llround(steps) : 0, plan);
+  }
   plan.workers_per_gpu = job.workers_per_gpu;
   plan.batch_per_gpu = p.batch_per_gpu, plan.accumulation = job.accumulation,
   plan.global_batch = p.global_batch;

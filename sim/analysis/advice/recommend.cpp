@@ -24,9 +24,6 @@ namespace {
 
 /// More workers are worth their cores from here on.
 constexpr double kWorthWorkers = 0.99;
-/// Steps of a confirming run: some to warm up, then enough for a minute, and not for ever.
-constexpr int kWarmUpSteps = 20, kFewestSteps = 50, kMostSteps = 5000;
-constexpr double kMeasured_s = 60;
 /// Input waits below this part of the step are no reason for more workers.
 constexpr double kStall = 0.02;
 /// Batches that nobody would train with.
@@ -62,19 +59,19 @@ class Recommender {
       : scenarios_(scenarios), request_(request), progress_(progress), evidence_(evidence) {}
 
   Recommendation recommend() {
-    refuse_unknown_length();
+    refuse_unknown_length(scenarios_.own);
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
     if (own_.anchor) anchor(base);
     base.set_correction(evidence_for(base.simulator(), evidence_).correction);
-    Recommendation out = choose_jobs(own_options(base), request_, billing());
+    Recommendation out = choose_jobs(own_options(base), request_, billing_of(own_, request_));
     if (!out.best) return out;
     std::vector<std::string> notes;
     std::optional<PointPredictor> again;
     if (const Scenario* changed = try_workers(base, *out.best, notes)) {
       own_ = *changed;
       again.emplace(own_, base);
-      out = choose_jobs(own_options(*again), request_, billing());
+      out = choose_jobs(own_options(*again), request_, billing_of(own_, request_));
       if (!out.best) return out;
     }
     out.notes = std::move(notes);
@@ -84,48 +81,22 @@ class Recommender {
     warn_of_batch(again ? *again : base, out);
     out.plan = plan_of(own_, *out.best);
     out.grid_g_per_kwh = site().grid_g_per_kwh;
-    out.confirming = confirming_runs(out);
+    out.confirming = confirming_runs(own_, out);
     return out;
   }
 
  private:
-  void refuse_unknown_length() const {
-    if (scenarios_.own.workload.data.samples == 0)
-      throw InputError("how long is an epoch? A recommendation needs the number of samples",
-                       "as in --set data.samples=1281167 --set run.epochs=90");
-  }
-
   bool has_loader() const { return own_.workload.data.loader != LoaderKind::none; }
   const Site& site() const { return own_.cluster.site; }
-  CostUnit billing() const {
-    if (request_.price_per_gpu_hour) return {"", request_.price_per_gpu_hour};
-    const Billing& rates = site().billing;
-    const bool is_billed = rates.per_gpu_hour > 0 || rates.per_core_hour > 0 || rates.per_gib_hour > 0;
-    return is_billed ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
-  }
-
-  /// Within the limits that were asked for.
-  std::vector<int> numbers_of(const Scenario& scenario) const {
-    std::vector<int> numbers =
-        request_.only_gpus.empty() ? requestable_gpu_counts(scenario) : request_.only_gpus;
-    std::erase_if(numbers, [&](int gpus) {
-      const bool is_too_many = request_.most_gpus > 0 && gpus > request_.most_gpus;
-      return is_too_many || gpus > gpus_of_job(scenario) || !can_be_requested(scenario, gpus) ||
-             (request_.most_nodes > 0 && reserved_gpus(scenario, gpus).nodes > request_.most_nodes);
-    });
-    std::sort(numbers.begin(), numbers.end());
-    return numbers;
-  }
-
   int most_gpus() const {
-    const std::vector<int> numbers = numbers_of(own_);
+    const std::vector<int> numbers = numbers_within(own_, request_);
     return std::max(numbers.empty() ? 1 : numbers.back(), own_.anchor ? own_.anchor->gpus : 1);
   }
 
   /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays.
   /// The most GPUs decide: sharded strategies need least there, and the others no more than on two.
   Scenario fitted(Scenario scenario) const {
-    const std::vector<int> numbers = numbers_of(scenario);
+    const std::vector<int> numbers = numbers_within(scenario, request_);
     if (numbers.empty() || scenario.global_batch) return scenario;
     PointPredictor points(scenario, numbers.back());
     Decisions ignored;
@@ -151,7 +122,7 @@ class Recommender {
   std::vector<JobOption> own_options(PointPredictor& base) {
     Intervals intervals = intervals_of(base);
     std::vector<JobOption> options;
-    const std::vector<int> numbers = numbers_of(own_);
+    const std::vector<int> numbers = numbers_within(own_, request_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
       options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
@@ -170,27 +141,8 @@ class Recommender {
     intervals.add_to(out.point);
     out.accumulation = scenario.knobs.accumulation;
     if (has_loader()) out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
-    price(out, scenario);
+    price_job(out, scenario, request_);
     return out;
-  }
-
-  void price(JobOption& job, const Scenario& scenario) const {
-    const PredictionPoint& p = job.point;
-    const double latest = p.total_interval.high_s, wanted = time_limit_s(latest);
-    const Partition* partition = partition_for(site(), p.gpus, p.nodes, latest);
-    const double longest = partition != nullptr ? to_seconds(partition->longest) : 0;
-    if (partition != nullptr) job.partition = partition->name;
-    job.jobs =
-        longest > 0 && latest > longest ? static_cast<int>(std::ceil(std::min(wanted / longest, 1e6))) : 1;
-    job.time_limit_s = longest > 0 ? std::min(wanted, longest) : wanted;
-    job.gpu_hours = paid_gpu_hours(scenario, partition, p.gpus, p.nodes, p.total_s);
-    job.gpu_energy_kwh = gpu_energy_kwh(p, first_node(scenario).gpu);
-    job.energy_kwh = node_energy_kwh(scenario, partition, p);
-    const auto fixed = billing().per_gpu_hour;
-    job.cost = fixed ? *fixed * job.gpu_hours : billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
-    const auto wait = request_.queue_waits_s.find(p.gpus);
-    job.time_to_result_s =
-        p.total_s + job.jobs * (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
   }
 
   /// The scenario's strategy stays; what another would change is said. On one GPU there is nothing between
@@ -302,31 +254,6 @@ class Recommender {
         "follow (usually in proportion, with a warm-up), and very large batches need more epochs; "
         "--scaling strong keeps the batch",
         static_cast<double>(all) / static_cast<double>(one), all, one));
-  }
-
-  /// On the fewest GPUs, which fixes kernels, host and input, and on those that are recommended, which shows
-  /// the rest; of one GPU, on the next number.
-  std::vector<ConfirmingRun> confirming_runs(const Recommendation& out) const {
-    std::vector<ConfirmingRun> runs;
-    for (const JobOption& job : out.looked_at) {
-      const bool is_best = job.point.gpus == out.best->point.gpus;
-      const bool is_next = out.best->point.gpus == out.looked_at.front().point.gpus;
-      if (job.point.fits() && (runs.empty() || is_best || (is_next && runs.size() < 2)))
-        runs.push_back(confirming_run(job));
-    }
-    return runs;
-  }
-
-  ConfirmingRun confirming_run(JobOption job) const {
-    ConfirmingRun run;
-    const double step_s = job.point.step_s;
-    run.steps =
-        kWarmUpSteps + static_cast<int>(std::clamp<double>(kMeasured_s / step_s, kFewestSteps, kMostSteps));
-    run.duration_s = job.point.overhead.startup_s + run.steps * step_s;
-    job.time_limit_s = time_limit_s(run.duration_s);
-    run.plan = plan_of(own_, job);
-    run.plan.epochs = 0;
-    return run;
   }
 
   const ComparedScenarios& scenarios_;

@@ -9,6 +9,7 @@
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/search/compare.hpp"
+#include "sim/analysis/search/layouts.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -24,12 +25,37 @@ Recommendation recommend(const ComparedScenarios& scenarios, const Recommendatio
 /// way.
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides);
 
+/// Of [parallel]: for each number of GPUs the layout that `foretrain plan` names first, keys in `fixed` as
+/// the scenario has them. Throws InputError when the data set's size is unknown.
+Recommendation recommend_layouts(const Scenario& scenario, const std::vector<std::string>& fixed,
+                                 const RecommendationRequest& request,
+                                 const Progress& progress = nullptr);  // layout_choice.cpp
+
+/// What a job script for a layout needs; its time limit is the upper end of the run's interval and a tenth.
+/// Requires a data set whose size is known.
+JobPlan plan_of_layout(const Scenario& scenario, const ModelLayout& layout);  // layout_choice.cpp
+
+/// Numbers of GPUs that may be asked for within the limits of the request, ascending.
+std::vector<int> numbers_within(const Scenario& scenario, const RecommendationRequest& request);
+
+/// Throws InputError where nobody knows how long the run is.
+void refuse_unknown_length(const Scenario& scenario);
+
 // Choosing among jobs: limits first, then the goal, then two others and what they trade.
 
 struct CostUnit {
   std::string name;
   std::optional<double> per_gpu_hour;  ///< none: as the site bills
 };
+
+/// What the request or the site counts in.
+CostUnit billing_of(const Scenario& scenario, const RecommendationRequest& request);
+/// Partition, time limit, GPU-hours, energy and cost of an option whose point is known.
+void price_job(JobOption& job, const Scenario& scenario,
+               const RecommendationRequest& request);  // job_price.cpp
+
+/// The two shortest runs that would tell whether the best is right.
+std::vector<ConfirmingRun> confirming_runs(const Scenario& scenario, const Recommendation& recommendation);
 
 /// The best of the options that fit into memory and keep the limits; runners-up are the best by the other
 /// goals, else the next by this one.

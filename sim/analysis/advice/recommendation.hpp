@@ -11,6 +11,7 @@
 
 #include "sim/analysis/step/prediction_point.hpp"
 #include "sim/import/jobs/job_plan.hpp"
+#include "sim/strategy/parallel/job.hpp"
 
 namespace foretrain {
 
@@ -37,16 +38,17 @@ struct JobOption {
   std::string strategy;
   PredictionPoint point;  ///< speedup against the scenario's own strategy on one GPU
   int accumulation = 1;
-  int workers_per_gpu = 0;      ///< 0: none, or the scenario says nothing of loading
-  std::string partition;        ///< empty: the cluster's file names none
-  double time_limit_s = 0;      ///< of one job
-  int jobs = 1;                 ///< in a row, where the partition allows less than the run takes
-  double gpu_hours = 0;         ///< of the GPUs that are paid
-  double gpu_energy_kwh = 0;    ///< of the GPUs alone; 0: unknown
-  double energy_kwh = 0;        ///< with the job's share of its nodes; 0: unknown
-  double cost = 0;              ///< Recommendation::cost_unit
-  double time_to_result_s = 0;  ///< with the wait in the queue
-  std::string trade;            ///< of a runner-up: what it gives and takes
+  int workers_per_gpu = 0;                ///< 0: none, or the scenario says nothing of loading
+  std::string partition;                  ///< empty: the cluster's file names none
+  double time_limit_s = 0;                ///< of one job
+  int jobs = 1;                           ///< in a row, where the partition allows less than the run takes
+  double gpu_hours = 0;                   ///< of the GPUs that are paid
+  double gpu_energy_kwh = 0;              ///< of the GPUs alone; 0: unknown
+  double energy_kwh = 0;                  ///< with the job's share of its nodes; 0: unknown
+  double cost = 0;                        ///< Recommendation::cost_unit
+  double time_to_result_s = 0;            ///< with the wait in the queue
+  std::string trade;                      ///< of a runner-up: what it gives and takes
+  std::optional<LargeModelJob> layout{};  ///< of [parallel]; `strategy` is then its name
 };
 
 /// A run of some minutes whose measured speed narrows the prediction more than anything that is calculated.

@@ -35,7 +35,12 @@ int most_gpus(const Scenario& scenario) {
 class Comparer {
  public:
   Comparer(const ComparedScenarios& scenarios, const Progress& progress, const EvidenceUse& evidence)
-      : own_(scenarios.own), progress_(progress), plain_(plain_loop(own_)), base_(own_, most_gpus(own_)) {
+      : own_(scenarios.own),
+        names_(scenarios.names),
+        own_name_(scenarios.own_name.empty() ? own_.strategy : scenarios.own_name),
+        progress_(progress),
+        plain_(plain_loop(own_)),
+        base_(own_, most_gpus(own_)) {
     if (own_.anchor) anchor();
     if (evidence.field != nullptr) correct(evidence);
     predictors_.reserve(scenarios.strategies.size());
@@ -81,11 +86,11 @@ class Comparer {
     Comparison out;
     out.evidence = evidence_;
     out.scenario = own_.name, out.model = own_.model.name, out.cluster = own_.cluster.name;
-    out.precision = name_of(own_.workload.precision), out.own_strategy = own_.strategy;
+    out.precision = name_of(own_.workload.precision), out.own_strategy = own_name_;
+    if (own_.parallel) out.baseline = "one GPU's share of the fewest that can run the scenario as it stands";
     out.strong_scaling = own_.global_batch.has_value();
     out.samples = own_.workload.data.samples, out.epochs = own_.epochs;
-    for (const PointPredictor& predictor : predictors_)
-      out.strategies.push_back(predictor.simulator().scenario().strategy);
+    for (std::size_t i = 0; i < predictors_.size(); ++i) out.strategies.push_back(name_at(i));
     out.decisions = decisions_;
     out.warnings = own_.warnings;
     out.note = own_.note;
@@ -97,10 +102,10 @@ class Comparer {
     out.gpus = gpus, out.nodes = reserved_gpus(own_, gpus).nodes;
     std::vector<DrawnSpeed> speeds;
     for (std::size_t i = 0; i < predictors_.size(); ++i) {
-      out.strategies.push_back(one(predictors_[i], gpus, one_gpu_rate, decisions));
+      out.strategies.push_back(one(i, gpus, one_gpu_rate, decisions));
       speeds.push_back(drawn(i, out.strategies.back()));
     }
-    set_order(out, own_.strategy, speeds, draws_);
+    set_order(out, own_name_, speeds, draws_);
     const ComparedStrategy* best = out.best();
     for (ComparedStrategy& row : out.strategies) {
       if (&row != best && row.why_not.empty()) row.against_best = difference(row.parts, best->parts);
@@ -108,9 +113,26 @@ class Comparer {
     return out;
   }
 
-  ComparedStrategy one(PointPredictor& predictor, int gpus, double one_gpu_rate, Decisions& decisions) const {
+  std::string name_at(std::size_t place) const {
+    return names_.empty() ? predictors_[place].simulator().scenario().strategy : names_[place].name;
+  }
+
+  /// Also of a layout that does not divide these GPUs.
+  std::string why_not_at(std::size_t place, int gpus) const {
+    const Scenario& scenario = predictors_[place].simulator().scenario();
+    if (!names_.empty() && !names_[place].why_not.empty()) return names_[place].why_not;
+    std::string why = why_not_together(scenario, gpus);
+    if (!why.empty() || !scenario.parallel) return why;
+    if (const int fewest = fewest_gpus_of(*scenario.parallel); gpus < fewest)
+      return fmt::format("needs {} GPUs", fewest);
+    const std::vector<JobFault> faults = faults_of(job_on(*scenario.parallel, gpus), gpus);
+    return faults.empty() ? std::string() : faults.front().message;
+  }
+
+  ComparedStrategy one(std::size_t place, int gpus, double one_gpu_rate, Decisions& decisions) {
+    PointPredictor& predictor = predictors_[place];
     const Scenario& scenario = predictor.simulator().scenario();
-    ComparedStrategy row{scenario.strategy, why_not_together(scenario, gpus), {}, {}};
+    ComparedStrategy row{name_at(place), why_not_at(place, gpus), {}, {}};
     row.needs = what_it_needs(*find_strategy(scenario.strategy), own_.workload.framework.kind);
     if (!row.why_not.empty()) return row;
     try {
@@ -120,17 +142,21 @@ class Comparer {
       row.point.efficiency = row.point.speedup / gpus;
       row.parts = predictor.step(gpus).parts;
       row.job_losses = job_losses(scenario, gpus);
-      for (const Decision& d : own.list())
-        decisions.add(scenario.strategy + ": " + d.subject, d.choice, d.why);
+      for (const Decision& d : own.list()) decisions.add(row.strategy + ": " + d.subject, d.choice, d.why);
     } catch (const InputError& error) {
       row.why_not = error.first_message();
     }
     return row;
   }
 
+  bool is_own_framework(const Scenario& scenario) const {
+    if (scenario.parallel && own_.parallel) return scenario.parallel->framework == own_.parallel->framework;
+    return scenario.workload.framework.kind == own_.workload.framework.kind;
+  }
+
   DrawnSpeed drawn(std::size_t place, const ComparedStrategy& row) {
-    const FrameworkKind framework = predictors_[place].simulator().scenario().workload.framework.kind;
-    DrawnSpeed out{row.point.samples_per_s, {}, place, framework == own_.workload.framework.kind};
+    const Scenario& scenario = predictors_[place].simulator().scenario();
+    DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(scenario)};
     if (!row.why_not.empty()) return out;
     std::optional<Intervals>& intervals = intervals_[place];
     if (!intervals) intervals.emplace(predictors_[place]);
@@ -156,6 +182,8 @@ class Comparer {
   }
 
   const Scenario& own_;
+  const std::vector<ComparedName>& names_;
+  std::string own_name_;
   const Progress& progress_;
   Scenario plain_;
   PointPredictor base_;
@@ -200,6 +228,7 @@ ComparedScenarios read_compared(const SourceText& source, const ScenarioOverride
   asked.one_of_several = true;
   asked.strategy.clear();
   ComparedScenarios out{read(asked), {}};
+  if (out.own.parallel) return read_compared_layouts(source, overrides, strategies, std::move(out.own));
   for (const std::string& strategy : strategies.empty() ? usual_and_own(out.own) : strategies) {
     asked.strategy = strategy;
     out.strategies.push_back(read(asked));

@@ -60,8 +60,9 @@ struct Comparison {
   bool strong_scaling = false;
   std::int64_t samples = 0;  ///< of the data set; 0 = unknown, then an epoch is one step
   double epochs = 1;
-  double one_gpu_step_s = 0;            ///< of the plain loop, strategy `single`
-  std::vector<std::string> strategies;  ///< in the catalog's order
+  double one_gpu_step_s = 0;  ///< of the plain loop, strategy `single`; of [parallel] that GPU's share
+  std::string baseline = "the plain loop on one GPU";  ///< of speedups
+  std::vector<std::string> strategies;                 ///< in the catalog's order
   std::vector<ComparedGpus> numbers;
   std::optional<AppliedEvidence>
       evidence{};  ///< one correction of all strategies, as the scenario's own has it
@@ -70,17 +71,31 @@ struct Comparison {
   std::string note;
 };
 
+/// A layout of [parallel] that is compared; `why_not`: it is none, and why.
+struct ComparedName {
+  std::string name, why_not;
+};
+
 /// A scenario as it stands, and once for each strategy: the options that one has, its own framework's
 /// defaults when that is another.
 struct ComparedScenarios {
   Scenario own;
   std::vector<Scenario> strategies;
+  std::vector<ComparedName> names{};  ///< of [parallel], beside each; empty: strategies have their own
+  std::string own_name{};             ///< likewise, of the scenario as it stands
 };
 
 /// `source` without text: model and cluster come from `overrides`. Its strategy is only one of those
 /// compared; no `strategies`: the usual ones of its framework, and its own. Throws InputError.
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies);
+
+/// The same of a scenario with [parallel]: the combinations of its [study], or without one what its
+/// data-parallel ranks share out. Of `strategies` ddp, zero1 to zero3 and fsdp have their like there. Throws
+/// InputError for others.
+ComparedScenarios read_compared_layouts(const SourceText& source, const ScenarioOverrides& overrides,
+                                        const std::vector<std::string>& strategies,
+                                        Scenario own);  // compared_layouts.cpp
 
 /// An anchor is fitted to the scenario's own strategy, and the model scaled by it serves all. Throws
 /// InputError when no strategy runs anywhere. Evidence corrects all strategies by what it says of the

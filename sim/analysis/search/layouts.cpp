@@ -231,13 +231,14 @@ std::string settings_of(const LargeModelJob& job) {
   return text;
 }
 
+std::int64_t usual_batch(const LargeModelJob& own, int gpus) {
+  return own.global_batch > 0 ? own.global_batch : std::max<std::int64_t>(gpus, kUsualTokens / own.sequence);
+}
+
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked, const Progress& progress) {
   LayoutRequest request = asked;
   const LargeModelJob& own = *scenario.parallel;
-  if (request.global_batch == 0)
-    request.global_batch = own.global_batch > 0
-                               ? own.global_batch
-                               : std::max<std::int64_t>(request.gpus, kUsualTokens / own.sequence);
+  if (request.global_batch == 0) request.global_batch = usual_batch(own, request.gpus);
   LayoutSearch search;
   search.model = scenario.model.name, search.cluster = scenario.cluster.name, search.gpus = request.gpus;
   search.global_batch = request.global_batch, search.tokens = request.global_batch * own.sequence;
@@ -260,7 +261,7 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
   std::ranges::stable_sort(search.layouts, {}, &ModelLayout::step_s);
   settle_front(search.layouts);
   search.why_first = why_first(search.layouts);
-  search.would_change = would_change(search, simulator, device);
+  if (request.on_other_machines) search.would_change = would_change(search, simulator, device);
   return search;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct LayoutRequest {
   int gpus = 8;
   std::int64_t global_batch = 0;     ///< sequences; 0: the scenario's, or one million tokens' worth
   std::vector<std::string> fixed{};  ///< keys of [parallel] that keep the scenario's value
+  bool on_other_machines = true;     ///< also ask which would be first there
 };
 
 struct ModelLayout {
@@ -25,8 +27,10 @@ struct ModelLayout {
   double memory_bytes = 0;  ///< of the fullest stage
   LargeModelPoint point;
   Breakdown breakdown{};
-  bool is_tied = false;      ///< no telling it from the one above it: within kTie
-  bool is_on_front = false;  ///< nothing is faster and needs less memory
+  bool is_tied = false;                ///< no telling it from the one above it: within kTie
+  bool is_on_front = false;            ///< nothing is faster and needs less memory
+  std::optional<Interval> interval{};  ///< of the step, where asked for (layout_points.hpp)
+  Range over_first{1, 1};              ///< likewise, 90 % of the step over the first one's
 };
 
 /// Two layouts whose steps differ by less are not ranked.
@@ -46,6 +50,9 @@ struct LayoutSearch {
   std::vector<std::string> would_change;  ///< what machine would have another winner
   std::string why_none;                   ///< nothing fits: what is nearest
 };
+
+/// Sequences of a step, where nobody says how many: the job's, or one million tokens' worth.
+std::int64_t usual_batch(const LargeModelJob& job, int gpus);
 
 /// Requires a scenario whose network has a shape. Throws InputError where nothing divides.
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& request,

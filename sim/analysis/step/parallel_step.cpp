@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/workload/device/tensor_cores.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -20,7 +22,8 @@ double fullest_bytes(const LargeModelJob& job) {
 }  // namespace
 
 FlopRate product_peak(const Gpu& gpu, KernelPrecision precision) {
-  if (precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0) return gpu.fp8;
+  if (precision == KernelPrecision::fp4 && fp4_rate(gpu).per_second > 0) return fp4_rate(gpu);
+  if (is_narrow(precision) && gpu.fp8.per_second > 0) return gpu.fp8;
   return gpu.bf16.per_second > 0 ? gpu.bf16 : gpu.fp16;
 }
 

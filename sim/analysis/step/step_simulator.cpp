@@ -229,9 +229,6 @@ RecordedRank StepSimulator::record_rank(const Run& run, const DeviceModel& devic
 
 std::vector<RecordedRank> StepSimulator::record(int gpus, const DeviceModel& device,
                                                 RecordingSize size) const {
-  if (scenario_.parallel)
-    throw InputError("a step of [parallel] is no trace of one rank",
-                     "--format json has its stages; --explain says what was decided");
   const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
   Run run{gpus, batch_per_gpu(gpus), micro_steps, std::max(kWarmUpSteps + 1, size.steps)};
   std::vector<RecordedRank> out;
@@ -335,6 +332,13 @@ SimulatedStep StepSimulator::simulate_parallel(int gpus, const DeviceModel& devi
   if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
   if (gpus < job.gpus()) lengthen(out, static_cast<double>(job.gpus()) / gpus);
   return out;
+}
+
+LargeStepRecord StepSimulator::record_parallel(int gpus, const DeviceModel& device) const {
+  const LargeModelJob job = parallel_job(gpus);
+  const Placement ranks = placement(job.gpus());
+  return record_large_step(
+      {job, cluster(), ranks, device, scenario_.collective, *machine_->collectives, false});
 }
 
 SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device,

@@ -13,6 +13,7 @@
 #include "sim/analysis/step/step_parts.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/strategy/parallel/large_step.hpp"
 #include "sim/strategy/process/plan_reuse.hpp"
 
 namespace foretrain {
@@ -108,6 +109,9 @@ class StepSimulator {
   /// The steps themselves: warm-up, then steady ones, at least one; of ranks that are not alike one of each
   /// sort, the slowest first.
   std::vector<RecordedRank> record(int gpus, const DeviceModel& device, RecordingSize size = {}) const;
+
+  /// The step of [parallel], pass by pass, on at least as many GPUs as it needs.
+  LargeStepRecord record_parallel(int gpus, const DeviceModel& device) const;
 
   /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global
   /// batch in strong; where kinds of node have their own that of rank 0.

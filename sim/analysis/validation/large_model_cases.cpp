@@ -36,7 +36,7 @@ constexpr Word<LlmFramework> kFrameworks[] = {
     {"nvidia release", LlmFramework::megatron_te},
 };
 constexpr Word<KernelPrecision> kPrecisions[] = {
-    {"fp8", KernelPrecision::fp8}, {"nvfp4", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
+    {"nvfp4", KernelPrecision::fp4}, {"fp8", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
 constexpr Word<Recompute> kRecomputes[] = {{"full", Recompute::full}, {"selective", Recompute::selective}};
 constexpr Word<ModelSharding> kShardings[] = {{"shard_grad_op", ModelSharding::parameters},
                                               {"zero3", ModelSharding::parameters},

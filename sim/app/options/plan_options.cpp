@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/recommendation_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
@@ -24,10 +26,12 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->type_name("NAME");
   command->add_option("--cluster", plan.overrides.cluster, "A cluster of the catalog or a file")
       ->type_name("NAME");
-  command->add_option("--gpus", plan.gpus, "How many GPUs")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N")
-      ->required();
+  command
+      ->add_option("--gpus", options.gpus,
+                   "How many GPUs; several, as in 8,16,32 or 8-64:8, are held against each other")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command->add_option("--nodes", options.nodes, "The same in whole nodes")->delimiter(',')->type_name("LIST");
   command
       ->add_option(
           "--global-batch", plan.global_batch,
@@ -68,13 +72,18 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->transform(one_of(formats))
       ->type_name("FORMAT")
       ->capture_default_str();
+  add_job_scripts(*command, plan.scripts, "Job scripts");
   command->add_option("-o,--output", plan.output, "Write to a file instead of standard output")
       ->type_name("FILE");
   command->footer(
       "Examples:\n  foretrain plan --model llama3_70b --cluster hgx-h100-400g --gpus 64 --global-batch "
       "1M-tokens\n  "
-      "foretrain plan --model llama3_8b --cluster mahti --gpus 4 --set parallel.tensor=1 --format json");
-  command->callback([&options] { run_plan(options.plan); });
+      "foretrain plan --model llama3_8b --cluster mahti --gpus 4 --set parallel.tensor=1 --format json\n  "
+      "foretrain plan llama3-70b-pretraining --nodes 8,16,32,64 --sbatch job.sh");
+  command->callback([&options] {
+    options.plan.gpus = gpu_numbers(options.gpus), options.plan.nodes = gpu_numbers(options.nodes);
+    run_plan(options.plan);
+  });
 }
 
 }  // namespace foretrain

@@ -72,6 +72,23 @@ Goal goal_named(std::string_view name) {
 
 }  // namespace
 
+void add_job_scripts(CLI::App& command, RecommendationOptions& options, const char* group) {
+  command.add_option("--sbatch", options.sbatch, "Also write the job as a Slurm script, ready to edit")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--condor", options.condor, "The same as an HTCondor submit file")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--job-script", options.job_script, "The same for the cluster's own batch system")
+      ->type_name("FILE")
+      ->group(group);
+  const std::vector<std::string> systems(kBatchSystemNames.begin() + 1, kBatchSystemNames.end());
+  command.add_option("--job-system", options.job_system, "Or for this one")
+      ->transform(one_of(systems))
+      ->type_name(joined(systems))
+      ->group(group);
+}
+
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts) {
   const std::vector<std::string> goals(kGoalNames.begin(), kGoalNames.end());
   const char* group = "Which job to ask for";
@@ -121,20 +138,7 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
       ->delimiter(',')
       ->type_name("LIST")
       ->group(group);
-  command.add_option("--sbatch", options.sbatch, "Also write the job as a Slurm script, ready to edit")
-      ->type_name("FILE")
-      ->group(group);
-  command.add_option("--condor", options.condor, "The same as an HTCondor submit file")
-      ->type_name("FILE")
-      ->group(group);
-  command.add_option("--job-script", options.job_script, "The same for the cluster's own batch system")
-      ->type_name("FILE")
-      ->group(group);
-  const std::vector<std::string> systems(kBatchSystemNames.begin() + 1, kBatchSystemNames.end());
-  command.add_option("--job-system", options.job_system, "Or for this one")
-      ->transform(one_of(systems))
-      ->type_name(joined(systems))
-      ->group(group);
+  add_job_scripts(command, options, group);
 }
 
 void read_recommendation(const RecommendationTexts& texts, RecommendationOptions& options) {

@@ -20,6 +20,9 @@ struct RecommendationTexts {
   double efficiency = 0;  ///< percent; 0: not given
 };
 
+/// --sbatch, --condor, --job-script and --job-system.
+void add_job_scripts(CLI::App& command, RecommendationOptions& options, const char* group);
+
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts);
 
 /// Throws InputError with every mistake.

@@ -29,6 +29,8 @@ struct JobPlan {
   int accumulation = 1;            ///< micro-steps per step
   std::int64_t global_batch = 0;
   double epochs = 1;
+  std::string program{};  ///< what is started, with its options; empty: a training script by name and batch
+  std::string before{};   ///< lines in front of the launch line, each with its end
 };
 
 /// Whether the batch system starts a task for each process; the other launchers are started once on each

@@ -31,6 +31,19 @@ std::string preparation(const JobPlan& plan, const ScriptWords& words) {
   }
 }
 
+/// A long line goes on behind a backslash, an option or some of them a line.
+std::string folded(const std::string& line) {
+  constexpr std::size_t kColumns = 96;
+  std::string out;
+  std::size_t column = 0, begin = 0;
+  while (begin < line.size()) {
+    const std::size_t end = std::min(line.find(" --", begin + 1), line.size());
+    if (column > 0 && column + (end - begin) > kColumns) out += " \\\n   ", column = 3;
+    out += line.substr(begin, end - begin), column += end - begin, begin = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::int64_t limit_s(const JobPlan& plan) {
@@ -67,6 +80,7 @@ int threads(const JobPlan& plan) {
 }
 
 std::string program(const JobPlan& plan) {
+  if (!plan.program.empty()) return plan.program;
   std::string out = "train.py";
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
   const bool is_one_process = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
@@ -133,7 +147,9 @@ std::string script_body(const JobPlan& plan, const ScriptWords& words) {
   if (plan.launcher == Launcher::mp_spawn)
     out +=
         fmt::format("# train.py starts its {} processes on this node by itself\n", plan.processes_per_node);
-  return out + "\n" + script_launch_line(plan, words) + "\n";
+  out += plan.before;
+  const std::string line = script_launch_line(plan, words);
+  return out + "\n" + (plan.program.empty() ? line : folded(line)) + "\n";
 }
 
 }  // namespace foretrain

@@ -1,10 +1,10 @@
-// Layouts of a large model that fit, ranked: for people and for programs.
+// Layouts of a large model that fit, ranked, on one number of GPUs or several: for people and for programs.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "sim/analysis/search/layouts.hpp"
+#include "sim/analysis/search/planned_counts.hpp"
 
 namespace foretrain {
 
@@ -13,19 +13,25 @@ struct PlanReportOptions {
 };
 
 /// The first layout and why, the ranking with ties, what would change it.
-std::string write_plan_table(const LayoutSearch& search, const PlanReportOptions& options);
-/// Schema foretrain.plan/1.
-std::string write_plan_json(const LayoutSearch& search, const PlanReportOptions& options);
-std::string write_plan_csv(const LayoutSearch& search, const PlanReportOptions& options);
+std::string write_layouts_table(const LayoutSearch& search, const PlanReportOptions& options);
+
+/// Of one number of GPUs its layouts; of several the best of each, and from where on more do not pay.
+std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions& options);
+/// Schema foretrain.plan/1, of several foretrain.plans/1.
+std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions& options);
+std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions& options);
 
 struct PlanReportEntry {
   std::string_view name;
-  std::string (*write)(const LayoutSearch& search, const PlanReportOptions& options);
+  std::string (*write)(const PlannedCounts& plan, const PlanReportOptions& options);
 };
 inline constexpr PlanReportEntry kPlanReports[] = {
     {"table", write_plan_table}, {"json", write_plan_json}, {"csv", write_plan_csv}};
 
-/// How the first layout is started with the framework's own options; empty where it has none.
-std::string launch_line(const ModelLayout& layout);  // launch_lines.cpp
+/// How a layout is started with the framework's own options; empty where it has none.
+std::string launch_line(const ModelLayout& layout);
+
+/// "12.6 s .. 38.5 s"; "-" where there is none.
+std::string interval_text(const std::optional<Interval>& interval);
 
 }  // namespace foretrain

@@ -63,13 +63,21 @@ std::string cost_heading(const Recommendation& r) {
   return r.cost_unit == "GPU-h" ? "" : r.cost_unit.empty() ? "cost" : r.cost_unit;
 }
 
+/// Layouts have long names.
+std::size_t strategy_width(const Recommendation& r) {
+  constexpr std::size_t kUsual = 20;
+  std::size_t width = std::max(kUsual, r.best->strategy.size());
+  for (const JobOption& job : r.runners_up) width = std::max(width, job.strategy.size());
+  return width;
+}
+
 std::string line(const Recommendation& r, const JobOption& job) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
   const std::string result =
       r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
   const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
-  return fmt::format("{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}{}\n", job.point.gpus,
-                     job.point.nodes, job.strategy, spoken_time(job.point.total_s), result,
+  return fmt::format("{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}{}\n", job.point.gpus,
+                     job.point.nodes, job.strategy, strategy_width(r), spoken_time(job.point.total_s), result,
                      decimal(job.point.speedup, 2), percent(job.point.efficiency, 0), job.gpu_hours, energy,
                      cost, job.trade.empty() ? "" : "  " + job.trade);
 }
@@ -77,8 +85,9 @@ std::string line(const Recommendation& r, const JobOption& job) {
 std::string options(const Recommendation& r) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
-  std::string out = fmt::format("\n{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes",
-                                "strategy", "total", result, "speedup", "effic.", "GPU-hours", "kWh", cost);
+  std::string out =
+      fmt::format("\n{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy",
+                  strategy_width(r), "total", result, "speedup", "effic.", "GPU-hours", "kWh", cost);
   out += line(r, *r.best);
   for (const JobOption& job : r.runners_up) out += line(r, job);
   return out;

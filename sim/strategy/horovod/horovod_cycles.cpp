@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/strategy/horovod/horovod_thread.hpp"
 
@@ -47,50 +48,50 @@ Time end_of(const Cycle& cycle, std::span<const Arrival> popped, const CycleRule
   return now;
 }
 
-struct Run {
-  std::vector<Cycle> cycles;
-  Time last_launch{};
-};
-
-Run run(std::span<const Arrival> arrivals, const CycleRules& rules, Time first) {
-  Run run;
+/// Hands each cycle to `take`; returns when the last message has been launched.
+template <class Take>
+Time run(std::span<const Arrival> arrivals, const CycleRules& rules, Time first, Take take) {
   const Time period = idle_period(rules);
-  Time now = first;
+  Time now = first, last_launch{};
+  std::vector<FusionTensor> tensors;
   while (!arrivals.empty()) {
     const Time wait = arrivals.front().enqueued - now;
     if (wait > Time::zero()) now += period * ((wait.count() + period.count() - 1) / period.count());
     const auto late =
         std::find_if(arrivals.begin(), arrivals.end(), [&](const Arrival& a) { return a.enqueued > now; });
     const auto popped = arrivals.first(static_cast<std::size_t>(late - arrivals.begin()));
-    std::vector<FusionTensor> tensors;
+    tensors.clear();
     for (const Arrival& arrival : popped) tensors.push_back(arrival.tensor);
-    run.cycles.push_back(
-        {now, rules.negotiation(popped.size()), fuse(tensors, rules.threshold, rules.padded)});
-    run.last_launch = end_of(run.cycles.back(), popped, rules);
-    now = std::max(now + rules.cycle_time, run.last_launch);
+    Cycle cycle{now, rules.negotiation(popped.size()), fuse(tensors, rules.threshold, rules.padded)};
+    last_launch = end_of(cycle, popped, rules);
+    now = std::max(now + rules.cycle_time, last_launch);
     arrivals = arrivals.subspan(popped.size());
+    take(std::move(cycle));
   }
-  return run;
+  return last_launch;
 }
 
 }  // namespace
 
 std::vector<Cycle> run_cycles(std::span<const Arrival> arrivals, const CycleRules& rules, Time first) {
-  return run(arrivals, rules, first).cycles;
+  std::vector<Cycle> cycles;
+  run(arrivals, rules, first, [&](Cycle cycle) { cycles.push_back(std::move(cycle)); });
+  return cycles;
 }
 
 std::vector<Cycle> typical_cycles(std::span<const Arrival> arrivals, const CycleRules& rules) {
-  std::array<Run, kPhases> runs;
+  const auto begin_of = [&](int phase) { return idle_period(rules) * (2 * phase + 1) / (2 * kPhases); };
+  std::array<Time, kPhases> launches;
   Time mean{};
   for (int i = 0; i < kPhases; ++i) {
-    runs[static_cast<std::size_t>(i)] =
-        run(arrivals, rules, idle_period(rules) * (2 * i + 1) / (2 * kPhases));
-    mean += runs[static_cast<std::size_t>(i)].last_launch / kPhases;
+    // Of each phase only its end is kept: all their cycles would be many times the step itself.
+    launches[static_cast<std::size_t>(i)] = run(arrivals, rules, begin_of(i), [](const Cycle&) {});
+    mean += launches[static_cast<std::size_t>(i)] / kPhases;
   }
-  const auto distance = [&](const Run& run) { return std::abs((run.last_launch - mean).count()); };
-  return std::min_element(runs.begin(), runs.end(),
-                          [&](const Run& a, const Run& b) { return distance(a) < distance(b); })
-      ->cycles;
+  const auto distance = [&](Time launch) { return std::abs((launch - mean).count()); };
+  const auto nearest = std::min_element(launches.begin(), launches.end(),
+                                        [&](Time a, Time b) { return distance(a) < distance(b); });
+  return run_cycles(arrivals, rules, begin_of(static_cast<int>(nearest - launches.begin())));
 }
 
 }  // namespace foretrain

@@ -4,6 +4,7 @@
 #include "sim/strategy/horovod/horovod_fusion.hpp"
 
 #include <deque>
+#include <vector>
 
 namespace foretrain {
 
@@ -19,16 +20,39 @@ bool share(const FusionTensor& a, const FusionTensor& b) {
   return a.element_bytes == b.element_bytes && !a.gathered && !b.gathered;
 }
 
+/// Tensors that wait, the first first: what was skipped, then what nobody has looked at.
+class WaitingTensors {
+ public:
+  explicit WaitingTensors(std::span<const FusionTensor> all) : unseen_(all) {}
+
+  bool empty() const { return skipped_.empty() && unseen_.empty(); }
+  const FusionTensor& front() const { return skipped_.empty() ? unseen_.front() : skipped_.front(); }
+  void pop() {
+    if (skipped_.empty())
+      unseen_ = unseen_.subspan(1);
+    else
+      skipped_.pop_front();
+  }
+  /// What was popped waits again, before all others.
+  void put_back(const std::vector<FusionTensor>& popped) {
+    skipped_.insert(skipped_.begin(), popped.begin(), popped.end());
+  }
+
+ private:
+  std::deque<FusionTensor> skipped_;
+  std::span<const FusionTensor> unseen_;
+};
+
 /// Takes from the front of `waiting` what goes into one message, and leaves what was skipped.
-FusedMessage take_message(std::deque<FusionTensor>& waiting, Bytes threshold, bool padded) {
+FusedMessage take_message(WaitingTensors& waiting, Bytes threshold, bool padded) {
   const auto space = [&](const FusionTensor& tensor) {
     return padded ? rounded_up(tensor.size.count, kPadding) : tensor.size.count;
   };
   const FusionTensor first = waiting.front();
-  waiting.pop_front();
+  waiting.pop();
   if (first.gathered) return {{first.parameter}, first.size};
   FusedMessage message{{first.parameter}, {space(first)}};
-  std::deque<FusionTensor> skipped;
+  std::vector<FusionTensor> skipped;
   std::int64_t skipped_bytes = 0;
   while (!waiting.empty()) {
     const FusionTensor next = waiting.front();
@@ -40,9 +64,9 @@ FusedMessage take_message(std::deque<FusionTensor>& waiting, Bytes threshold, bo
       if (message.size.count + skipped_bytes > threshold.count) break;
       skipped.push_back(next);
     }
-    waiting.pop_front();
+    waiting.pop();
   }
-  waiting.insert(waiting.begin(), skipped.begin(), skipped.end());
+  waiting.put_back(skipped);
   if (!message.is_fused()) message.size = first.size;
   return message;
 }
@@ -54,7 +78,7 @@ Bytes rounded_threshold(Bytes asked, int ranks_per_node) {
 }
 
 std::vector<FusedMessage> fuse(std::span<const FusionTensor> waiting, Bytes threshold, bool padded) {
-  std::deque<FusionTensor> left(waiting.begin(), waiting.end());
+  WaitingTensors left(waiting);
   std::vector<FusedMessage> messages;
   while (!left.empty()) messages.push_back(take_message(left, threshold, padded));
   return messages;

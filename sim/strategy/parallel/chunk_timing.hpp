@@ -3,12 +3,12 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
-#include "sim/strategy/parallel/rank_groups.hpp"
-#include "sim/strategy/parallel/stages.hpp"
-#include "sim/strategy/strategy.hpp"
+#include "sim/strategy/parallel/chunk_pieces.hpp"
+#include "sim/strategy/parallel/pass_writer.hpp"
 
 namespace foretrain {
 
@@ -28,18 +28,28 @@ struct ChunkTime {
   double flops = 0;    ///< of the model, forward and backward, nothing recomputed
 };
 
-/// Parameters of one layer times the tensor degree: those that a rank has of it, were dense ones not cut.
-/// An expert's are cut by the expert degrees instead.
-double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
+/// Forward of one micro-batch and backward of another are issued layer by layer in turn, so that the
+/// all-to-alls of one run beside the kernels of the other (Megatron-LM's overlap_moe_expert_parallel_comm):
+/// what is longer than all kernels stays exposed; kernels lose `gpu_share` while exchanges run.
+void hide_expert_exchanges(ChunkTime& time, double gpu_share);  // pass_time.cpp
 
-/// What passes are priced with; all must outlive the timer.
-struct TimingSite {
-  const LargeModelJob& job;
-  const Cluster& cluster;
-  const DeviceModel& device;
-  GroupExchanges& exchanges;
-  double kernel_factor = 1;  ///< slowest rank, busy node
-  double host_factor = 1;    ///< busy node
+/// A kernel or an exchange of a pass, in seconds from the pass's beginning.
+struct PassSpan {
+  PassCharge charge = PassCharge::compute;
+  std::string name;
+  double begin_s = 0, end_s = 0;
+};
+struct ChunkSpans {
+  std::vector<PassSpan> forward, backward;
+};
+
+/// Passes of a chunk one behind the other, as they ran, with three moments of the last: forward from
+/// `begin` to `middle`, backward from `middle` to `end`.
+struct SimulatedPasses {
+  SimulatedPasses(const TimingSite& site, const ChunkPieces& pieces, bool from_idle);
+  PassWriter writer;
+  Timeline timeline;
+  TaskId begin = kNone, middle = kNone, end = kNone;
 };
 
 /// Each sort of chunk is simulated once. `from_idle`: the host begins when the pass begins, as behind an
@@ -49,12 +59,14 @@ class ChunkTimer {
   explicit ChunkTimer(const TimingSite& site);
 
   const ChunkTime& at(const StageChunk& chunk, bool from_idle);
+  /// What its passes are made of, all layers, as long together as at() says. Not kept.
+  ChunkSpans spans(const StageChunk& chunk, bool from_idle);  // chunk_spans.cpp
 
  private:
   ChunkTime simulate(const StageChunk& chunk, bool from_idle) const;
 
   TimingSite site_;
-  std::map<std::tuple<int, int, bool, bool, bool>, ChunkTime> known_;
+  std::map<std::tuple<int, int, int, bool, bool, bool>, ChunkTime> known_;
 };
 
 }  // namespace foretrain

@@ -30,7 +30,7 @@ std::string_view name_of(ModelSharding sharding) {
 }
 
 std::string_view name_of(Recompute recompute) {
-  constexpr std::string_view kNames[] = {"none", "selective", "full"};
+  constexpr std::string_view kNames[] = {"none", "selective", "full", "save_qkv"};
   return kNames[static_cast<std::size_t>(recompute)];
 }
 
@@ -44,6 +44,14 @@ std::string to_string(const Degrees& d) {
   add("EP", d.expert), add("ETP", d.expert_tensor), add("DP", d.data, text.empty());
   return text;
 }
+
+int LargeModelJob::first_wide_layer() const {
+  constexpr int kUsual = 4;  // Megatron-Bridge's NVFP4 example: num_layers_at_end_in_bf16
+  if (precision != KernelPrecision::fp4) return shape.layers;
+  return std::max(0, shape.layers - wide_layers.value_or(kUsual));
+}
+
+bool has_expert_join(const LargeModelJob& job) { return has_experts(job.shape, job.shape.layers - 1); }
 
 TensorOverlap LargeModelJob::overlap() const {
   if (tensor_overlap) return *tensor_overlap;
@@ -61,7 +69,7 @@ LayerSlice LargeModelJob::slice() const {
   slice.sequence_parallel = sequence_parallel && degrees.tensor > 1;
   slice.precision = precision, slice.recompute = recompute;
   slice.context_exchange = context_exchange, slice.dispatch = dispatch, slice.overlap = overlap();
-  slice.capacity_factor = capacity_factor, slice.imbalance = imbalance;
+  slice.attention = attention, slice.capacity_factor = capacity_factor, slice.imbalance = imbalance;
   slice.accumulates = sharding != ModelSharding::parameters;
   return slice;
 }

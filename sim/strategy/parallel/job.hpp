@@ -53,9 +53,15 @@ struct LargeModelJob {
   ContextExchange context_exchange = ContextExchange::ring;
   TokenDispatch dispatch = TokenDispatch::all_to_all;
   std::optional<TensorOverlap> tensor_overlap{};  ///< none: the framework's own
-  double capacity_factor = 0;                     ///< of experts; 0: no token is dropped
+  std::optional<AttentionKernel> attention{};     ///< none: the framework's own
+  int next_tokens = 0;  ///< further tokens predicted, each by a layer and the head once more (DeepSeek-V3: 1)
+  /// Of the last layers, so many keep 16 bit where products run in 4; none: 4, as NVIDIA's recipe has it.
+  std::optional<int> wide_layers{};
+  std::optional<Time> pipeline_skew{};  ///< none: the framework's own (LayerKernels::pipeline_skew)
+  double capacity_factor = 0;           ///< of experts; 0: no token is dropped
   double imbalance = 1.1;  ///< tokens of the busiest expert rank over the mean, where none is dropped
   bool cuda_graphs = false;
+  bool overlaps_experts = false;             ///< all-to-alls of one micro-batch run beside another's kernels
   std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
   double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own
   Offload offload = Offload::none;
@@ -65,6 +71,9 @@ struct LargeModelJob {
   std::int64_t tokens_per_step() const { return global_batch * sequence; }
   const LayerKernels& kernels() const { return layer_kernels_of(framework); }
   TensorOverlap overlap() const;
+  Time skew() const { return pipeline_skew.value_or(kernels().pipeline_skew); }
+  /// The first layer, from 0, whose products run in 16 bit.
+  int first_wide_layer() const;
   double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
   bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
   LayerSlice slice() const;
@@ -83,6 +92,9 @@ struct LargeModelJob {
 /// The job on so many GPUs: `data` 0 becomes what they leave, `global_batch` 0 four micro-batches for each
 /// stage and replica. A global batch that does not divide is rounded up to whole micro-batches.
 LargeModelJob job_on(const LargeModelJob& asked, int gpus);
+
+/// Of layers that predict further tokens: experts where the network's last layer has them.
+bool has_expert_join(const LargeModelJob& job);
 
 /// The fewest GPUs that the job can run on: one replica's, or where experts need more ranks several.
 int fewest_gpus_of(const LargeModelJob& asked);  // job_checks.cpp

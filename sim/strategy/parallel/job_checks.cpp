@@ -61,6 +61,8 @@ void Checks::divisions() {
   if (job_.shape.inner > 0)
     divides("tensor", d.tensor, job_.shape.inner, "values inside the feed-forward part");
   divides("context", d.context, job_.sequence, "tokens of a sequence");
+  if (d.context > 1 && job_.attention == AttentionKernel::unfused)
+    fault("attention", "context ranks exchange parts of a fused attention", "attention = \"newest\"");
   if (job_.context_exchange == ContextExchange::ulysses && d.context > 1)
     divides("context", static_cast<std::int64_t>(d.tensor) * d.context, job_.shape.heads, "heads");
   if (d.pipeline > job_.shape.layers)

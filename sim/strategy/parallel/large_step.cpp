@@ -41,6 +41,7 @@ PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job) {
   PipelineRun run = run_pipeline(costs, job, more);
   const double turns = static_cast<double>(all - more) / stages;
   const auto extend = [turns](double a, double b) { return b + turns * (b - a); };
+  run.left_out = static_cast<int>(all - more), run.left_out_s = turns * (run.end_s - fewer.end_s);
   run.end_s = extend(fewer.end_s, run.end_s);
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     StageRun& own = run.stages[i];
@@ -61,8 +62,10 @@ class LargeStepMaker {
                 host_factor(request)}) {}
 
   LargeStep make();
+  LargeStepRecord record();
 
  private:
+  LargeStep make(const PipelineCosts& costs, const PipelineRun& run);
   void account(const PipelineCosts& costs, const PipelineRun& run, LargeStep& step) const;
   void report_stages(const PipelineCosts& costs, LargeStep& step) const;
   double between_nodes(const LargeStep& step) const;
@@ -147,9 +150,7 @@ void LargeStepMaker::explain(const PipelineCosts& costs, LargeStep& step) {
                                    counted(first.messages, "message")));
 }
 
-LargeStep LargeStepMaker::make() {
-  const PipelineCosts costs = pipeline_costs(job_, request_, exchanges_, timer_);
-  const PipelineRun run = run_pipeline(costs, job_);
+LargeStep LargeStepMaker::make(const PipelineCosts& costs, const PipelineRun& run) {
   LargeStep step;
   account(costs, run, step);
   step.between_s = between_nodes(step);
@@ -159,8 +160,60 @@ LargeStep LargeStepMaker::make() {
   return step;
 }
 
+LargeStep LargeStepMaker::make() {
+  const PipelineCosts costs = pipeline_costs(job_, request_, exchanges_, timer_);
+  return make(costs, run_pipeline(costs, job_));
+}
+
+/// Between passes of neighbouring chunks on different stages, from the end of the one that made it.
+std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const PipelineCosts& costs) {
+  std::vector<StageMessage> out;
+  const auto last = static_cast<int>(costs.chunks.size()) - 1;
+  for (const StageSpan& span : spans) {
+    const int next = span.work == 'F' ? span.chunk + 1 : span.work == 'B' ? span.chunk - 1 : -1;
+    if (next < 0 || next > last) continue;
+    const int to = costs.chunks[static_cast<std::size_t>(next)].chunk.stage;
+    if (to == span.stage) continue;
+    out.push_back(
+        {span.stage, to, span.micro_batch, span.work == 'F', span.end_s, span.end_s + costs.message_s});
+  }
+  return out;
+}
+
+/// What begins behind the cut comes so much later, and is of so many micro-batches later.
+template <typename Span>
+void move_behind_cut(std::vector<Span>& spans, const LargeStepRecord& record) {
+  for (Span& span : spans) {
+    if (span.begin_s < record.cut_s) continue;
+    span.begin_s += record.left_out_s, span.end_s += record.left_out_s;
+    span.micro_batch += record.left_out;
+  }
+}
+
+LargeStepRecord LargeStepMaker::record() {
+  const PipelineCosts costs = pipeline_costs(job_, request_, exchanges_, timer_);
+  const PipelineRun run = run_pipeline(costs, job_);
+  LargeStepRecord out;
+  out.job = job_, out.step = make(costs, run), out.spans = run.spans;
+  out.splits_backward = splits_backward(job_.schedule) && job_.degrees.pipeline > 1;
+  out.left_out = run.left_out, out.left_out_s = run.left_out_s;
+  out.cut_s = (run.end_s - run.left_out_s) / 2;
+  out.messages = messages_of(run.spans, costs);
+  if (out.left_out > 0) move_behind_cut(out.spans, out), move_behind_cut(out.messages, out);
+  for (const PricedChunk& chunk : costs.chunks)
+    out.chunks.push_back({chunk.chunk, chunk.time.forward, chunk.time.backward, chunk.forward_wait_s,
+                          chunk.backward_wait_s, chunk.forward_host_s, chunk.backward_host_s,
+                          timer_.spans(chunk.chunk, chunk.from_idle)});
+  for (const StageEnd& end : costs.stages) out.ends.push_back({end.behind_s, end.optimizer_s});
+  return out;
+}
+
 }  // namespace
 
 LargeStep simulate_large_step(const LargeStepRequest& request) { return LargeStepMaker(request).make(); }
+
+LargeStepRecord record_large_step(const LargeStepRequest& request) {
+  return LargeStepMaker(request).record();
+}
 
 }  // namespace foretrain

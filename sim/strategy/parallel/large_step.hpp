@@ -19,7 +19,7 @@ struct StageReport {
   StageMemory memory;
 };
 
-/// A pass as it ran, for drawings; of at most kMostSpans of the first micro-batches.
+/// A pass as it ran, for drawings; at most kMostSpans of them.
 struct StageSpan {
   int stage = 0, micro_batch = 0, chunk = 0;
   char work = 'F';  ///< F, B, W, D (gradients of data-parallel ranks), O (optimizer)
@@ -55,6 +55,42 @@ struct LargeStepRequest {
 };
 LargeStep simulate_large_step(const LargeStepRequest& request);
 
-inline constexpr std::size_t kMostSpans = 20'000;
+/// A tensor on its way from one stage to the next.
+struct StageMessage {
+  int from = 0, to = 0;
+  int micro_batch = 0;
+  bool is_forward = true;
+  double begin_s = 0, end_s = 0;
+};
+
+/// A chunk's passes: layers, the wait for its own message, the host's part, and what layers are made of.
+struct RecordedChunk {
+  StageChunk chunk;
+  PassTime forward, backward;
+  double forward_wait_s = 0, backward_wait_s = 0, forward_host_s = 0, backward_host_s = 0;
+  ChunkSpans spans;
+};
+
+/// The end of a step on one stage: exchanges that nothing hides, then the update.
+struct RecordedEnd {
+  double behind_s = 0, optimizer_s = 0;
+};
+
+/// A whole step as it ran; its last span ends at step.step_s. Of many micro-batches alike those in the middle
+/// are left out, from `cut_s` on for `left_out_s`.
+struct LargeStepRecord {
+  LargeModelJob job;
+  LargeStep step;
+  std::vector<StageSpan> spans;
+  std::vector<StageMessage> messages;
+  std::vector<RecordedChunk> chunks;  ///< in the order of a micro-batch
+  std::vector<RecordedEnd> ends;      ///< by stage
+  bool splits_backward = false;       ///< gradients of weights are passes of their own
+  int left_out = 0;
+  double cut_s = 0, left_out_s = 0;
+};
+LargeStepRecord record_large_step(const LargeStepRequest& request);
+
+inline constexpr std::size_t kMostSpans = 200'000;
 
 }  // namespace foretrain

@@ -10,8 +10,14 @@ PassGraph::PassGraph(Time launch_latency)
       host_(graph_.add_queue("host")),
       compute_(graph_.add_queue("compute")),
       device_(graph_.add_device("gpu")) {
-  for (const char* name : {"tensor", "context", "expert", "expert tensor", "gather", "scatter"})
+  for (const char* name :
+       {"tensor", "context", "expert", "expert tensor", "gather", "scatter", "to host", "to GPU"})
     streams_.push_back(graph_.add_queue(name));
+}
+
+void PassGraph::reserve(std::size_t tasks) {
+  constexpr std::size_t kDependencies = 3;  // of a task, in the mean: its queue, its call, what it waits for
+  graph_.reserve(tasks, kDependencies * tasks);
 }
 
 void PassGraph::call(Time duration) {
@@ -56,6 +62,15 @@ TaskId PassGraph::exchange(const Exchange& exchange) {
 }
 
 TaskId PassGraph::prefetch(const Exchange& exchange) { return add_exchange(exchange, {}); }
+
+TaskId PassGraph::copy(PassStream stream, Time duration, TaskId after) {
+  std::vector<Dependency> behind;
+  if (after != kNone) behind.push_back({after, {}});
+  Task task;
+  task.queue = streams_[static_cast<std::size_t>(stream)], task.duration = duration;
+  task.account = static_cast<std::uint8_t>(PassCharge::data);
+  return graph_.add(task, behind);
+}
 
 TaskId PassGraph::mark() {
   call(Time{});

@@ -14,13 +14,25 @@ namespace foretrain {
 enum class PassCharge : std::uint8_t { compute, host, tensor, context, expert, data };
 
 /// Streams of exchanges: one for each group, as process groups have them.
-enum class PassStream : std::uint8_t { tensor, context, expert, expert_tensor, gather, scatter };
+/// and one each way for copies between the GPU's memory and the host's.
+enum class PassStream : std::uint8_t {
+  tensor,
+  context,
+  expert,
+  expert_tensor,
+  gather,
+  scatter,
+  to_host,
+  to_gpu
+};
 
 /// Calls and what they launch, in the order in which the host makes them. A kernel starts when the kernel
 /// before it has ended, its call was made a launch latency ago, and exchanges that it waits for are done.
 class PassGraph {
  public:
   explicit PassGraph(Time launch_latency);
+  /// Room for so many tasks.
+  void reserve(std::size_t tasks);
 
   /// The host's next call.
   void call(Time duration);
@@ -38,6 +50,10 @@ class PassGraph {
   TaskId exchange_behind(const Exchange& exchange);
   /// One that needs nothing of the compute stream, and only who names it waits.
   TaskId prefetch(const Exchange& exchange);
+  /// By a copy engine, behind a kernel (kNone: at once); only who names it waits.
+  TaskId copy(PassStream stream, Time duration, TaskId after);
+  /// The last kernel so far, or kNone.
+  TaskId last() const { return last_; }
   /// The host's next call comes after the end of `task`.
   void host_waits_for(TaskId task) { host_waits_ = task; }
   /// The next kernel does.

@@ -157,7 +157,7 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
 
 PricedChunk CostsMaker::priced(const StageChunk& chunk) {
   PricedChunk out;
-  out.chunk = chunk, out.time = timer_.at(chunk, blocks());
+  out.chunk = chunk, out.from_idle = blocks(), out.time = timer_.at(chunk, out.from_idle);
   price_messages(out);
   return out;
 }

@@ -31,14 +31,14 @@ class PipelineGraph {
 
  private:
   struct Kept {
-    TaskId task;
+    TaskId first, task;
     StageSpan span;
   };
   void add(const PlacedAction& placed);
   void finish();
   TaskId pass(int stage, double duration, const std::vector<Dependency>& after);
   void add_backward(const PlacedAction& placed, const std::vector<Dependency>& after, double duration);
-  void keep(TaskId task, const PlacedAction& placed, char work);
+  void keep(TaskId first, TaskId task, const PlacedAction& placed, char work);
   TaskId& done(StageWork work, int chunk, int micro) { return done_[{static_cast<int>(work), chunk, micro}]; }
   /// A message takes its time, unless the next chunk is on the same stage.
   Dependency message(TaskId from, int from_chunk, int to_chunk) const {
@@ -68,9 +68,10 @@ TaskId PipelineGraph::pass(int stage, double duration, const std::vector<Depende
   return last_pass_[static_cast<std::size_t>(stage)] = graph_.add(task, after);
 }
 
-void PipelineGraph::keep(TaskId task, const PlacedAction& placed, char work) {
-  if (kept_.size() < kMostSpans)
-    kept_.push_back({task, {placed.stage, placed.action.micro_batch, placed.action.chunk, work, 0, 0}});
+void PipelineGraph::keep(TaskId first, TaskId task, const PlacedAction& placed, char work) {
+  if (kept_.size() < kMostSpans || work == 'O')
+    kept_.push_back(
+        {first, task, {placed.stage, placed.action.micro_batch, placed.action.chunk, work, 0, 0}});
 }
 
 /// The last one of a chunk makes gradients ready, bucket by bucket.
@@ -80,20 +81,21 @@ void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<D
   const bool is_last = placed.action.micro_batch + 1 == micro_batches_;
   const int pieces = is_last && costs_.overlaps_gradients ? std::clamp(chunk.buckets, 1, kMostPieces) : 1;
   const auto stage = static_cast<std::size_t>(placed.stage);
-  TaskId task = kNone;
+  TaskId first = kNone, task = kNone;
   for (int i = 0; i < pieces; ++i) {
     task = pass(placed.stage, duration / pieces, i == 0 ? after : std::vector<Dependency>{});
+    if (i == 0) first = task;
     if (!is_last || chunk.gradients_s <= 0) continue;
     Task exchange;
     exchange.kind = TaskKind::collective, exchange.queue = exchanges_[stage];
     exchange.device = devices_[stage], exchange.device_share = costs_.stages[stage].gpu_share;
     exchange.duration = seconds(chunk.gradients_s / pieces);
     const TaskId sent = graph_.add(exchange, {{task, {}}});
-    keep(sent, placed, 'D');
+    keep(sent, sent, placed, 'D');
   }
   const StageWork work = placed.action.work;
   done(work, placed.action.chunk, placed.action.micro_batch) = task;
-  keep(task, placed, work == StageWork::weight_gradient ? 'W' : 'B');
+  keep(first, task, placed, work == StageWork::weight_gradient ? 'W' : 'B');
 }
 
 void PipelineGraph::add(const PlacedAction& placed) {
@@ -106,7 +108,7 @@ void PipelineGraph::add(const PlacedAction& placed) {
                               action.chunk - 1, action.chunk));
     const TaskId task = pass(placed.stage, chunk.forward_s(), after);
     done(StageWork::forward, action.chunk, action.micro_batch) = task;
-    return keep(task, placed, 'F');
+    return keep(task, task, placed, 'F');
   }
   const double share = split_ ? chunk.time.weight_share : 0;
   if (action.work == StageWork::weight_gradient)
@@ -117,7 +119,7 @@ void PipelineGraph::add(const PlacedAction& placed) {
   if (!split_) return add_backward(placed, after, chunk.backward_s());
   const TaskId task = pass(placed.stage, (1 - share) * chunk.backward_s(), after);
   done(StageWork::backward, action.chunk, action.micro_batch) = task;
-  keep(task, placed, 'B');
+  keep(task, task, placed, 'B');
 }
 
 /// The norm of gradients needs all stages; then each stage updates and gathers.
@@ -134,7 +136,8 @@ void PipelineGraph::finish() {
     task.kind = TaskKind::kernel, task.queue = passes_[stage];
     task.duration = seconds(costs_.stages[stage].optimizer_s + costs_.stages[stage].behind_s);
     ends_.push_back(graph_.add(task, all));
-    keep(ends_.back(), {static_cast<int>(stage), {StageWork::weight_gradient, micro_batches_, 0}}, 'O');
+    keep(ends_.back(), ends_.back(),
+         {static_cast<int>(stage), {StageWork::weight_gradient, micro_batches_, 0}}, 'O');
   }
 }
 
@@ -161,7 +164,7 @@ PipelineRun PipelineGraph::run() {
   }
   out.end_s = to_seconds(end);
   for (Kept& kept : kept_) {
-    kept.span.begin_s = to_seconds(timeline.spans[kept.task].start);
+    kept.span.begin_s = to_seconds(timeline.spans[kept.first].start);
     kept.span.end_s = to_seconds(timeline.spans[kept.task].end);
     out.spans.push_back(kept.span);
   }

@@ -13,6 +13,7 @@ namespace foretrain {
 struct PricedChunk {
   StageChunk chunk;
   ChunkTime time;
+  bool from_idle = false;                          ///< its host begins when a pass does
   double forward_wait_s = 0, backward_wait_s = 0;  ///< the stage waits for its own message to be sent
   double forward_host_s = 0, backward_host_s = 0;  ///< its host does, and reads sizes
   double gradients_s = 0;                          ///< exchange of its gradients, all buckets
@@ -51,6 +52,8 @@ struct PipelineRun {
   double end_s = 0;
   std::vector<StageRun> stages;
   std::vector<StageSpan> spans;
+  int left_out = 0;  ///< micro-batches in the middle that spans do not show
+  double left_out_s = 0;
 };
 /// With so many micro-batches. Throws InputError where stages would wait for each other for ever.
 PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job, int micro_batches);

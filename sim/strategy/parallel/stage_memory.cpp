@@ -94,8 +94,11 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
   memory.activations += in_flight * saved + transient;
   if (!chunk.head) return;
   const LayerProgram head = head_program(job_.shape, slice_, kernels_);
-  memory.activations += head.saved_bytes;
+  memory.activations += (1 + job_.next_tokens) * head.saved_bytes;
   memory.logits = head.transient_bytes;
+  for (int i = 0; i < job_.next_tokens; ++i)
+    memory.activations += join_program(job_.shape, slice_, kernels_).saved_bytes +
+                          layer_program(job_.shape, slice_, has_expert_join(job_), kernels_).saved_bytes;
 }
 
 void StageBytes::add_outside(StageMemory& memory) const {
@@ -118,12 +121,19 @@ StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chu
   if (chunk.embedding) held.dense += static_cast<double>(counts.embedding) / t;
   const bool has_own_matrix = !(job.shape.tied && chunk.embedding);
   if (chunk.head && has_own_matrix) held.dense += static_cast<double>(counts.head) / t;
-  if (chunk.expert_layers == 0) return held;
+  const int further = chunk.head ? job.next_tokens : 0;
+  const bool joins_experts = further > 0 && has_expert_join(job);
+  held.dense += further *
+                (2.0 * static_cast<double>(job.shape.hidden * job.shape.hidden) +
+                 static_cast<double>(counts.attention + (joins_experts ? 0 : counts.dense))) /
+                t;
+  const int with_experts = chunk.expert_layers + (joins_experts ? further : 0);
+  if (with_experts == 0) return held;
   const ExpertLayers& own = *job.shape.experts;
-  held.dense += chunk.expert_layers * (static_cast<double>(counts.router) +
-                                       own.shared * static_cast<double>(counts.one_expert) / t);
-  held.expert = chunk.expert_layers * static_cast<double>(own.experts) *
-                static_cast<double>(counts.one_expert) / (job.degrees.expert * job.degrees.expert_tensor);
+  held.dense += with_experts * (static_cast<double>(counts.router) +
+                                own.shared * static_cast<double>(counts.one_expert) / t);
+  held.expert = with_experts * static_cast<double>(own.experts) * static_cast<double>(counts.one_expert) /
+                (job.degrees.expert * job.degrees.expert_tensor);
   return held;
 }
 
@@ -153,7 +163,7 @@ std::string StageMemory::largest_part(const LargeModelJob& job) const {
       {optimizer, job.sharding == ModelSharding::none ? "the optimizer's state (shard = \"optimizer\")"
                                                       : "the optimizer's state (more ranks to share it out)"},
       {buckets, "gradients on their way"},
-      {activations, job.recompute == Recompute::full
+      {activations, job.recompute == Recompute::full || job.recompute == Recompute::save_qkv
                         ? "activations (smaller micro-batches, more tensor ranks)"
                         : "activations (recompute = \"full\", smaller micro-batches)"},
       {logits, "logits (more tensor ranks, smaller micro-batches)"},

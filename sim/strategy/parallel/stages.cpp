@@ -69,6 +69,7 @@ std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
     chunk.first = first, chunk.layers = counts[static_cast<std::size_t>(k)];
     for (int i = first; i < first + chunk.layers; ++i)
       chunk.expert_layers += has_experts(job.shape, i) ? 1 : 0;
+    chunk.wide_layers = std::clamp(first + chunk.layers - job.first_wide_layer(), 0, chunk.layers);
     chunk.embedding = k == 0, chunk.head = k == head;
     first += chunk.layers;
     chunks.push_back(chunk);

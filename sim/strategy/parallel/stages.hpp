@@ -13,11 +13,12 @@ struct StageChunk {
   int stage = 0;
   int first = 0, layers = 0;
   int expert_layers = 0;
+  int wide_layers = 0;  ///< at its end, in 16 bit where the others run in 4
   bool embedding = false, head = false;
   /// Whether both take equally long: neither the place in the network nor in the pipeline matters.
   bool is_like(const StageChunk& other) const {
-    return layers == other.layers && expert_layers == other.expert_layers && embedding == other.embedding &&
-           head == other.head;
+    return layers == other.layers && expert_layers == other.expert_layers &&
+           wide_layers == other.wide_layers && embedding == other.embedding && head == other.head;
   }
 };
 

@@ -1,6 +1,7 @@
 // All decisions follow from the trace and from numbers of elements, so they are taken here, when the step is
 // planned; the clock only decides how long the compute stream waits.
 #include <algorithm>
+#include <utility>
 
 #include "sim/strategy/zero/zero_options.hpp"
 #include "sim/strategy/zero/zero_phases.hpp"
@@ -48,6 +49,7 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
   const std::size_t layers = model.layer_names.size();
   elements_.assign(layers, 0), parameters_.assign(layers, 0);
   gathered_.assign(layers, kNone), waited_.assign(layers, false), wanted_.assign(layers, 0);
+  asked_by_.assign(layers, 0);
   const std::vector<std::uint32_t> users = layers_of_use(model);
   for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
     const std::int64_t elements = model.parameters[i].elements;
@@ -111,11 +113,12 @@ void ZeroFetch::wait_for(const HostThread& thread, std::uint32_t layer) {
 void ZeroFetch::prefetch(const HostThread& thread) {
   const std::int64_t most = std::min(options_.max_live_parameters - live_, options_.prefetch_bucket_size);
   std::vector<std::uint32_t> layers;
+  ++prefetches_;
   std::int64_t elements = 0;
   while (queue_ < trace_.size() && elements < most) {
     const std::uint32_t layer = trace_[queue_++];
     wanted_[layer] = std::max(wanted_[layer], queue_);
-    if (gathered_[layer] != kNone || std::find(layers.begin(), layers.end(), layer) != layers.end()) continue;
+    if (gathered_[layer] != kNone || std::exchange(asked_by_[layer], prefetches_) == prefetches_) continue;
     layers.push_back(layer);
     elements += elements_[layer];
   }

@@ -33,6 +33,17 @@ constexpr double kBackwardFlops = 2.5;  ///< scores again, then four products wh
 /// (Dao 2023).
 constexpr double kBackwardRate = 63.0 / 73;
 
+/// FlashAttention-2 is so much faster than the first version in CUDA, and in Triton forward and backward
+/// (Dao 2023, section 4.1, on an A100: "around 2x", "1.3-1.5x in the forward pass and around 2x faster in the
+/// backward pass").
+constexpr double kOverFirst = 2, kOverTritonForward = 1.4, kOverTritonBackward = 2;
+
+double slower_than_version_2(const FlashAttention& a) {
+  if (a.kernel == AttentionKernel::version_1) return kOverFirst;
+  if (a.kernel != AttentionKernel::version_1_triton) return 1;
+  return a.backward ? kOverTritonBackward : kOverTritonForward;
+}
+
 constexpr double kHalfBytes = 2;              ///< bytes
 constexpr double kExponentialsPerClock = 16;  ///< NVIDIA's programming guide, table of throughputs
 /// fp32 operations of a score on CUDA cores: scale, mask, maximum, difference, sum, conversion. Identified as
@@ -119,7 +130,7 @@ double block_seconds(const FlashAttention& a, const ScoreBlock& block, const Att
 double score_seconds(const FlashAttention& a, const AttentionMachine& machine) {
   double best = INFINITY;
   for (const ScoreBlock& block : kScoreBlocks) best = std::min(best, block_seconds(a, block, machine));
-  return best * (a.backward ? kBackwardFlops / kBackwardRate : 1);
+  return best * slower_than_version_2(a) * (a.backward ? kBackwardFlops / kBackwardRate : 1);
 }
 
 struct AttentionTraffic {
@@ -142,7 +153,7 @@ AttentionTraffic traffic_of(const FlashAttention& a) {
 double fused_seconds(const FlashAttention& a, const Gpu& gpu, const TensorCores& cores,
                      const KernelCalibration& calibration) {
   const AttentionTraffic traffic = traffic_of(a);
-  const AttentionMachine machine(gpu, cores, calibration, a.is_version_2);
+  const AttentionMachine machine(gpu, cores, calibration, a.kernel != AttentionKernel::newest);
   const double launches = (a.backward ? 3 : 1) * to_seconds(calibration.launch_gap);
   return launches +
          overlapped(score_seconds(a, machine), product_memory_seconds(traffic.beside, gpu),

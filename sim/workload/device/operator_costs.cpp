@@ -1,12 +1,38 @@
-// The factors of a run stand last in both formulas, so what comes before them is kept.
+// The factors of a run stand last in both formulas, so what comes before them is kept. An operator's number
+// is its place in the network's own arrays: a table of addresses would cost a long network more than all else
+// here.
 #include "sim/workload/device/operator_costs.hpp"
 
+#include <cassert>
+#include <functional>
+
 namespace foretrain {
+
+namespace {
+
+/// `op` is a member of one of the steps.
+std::size_t place_of_step(const Operator& op, const std::vector<BackwardStep>& steps) {
+  const auto bytes = reinterpret_cast<const char*>(&op) - reinterpret_cast<const char*>(&steps.front().op);
+  return static_cast<std::size_t>(bytes) / sizeof(BackwardStep);
+}
+
+}  // namespace
 
 OperatorCosts::OperatorCosts(const Workload& workload, const Gpu& gpu) : workload_(workload), gpu_(gpu) {
   for (const Operator& op : workload.model->forward) known_.push_back({&op});
   for (const BackwardStep& step : workload.model->backward) known_.push_back({&step.op});
-  for (std::size_t number = 0; number < known_.size(); ++number) numbers_.emplace(known_[number].op, number);
+}
+
+std::size_t OperatorCosts::number_of(const Operator& op) const {
+  const std::vector<Operator>& forward = workload_.model->forward;
+  const std::vector<BackwardStep>& backward = workload_.model->backward;
+  // std::less orders addresses of different arrays, which < need not.
+  const std::less<const Operator*> is_before;
+  const bool is_forward = !is_before(&op, forward.data()) && is_before(&op, forward.data() + forward.size());
+  const auto number = is_forward ? static_cast<std::size_t>(&op - forward.data())
+                                 : forward.size() + place_of_step(op, backward);
+  assert(number < known_.size() && known_[number].op == &op);
+  return number;
 }
 
 void OperatorCosts::use(const KernelCalibration& kernels, const HostCalibration& host) {

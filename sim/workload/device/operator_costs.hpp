@@ -2,7 +2,7 @@
 // priced.
 #pragma once
 
-#include <unordered_map>
+#include <cstddef>
 #include <vector>
 
 #include "sim/workload/device/host_time.hpp"
@@ -26,8 +26,8 @@ class OperatorCosts {
   /// From here on with these constants.
   void use(const KernelCalibration& kernels, const HostCalibration& host);
   std::size_t size() const { return known_.size(); }
-  /// The number of an operator of the network, below size().
-  std::size_t number_of(const Operator& op) const { return numbers_.at(&op); }
+  /// The number of an operator of the network, below size(); it must be one of them, not a copy.
+  std::size_t number_of(const Operator& op) const;
   /// Of that operator on a batch. Requires use().
   const Cost& at(std::size_t number, std::int64_t batch);
 
@@ -41,8 +41,7 @@ class OperatorCosts {
   const Gpu& gpu_;
   KernelCalibration kernels_;
   HostCalibration host_;
-  std::vector<Known> known_;
-  std::unordered_map<const Operator*, std::size_t> numbers_;
+  std::vector<Known> known_;  ///< forward's, then backward's
 };
 
 }  // namespace foretrain

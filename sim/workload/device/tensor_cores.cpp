@@ -79,10 +79,22 @@ constexpr TensorCores kBlackwellCores{.sustained_half = 0.776,
                                       .prologue_clocks = 1800,
                                       .tiles = std::span<const Tile>(kTilesOf128Rows)};
 
-constexpr double kDataCentreAmpere = 8.05;     ///< compute capabilities below it
+constexpr double kDataCentreAmpere = 8.05;  ///< compute capabilities below it
+constexpr double kBlackwellUltra = 10.25;   ///< B300 and GB300 have 10.3
+/// Of the dense rate in 8 bit (NVIDIA's data sheets: HGX B200 9 and 4.5 PFLOP/s a GPU, HGX B300 13.5 and 4.5,
+/// GB200 10 and 5, GB300 15 and 5).
+constexpr double kFp4OfBlackwell = 2, kFp4OfUltra = 3;
 constexpr double kDataCentreBlackwell = 11.0;  ///< cards above it have Ampere's instructions
 
 }  // namespace
+
+FlopRate fp4_rate(const Gpu& gpu) {
+  if (gpu.architecture != Architecture::blackwell) return {};
+  return {gpu.fp8.per_second *
+          (gpu.compute_capability >= kBlackwellUltra && gpu.compute_capability < kDataCentreBlackwell
+               ? kFp4OfUltra
+               : kFp4OfBlackwell)};
+}
 
 const TensorCores* tensor_cores_of(const Gpu& gpu) {
   if (gpu.architecture == Architecture::ampere && gpu.compute_capability < kDataCentreAmpere)

@@ -23,6 +23,11 @@ struct TensorCores {
   std::span<const Tile> tiles;
 };
 
+/// An operand of 4 bit with its share of a scale of 8 bit for 16 of them (NVFP4).
+inline constexpr double kFp4Bytes = 0.5 + 1.0 / 16;
+/// Dense products of NVFP4; 0 where there are none.
+FlopRate fp4_rate(const Gpu& gpu);
+
 /// Null where nobody has measured single kernels of 16 bit: kernel_time's constants hold there.
 const TensorCores* tensor_cores_of(const Gpu& gpu);
 

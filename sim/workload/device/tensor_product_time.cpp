@@ -96,7 +96,10 @@ TensorRate tensor_rate(const Gpu& gpu, const TensorCores& cores, double element_
                        const KernelCalibration& calibration) {
   const bool is_fp8 = element_bytes < 2 && gpu.fp8.per_second > 0;
   const ComputeEfficiency &own = calibration.gemm, usual = default_kernel_calibration(gpu).gemm;
-  const double peak = is_fp8 ? gpu.fp8.per_second : std::max(gpu.fp16.per_second, gpu.bf16.per_second);
+  const bool is_fp4 = element_bytes < 1 && fp4_rate(gpu).per_second > 0;
+  const double peak = is_fp4   ? fp4_rate(gpu).per_second
+                      : is_fp8 ? gpu.fp8.per_second
+                               : std::max(gpu.fp16.per_second, gpu.bf16.per_second);
   const double calibrated =
       is_fp8 ? calibrated_ratio(own.fp8, usual.fp8) : calibrated_ratio(own.half, usual.half);
   TensorRate rate;

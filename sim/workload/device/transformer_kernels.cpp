@@ -14,12 +14,14 @@ namespace {
 double size_of(std::int64_t value) { return static_cast<double>(value); }
 
 Precision run_precision(KernelPrecision precision) {
-  if (precision == KernelPrecision::fp8) return Precision::fp8;
+  if (is_narrow(precision)) return Precision::fp8;
   return precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16;
 }
 
+/// What a GPU has no unit for runs in the next wider type.
 double operand_bytes(KernelPrecision precision, const Gpu& gpu) {
-  return precision == KernelPrecision::fp8 && gpu.fp8.per_second > 0 ? 1 : 2;
+  if (precision == KernelPrecision::fp4 && fp4_rate(gpu).per_second > 0) return kFp4Bytes;
+  return is_narrow(precision) && gpu.fp8.per_second > 0 ? 1 : 2;
 }
 
 /// As a layer's operator; those count bytes of fp32 elements.

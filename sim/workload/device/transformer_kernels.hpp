@@ -9,13 +9,20 @@
 
 namespace foretrain {
 
-/// Type of the operands that the tensor cores multiply.
-enum class KernelPrecision : std::uint8_t { fp16, bf16, fp8 };
+/// Type of the operands that the tensor cores multiply; fp4 in blocks of 16 with scales (NVFP4).
+enum class KernelPrecision : std::uint8_t { fp16, bf16, fp8, fp4 };
+/// Whether it is narrower than 16 bit: then heads and what is_half names stay in 16.
+constexpr bool is_narrow(KernelPrecision precision) { return precision >= KernelPrecision::fp8; }
 
 /// `count` products of m x k by k x n in one launch, results in 16 bit: seconds from the launch to the next
 /// kernel's. On GPUs without such tensor cores at what they have instead. 0 for sizes that are not positive.
 double gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count,
                     KernelPrecision precision, const Gpu& gpu, const KernelCalibration& calibration);
+
+/// Whose fused attention: the best of the GPU's generation (cuDNN, FlashAttention-3, or 2 on Ampere); or a
+/// version of FlashAttention, of which 2 and the first, in CUDA or Triton, run Ampere's instructions
+/// everywhere. `unfused`: products with a softmax between them, whose scores lie in memory.
+enum class AttentionKernel : std::uint8_t { newest, version_2, version_1, version_1_triton, unfused };
 
 /// One call of a fused (flash) attention kernel over `batch` sequences. Causal: a query sees the keys up to
 /// its own place, the last query all of them. Heads of queries share `kv_heads` of keys and values.
@@ -24,7 +31,7 @@ struct FlashAttention {
   std::int64_t heads = 1, kv_heads = 1, head_dim = 64;
   bool causal = true;
   bool backward = false;  ///< all three gradients, with the scores computed again: 2.5 times the arithmetic
-  bool is_version_2 = false;  ///< FlashAttention-2's kernel, which runs Ampere's instructions on every GPU
+  AttentionKernel kernel = AttentionKernel::newest;
 };
 
 /// Multiply-adds count two; of the half of the scores that a causal mask leaves.

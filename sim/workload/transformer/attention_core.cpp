@@ -17,6 +17,9 @@ struct Core {
   bool backward;
 
   const LayerSlice& slice() const { return writer.slice(); }
+  AttentionKernel which() const { return slice().attention.value_or(writer.kernels().attention); }
+  /// Among context ranks parts of fused kernels are exchanged.
+  bool is_unfused() const { return which() == AttentionKernel::unfused && slice().context == 1; }
   std::int64_t heads() const { return std::max(1, shape.heads / slice().tensor); }
   std::int64_t kv_heads() const { return std::max(1, shape.kv_heads / slice().tensor); }
   std::int64_t part() const { return slice().sequence / slice().context; }
@@ -39,11 +42,34 @@ struct Core {
                       .head_dim = width,
                       .causal = causal,
                       .backward = backward,
-                      .is_version_2 = writer.kernels().attention_is_version_2};
+                      .kernel = which()};
     step.launches = backward ? 3 : 1;  // the sum of gradient times result, the kernel, a conversion
     return step;
   }
 };
+
+/// A softmax that scales and masks on its way, and dropout with a mask of a byte, over scores of 16 bits, in
+/// passes; kept for backward: the softmax' result, that of dropout and the mask (Korthikanti et al. 2022: 5
+/// bytes a score).
+constexpr double kSoftmaxPasses = 4.5, kSoftmaxBackwardPasses = 5.5, kScoreBytes = 5;
+constexpr int kSoftmaxLaunches = 2;
+
+/// Products with all scores in memory between them; the mask saves nothing.
+void write_unfused(const Core& core, std::vector<LayerStep>& steps) {
+  const std::int64_t count = core.slice().micro_batch * core.heads(), width = core.shape.head_dim;
+  const std::int64_t length = core.slice().sequence;
+  const auto scores = static_cast<double>(count * length * length);
+  const auto product = [&](std::int64_t n, std::int64_t k) {
+    steps.push_back(LayerStep::product_of(length, n, k, count));
+    steps.back().is_half = true;
+  };
+  if (core.backward) product(length, width), product(width, length);
+  if (!core.backward) product(length, width);
+  steps.push_back(
+      LayerWriter::pass(scores, core.backward ? kSoftmaxBackwardPasses : kSoftmaxPasses, kSoftmaxLaunches));
+  product(width, length);
+  if (core.backward) product(width, length);
+}
 
 /// Parts pass from rank to rank while the kernel of the part before runs; backward their gradients go along.
 void write_ring(const Core& core, std::vector<LayerStep>& steps) {
@@ -93,9 +119,17 @@ void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
 
 }  // namespace
 
+double saved_scores(const LayerWriter& writer, const TransformerShape& shape) {
+  const Core core{writer, shape, false};
+  if (!core.is_unfused()) return 0;
+  const std::int64_t length = writer.slice().sequence;
+  return kScoreBytes * static_cast<double>(writer.slice().micro_batch * core.heads() * length * length);
+}
+
 void write_attention_core(const LayerWriter& writer, const TransformerShape& shape, bool backward,
                           std::vector<LayerStep>& steps) {
   const Core core{writer, shape, backward};
+  if (core.is_unfused()) return write_unfused(core, steps);
   if (writer.slice().context == 1) {
     steps.push_back(core.kernel(writer.slice().sequence, writer.slice().sequence, shape.causal));
     return;

@@ -36,8 +36,27 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
   return program;
 }
 
-LayerProgram head_program(const TransformerShape& shape, const LayerSlice& slice,
+LayerProgram join_program(const TransformerShape& shape, const LayerSlice& slice,
                           const LayerKernels& kernels) {
+  const LayerWriter writer(slice, kernels);
+  const auto norm = static_cast<double>(slice.norm_tokens() * shape.hidden);
+  const LinearSize join{slice.tokens(), 2 * shape.hidden, (shape.hidden + slice.tensor - 1) / slice.tensor};
+  const double whole = 2.0 * static_cast<double>(slice.tokens() * shape.hidden);
+  LayerProgram program;
+  program.forward.push_back(LayerWriter::pass(norm, 2 * kernels.norm_passes, 2 * kernels.norm_launches));
+  writer.column_forward(program.forward, join);
+  writer.exchange(program.forward, Along::tensor, Exchange::all_gather, whole);
+  writer.column_backward(program.backward, join);
+  program.backward.push_back(
+      LayerWriter::pass(norm, 2 * kernels.norm_backward_passes, 2 * kernels.norm_backward_launches));
+  program.saved_bytes = 8 * norm;
+  return program;
+}
+
+LayerProgram head_program(const TransformerShape& shape, const LayerSlice& narrow,
+                          const LayerKernels& kernels) {
+  LayerSlice slice = narrow;
+  slice.precision = KernelPrecision::bf16;  // nothing is converted to less
   const LayerWriter writer(slice, kernels);
   const auto norm = static_cast<double>(slice.norm_tokens() * shape.hidden);
   const LinearSize head{slice.tokens(), shape.hidden, words_of_rank(shape, slice)};

@@ -20,7 +20,7 @@ LayerKernels nanotron() {
           .rotary_launches = 2,
           .attention_copies = 4,
           .attention_copy_launches = 4,
-          .attention_is_version_2 = true,
+          .attention = AttentionKernel::version_2,
           .length_launches = 7,
           .gate_passes = 5,
           .gate_backward_passes = 13,
@@ -76,7 +76,7 @@ LayerKernels torchtitan() {
           .name = "torchtitan",
           .attention_copies = 2,
           .attention_copy_launches = 2,
-          .attention_is_version_2 = true,
+          .attention = AttentionKernel::version_2,
           .loss_passes = 8,
           .loss_backward_passes = 6,
           .launch = microseconds(6),
@@ -102,7 +102,7 @@ LayerKernels llm_foundry() {
           .rotary_launches = 0,
           .attention_copies = 2,
           .attention_copy_launches = 2,
-          .attention_is_version_2 = true,
+          .attention = AttentionKernel::version_2,
           .gate_passes = 2,
           .gate_backward_passes = 3,
           .loss_passes = 10,
@@ -114,7 +114,7 @@ LayerKernels llm_foundry() {
 LayerKernels internevo() {
   LayerKernels row = megatron();
   row.framework = LlmFramework::internevo, row.name = "internevo";
-  row.attention_is_version_2 = true;
+  row.attention = AttentionKernel::version_2;
   row.weight_gradients_add = row.gathers_behind_forward = false;
   row.launch = microseconds(10);
   return row;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/workload/device/transformer_kernels.hpp"
 
 namespace foretrain {
 
@@ -36,9 +37,9 @@ struct LayerKernels {
   int rotary_launches = 1;
   double attention_copies = 0;  ///< passes over queries, keys and values besides, each way
   int attention_copy_launches = 0;
-  bool attention_is_version_2 = false;  ///< FlashAttention-2, also on Hopper
-  int length_launches = 0;              ///< small kernels that make cumulated lengths anew in every layer
-  double gate_passes = 3;               ///< over the inner width: two read, one written
+  AttentionKernel attention = AttentionKernel::newest;
+  int length_launches = 0;  ///< small kernels that make cumulated lengths anew in every layer
+  double gate_passes = 3;   ///< over the inner width: two read, one written
   double gate_backward_passes = 5;
   int gate_launches = 1, gate_backward_launches = 1;
   double saved_inner = 3;             ///< tensors of the inner width kept for backward

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/workload/device/tensor_cores.hpp"
 #include "sim/workload/transformer/layer_writer.hpp"
 
 namespace foretrain {
@@ -51,7 +52,11 @@ class LayerSteps {
 
   std::vector<LayerStep> forward() const;
   std::vector<LayerStep> backward() const;
+  /// Forward without what Recompute::save_qkv keeps and what backward does not look at.
+  std::vector<LayerStep> needed_again() const;
   double saved_bytes() const;
+  /// Of Recompute::save_qkv.
+  double kept_bytes() const { return 2 * (sizes_.norm + sizes_.query + 2 * sizes_.key); }
 
  private:
   void attention_forward(std::vector<LayerStep>& steps) const;
@@ -108,6 +113,22 @@ std::vector<LayerStep> LayerSteps::forward() const {
   return steps;
 }
 
+std::vector<LayerStep> LayerSteps::needed_again() const {
+  std::vector<LayerStep> steps{norm()};
+  around_core(steps);
+  write_attention_core(writer_, shape_, false, steps);
+  writer_.row_forward(steps, sizes_.out_of_heads);
+  steps.push_back(added()), steps.push_back(norm());
+  if (with_experts_) {
+    write_experts_forward(writer_, shape_, steps);
+    return steps;
+  }
+  writer_.column_forward(steps, sizes_.up);
+  steps.push_back(
+      LayerWriter::pass(sizes_.inner, shape_.gated ? kernels_.gate_passes : 2, kernels_.gate_launches));
+  return steps;
+}
+
 void LayerSteps::attention_backward(std::vector<LayerStep>& steps) const {
   writer_.row_backward(steps, sizes_.out_of_heads);
   write_attention_core(writer_, shape_, true, steps);
@@ -133,13 +154,19 @@ std::vector<LayerStep> LayerSteps::backward() const {
   return steps;
 }
 
+/// Of an input kept for the product of weights' gradients.
+double kept_operand_bytes(KernelPrecision precision) {
+  if (precision == KernelPrecision::fp4) return kFp4Bytes;
+  return precision == KernelPrecision::fp8 ? 1 : 2;
+}
+
 /// Inputs of both norms and what they give, queries, keys, values and the result of attention, and what lies
 /// between the products of the feed-forward part. Inputs of products in 8 bit are kept so.
 double LayerSteps::saved_bytes() const {
-  const double operand = slice_.precision == KernelPrecision::fp8 ? 1 : 2;
+  const double operand = kept_operand_bytes(slice_.precision);
   const double heads =
       2 * sizes_.query + 2 * sizes_.key + kernels_.saved_attention_copies * (sizes_.query + 2 * sizes_.key);
-  const double attention = (2 + operand) * sizes_.norm + 2 * heads;
+  const double attention = (2 + operand) * sizes_.norm + 2 * heads + saved_scores(writer_, shape_);
   const double into_feed = (2 + operand) * sizes_.norm;
   if (with_experts_) return attention + into_feed + saved_by_experts(writer_, shape_);
   const double inner = shape_.gated ? kernels_.saved_inner : kernels_.saved_inner - 1;
@@ -156,7 +183,12 @@ LayerProgram layer_program(const TransformerShape& shape, const LayerSlice& slic
   if (slice.recompute == Recompute::full) {
     program.again = program.forward;
     program.transient_bytes = program.saved_bytes, program.saved_bytes = input;
+  } else if (slice.recompute == Recompute::save_qkv) {
+    program.again = layer.needed_again();
+    program.transient_bytes = program.saved_bytes, program.saved_bytes = layer.kept_bytes();
   } else if (slice.recompute == Recompute::selective) {
+    program.transient_bytes = saved_scores(LayerWriter(slice, kernels), shape);
+    program.saved_bytes -= program.transient_bytes;
     write_attention_core(LayerWriter(slice, kernels), shape, false, program.again);
   }
   return program;

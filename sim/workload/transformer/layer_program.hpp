@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/workload/device/transformer_kernels.hpp"
@@ -11,8 +12,10 @@
 
 namespace foretrain {
 
-/// What is computed anew in backward: nothing; the attention core; everything of a layer but its input.
-enum class Recompute : std::uint8_t { none, selective, full };
+/// What is computed anew in backward: nothing; the attention core; everything of a layer but its input; that
+/// without queries, keys and values, which are kept, and without what backward does not look at (MaxText's
+/// remat_policy=save_qkv_proj: XLA repeats what is needed, not a whole function).
+enum class Recompute : std::uint8_t { none, selective, full, save_qkv };
 
 /// Ranks that a collective of a layer is among. `none`: a kernel.
 enum class Along : std::uint8_t { none, tensor, context, expert, expert_tensor };
@@ -37,9 +40,10 @@ struct LayerSlice {
   ContextExchange context_exchange = ContextExchange::ring;
   TokenDispatch dispatch = TokenDispatch::all_to_all;
   TensorOverlap overlap = TensorOverlap::none;
-  double capacity_factor = 0;  ///< of experts; 0: no token is dropped
-  double imbalance = 1;        ///< tokens of the busiest expert rank over the mean
-  bool accumulates = true;     ///< gradients are added to those of earlier micro-batches
+  std::optional<AttentionKernel> attention{};  ///< none: the framework's own
+  double capacity_factor = 0;                  ///< of experts; 0: no token is dropped
+  double imbalance = 1;                        ///< tokens of the busiest expert rank over the mean
+  bool accumulates = true;                     ///< gradients are added to those of earlier micro-batches
 
   std::int64_t tokens() const { return micro_batch * sequence / context; }  ///< of one rank's attention
   /// Where sequence parallelism cuts them, or nothing does.
@@ -85,6 +89,10 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
                                const LayerKernels& kernels);
 /// Final norm, head and cross entropy, cut by vocabulary.
 LayerProgram head_program(const TransformerShape& shape, const LayerSlice& slice,
+                          const LayerKernels& kernels);
+/// What stands before the layer of a further predicted token (DeepSeek-V3): norms of the layers' result and
+/// of the next word, and a product that joins both; column-parallel, gathered behind it.
+LayerProgram join_program(const TransformerShape& shape, const LayerSlice& slice,
                           const LayerKernels& kernels);
 
 /// Model FLOPs of the products and attentions of some steps, 2 per multiply-add.

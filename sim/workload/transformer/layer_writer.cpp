@@ -2,6 +2,8 @@
 // exchange `behind` is waited for by the step that names it.
 #include "sim/workload/transformer/layer_writer.hpp"
 
+#include "sim/workload/device/tensor_cores.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -11,6 +13,10 @@ namespace {
 constexpr double kPipelinedPieces = 4;
 /// A 16-bit gradient read, the fp32 sum read and written.
 constexpr double kAddBytes = 10;
+/// Transformer Engine's NVFP4 recipe: the largest value of the tensor first (a read), then both orders of its
+/// blocks of 16 are written, each an operand with its scales. Weights are converted once a step.
+constexpr double kQuantizeBytes = 2 + 2 + 2 * kFp4Bytes;
+constexpr int kQuantizeLaunches = 2;
 /// What a product that adds to fp32 moves beyond one that writes 16 bit.
 constexpr double kFusedAddBytes = 6;
 
@@ -56,6 +62,11 @@ int LayerWriter::ranks(Along along) const {
   return 1;
 }
 
+void LayerWriter::quantize(std::vector<LayerStep>& steps, std::int64_t elements) const {
+  if (slice_.precision != KernelPrecision::fp4) return;
+  steps.push_back(LayerStep::moved(kQuantizeBytes * static_cast<double>(elements), kQuantizeLaunches));
+}
+
 void LayerWriter::exchange(std::vector<LayerStep>& steps, Along along, Exchange exchange,
                            double bytes) const {
   if (ranks(along) > 1) steps.push_back(LayerStep::exchange_of(along, exchange, bytes));
@@ -97,6 +108,7 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
     exchange(steps, Along::tensor, Exchange::all_gather, message(size, true));
     steps.back().behind = overlaps, gather = overlaps ? last_of(steps) : -1;
   }
+  quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
   steps.back().python = 1;
   exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
@@ -121,11 +133,13 @@ void LayerWriter::row_backward(std::vector<LayerStep>& steps, const LinearSize& 
 }
 
 void LayerWriter::plain_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  quantize(steps, size.rows * size.in * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.out, size.in, size.count));
   steps.back().python = cuts_tensor() ? 1 : 0;
 }
 
 void LayerWriter::plain_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+  quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
   steps.back().python = cuts_tensor() ? 1 : 0;
   weight_gradient(steps, size, -1);

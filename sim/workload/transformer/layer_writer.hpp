@@ -40,6 +40,8 @@ class LayerWriter {
   const LayerKernels& kernels() const { return kernels_; }
 
  private:
+  /// 16-bit values to 4 bit, for a product and, the other way round, for that of weights' gradients.
+  void quantize(std::vector<LayerStep>& steps, std::int64_t elements) const;
   void weight_gradient(std::vector<LayerStep>& steps, const LinearSize& size, int waits_for) const;
   void gathered_products(std::vector<LayerStep>& steps, const LinearSize& size, int gather) const;
   bool cuts_tensor() const { return slice_.tensor > 1; }
@@ -63,5 +65,7 @@ double saved_by_experts(const LayerWriter& writer, const TransformerShape& shape
 /// Scores, softmax and weighted values, with what context parallelism exchanges for them.
 void write_attention_core(const LayerWriter& writer, const TransformerShape& shape, bool backward,
                           std::vector<LayerStep>& steps);  // attention_core.cpp
+/// Bytes of scores kept for backward where attention is not fused; 0 where it is.
+double saved_scores(const LayerWriter& writer, const TransformerShape& shape);
 
 }  // namespace foretrain

@@ -155,7 +155,7 @@ TEST_CASE("transfers of one account become longer, its host work and other accou
   }
 }
 
-TEST_CASE("a graph of more than five million tasks is refused before it eats the memory") {
+TEST_CASE("a graph of more than five million tasks is refused before it eats the memory", "[long]") {
   TaskGraph graph;
   Task task;
   task.queue = graph.add_queue("stream");

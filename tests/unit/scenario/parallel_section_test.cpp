@@ -72,7 +72,9 @@ TEST_CASE("framework, schedule, sharding and what else is chosen are read") {
       "framework = \"nanotron\"\nprecision = \"fp8\"\nschedule = \"zb-h1\"\npipeline = 2\nshard = \"none\"\n"
       "sequence_parallel = false\nrecompute = \"full\"\nrecomputed_layers = 3\noffload = \"activations\"\n"
       "context_exchange = \"all_gather\"\ndispatch = \"deep_ep\"\ncapacity_factor = 1.25\nimbalance = 1.5\n"
-      "tensor_overlap = \"pieces\"\noverlap_gradients = false\ngradient_bytes = 2\ncuda_graphs = true\n");
+      "overlap_experts = true\nwide_layers = 2\nnext_tokens = 1\npipeline_skew = \"3 us\"\n"
+      "attention = \"flash-1-triton\"\ntensor_overlap = \"pieces\"\noverlap_gradients = "
+      "false\ngradient_bytes = 2\ncuda_graphs = true\n");
   CHECK(job.framework == LlmFramework::nanotron);
   CHECK(job.precision == KernelPrecision::fp8);
   CHECK(job.schedule == PipelineSchedule::zb_h1);
@@ -86,6 +88,11 @@ TEST_CASE("framework, schedule, sharding and what else is chosen are read") {
   CHECK(job.capacity_factor == 1.25);
   CHECK(job.imbalance == 1.5);
   CHECK(job.tensor_overlap == TensorOverlap::pieces);
+  CHECK(job.attention == AttentionKernel::version_1_triton);
+  CHECK(job.overlaps_experts);
+  CHECK(job.wide_layers == 2);
+  CHECK(job.next_tokens == 1);
+  CHECK(job.pipeline_skew == microseconds(3));
   CHECK(job.overlaps_gradients == false);
   CHECK(job.gradient_bytes == 2);
   CHECK(job.cuda_graphs);

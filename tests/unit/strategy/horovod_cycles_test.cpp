@@ -119,6 +119,29 @@ TEST_CASE("the typical phase of a single gradient is half a cycle of whatever le
   }
 }
 
+TEST_CASE("the typical phase is the one of 32 whose last launch is nearest to the mean of all") {
+  for (const double gap_ms : {0.05, 0.37, 0.9, 2.3}) {
+    const std::vector<Arrival> arrivals = every(milliseconds(gap_ms), 30);
+    std::vector<std::vector<Cycle>> phases;
+    std::vector<Time> launches;
+    Time mean{};
+    for (int i = 0; i < 32; ++i) {
+      phases.push_back(run_cycles(arrivals, rules(), milliseconds(1) * (2 * i + 1) / 64));
+      const Cycle& last = phases.back().back();
+      launches.push_back(last.start + last.negotiation +
+                         microseconds(20) * static_cast<std::int64_t>(last.messages.size()));
+      mean += launches.back() / 32;
+    }
+    std::size_t nearest = 0;
+    for (std::size_t i = 1; i < 32; ++i) {
+      if (std::abs((launches[i] - mean).count()) < std::abs((launches[nearest] - mean).count())) nearest = i;
+    }
+    const auto cycles = typical_cycles(arrivals, rules());
+    CHECK(sizes(cycles) == sizes(phases[nearest]));
+    CHECK(cycles.back().start == phases[nearest].back().start);
+  }
+}
+
 TEST_CASE("no gradients, no cycles") { CHECK(typical_cycles({}, rules()).empty()); }
 
 TEST_CASE("the cycles of a hundred thousand gradients are found as fast as they are counted") {

@@ -2,6 +2,7 @@
 #include "sim/strategy/horovod/horovod_fusion.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/drawn.hpp"
 
 namespace horovod_fusion_test {
 
@@ -18,6 +19,34 @@ std::vector<FusionTensor> gradients(const std::vector<std::int64_t>& bytes) {
 }
 
 using Parameters = std::vector<std::uint32_t>;
+
+/// The same by its rules alone, over and over from the front of one list.
+std::vector<FusedMessage> fuse_simply(std::vector<FusionTensor> waiting, std::int64_t threshold) {
+  const auto space = [](const FusionTensor& tensor) { return (tensor.size.count + 15) / 16 * 16; };
+  std::vector<FusedMessage> messages;
+  while (!waiting.empty()) {
+    const FusionTensor first = waiting.front();
+    FusedMessage message{{first.parameter}, first.size};
+    std::int64_t sum = space(first), skipped = 0;
+    std::vector<FusionTensor> left;
+    bool is_open = !first.gathered;
+    for (std::size_t i = 1; i < waiting.size(); ++i) {
+      const FusionTensor& next = waiting[i];
+      const bool is_alike = !next.gathered && next.element_bytes == first.element_bytes;
+      if (is_open && is_alike && sum + space(next) <= threshold) {
+        message.parameters.push_back(next.parameter);
+        message.size = {sum += space(next)};
+      } else {
+        skipped += space(next);
+        is_open = is_open && sum + skipped <= threshold;
+        left.push_back(next);
+      }
+    }
+    messages.push_back(message);
+    waiting = left;
+  }
+  return messages;
+}
 
 }  // namespace
 
@@ -115,6 +144,24 @@ TEST_CASE(
   CHECK(messages[0].size.count == 112 + 112);
   CHECK(messages[1].parameters == std::vector<std::uint32_t>{1});
   CHECK(messages[1].size.count == 5004);
+}
+
+TEST_CASE("messages of drawn gradients of two types, some gathered, are those of the plain rules") {
+  test::Random random(23);
+  const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<FusionTensor> waiting;
+    for (std::uint32_t i = 0; i < 1 + below(40); ++i)
+      waiting.push_back(
+          {i, {static_cast<std::int64_t>(4 + below(400))}, below(3) == 0 ? 2 : 4, below(9) == 0});
+    const std::int64_t threshold = static_cast<std::int64_t>(below(1500));
+    const auto messages = fuse(waiting, {threshold}, true), plain = fuse_simply(waiting, threshold);
+    REQUIRE(messages.size() == plain.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      CHECK(messages[i].parameters == plain[i].parameters);
+      CHECK(messages[i].size == plain[i].size);
+    }
+  }
 }
 
 }  // namespace horovod_fusion_test

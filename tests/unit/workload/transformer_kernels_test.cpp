@@ -210,7 +210,7 @@ TEST_CASE("backward takes longer than its FLOPs alone say") {
 
 TEST_CASE("FlashAttention-2 reaches a third of Hopper's peak, and more of an A100 than a block at a time") {
   FlashAttention second = layer(1, 16384, 32);
-  second.is_version_2 = true;
+  second.kernel = AttentionKernel::version_2;
   const auto share = [&second](const Gpu& gpu) {
     return flash_attention_flops(second) / attention(second, gpu) / gpu.bf16.per_second;
   };

@@ -184,8 +184,9 @@ TEST_CASE("a pipeline whose stages would wait for ever says so") {
   CHECK_THROWS_AS(made.run(3), InputError);
 }
 
-TEST_CASE("spans are at most kMostSpans, whatever the micro-batches") {
-  CHECK(MadeUp(PipelineSchedule::one_f_one_b, 8).run(2000).spans.size() == kMostSpans);
+TEST_CASE("spans of passes are at most kMostSpans, whatever the micro-batches") {
+  // 8 stages pass each way; their ends are always there.
+  CHECK(MadeUp(PipelineSchedule::one_f_one_b, 8).run(13'000).spans.size() == kMostSpans + 8);
 }
 
 }  // namespace parallel_pipeline_graph_test

@@ -29,6 +29,12 @@ struct StepOfJob {
     ClusterCollectives collectives(cluster);
     return simulate_large_step({job, cluster, ranks, device, collective, collectives, explain});
   }
+
+  LargeStepRecord record() const {
+    const Cluster cluster = Cluster::build(spec, spec.nodes);
+    ClusterCollectives collectives(cluster);
+    return record_large_step({job, cluster, ranks, device, collective, collectives, false});
+  }
 };
 
 }  // namespace foretrain::test

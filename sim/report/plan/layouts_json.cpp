@@ -1,12 +1,11 @@
-// Every layout that fits, for programs: JSON and CSV.
-#include <fmt/format.h>
-
-#include "sim/report/json_value.hpp"
-#include "sim/report/plan/plan_reports.hpp"
+// Every layout that fits, for programs.
+#include "sim/report/plan/layouts_json.hpp"
 
 namespace foretrain {
 
 namespace {
+
+Json low_and_high(double low, double high) { return {{"low", low}, {"high", high}}; }
 
 Json layout_json(const ModelLayout& layout) {
   const LargeModelJob& job = layout.job;
@@ -24,6 +23,10 @@ Json layout_json(const ModelLayout& layout) {
           {"shard", name_of(job.sharding)},
           {"recompute", name_of(job.recompute)},
           {"step_s", layout.step_s},
+          {"step_90",
+           layout.interval ? low_and_high(layout.interval->low_s, layout.interval->high_s) : Json(nullptr)},
+          {"over_first_90",
+           layout.interval ? low_and_high(layout.over_first.low, layout.over_first.high) : Json(nullptr)},
           {"tokens_per_s_per_gpu", layout.point.tokens_per_s_per_gpu},
           {"mfu", layout.point.mfu},
           {"bubble", layout.point.bubble},
@@ -34,7 +37,7 @@ Json layout_json(const ModelLayout& layout) {
 
 }  // namespace
 
-std::string write_plan_json(const LayoutSearch& search, const PlanReportOptions&) {
+Json layouts_json(const LayoutSearch& search) {
   Json out{{"schema", "foretrain.plan/1"},        {"model", search.model},
            {"cluster", search.cluster},           {"gpus", search.gpus},
            {"global_batch", search.global_batch}, {"tokens_per_step", search.tokens},
@@ -44,22 +47,6 @@ std::string write_plan_json(const LayoutSearch& search, const PlanReportOptions&
   out["would_change"] = search.would_change;
   out["layouts"] = Json::array();
   for (const ModelLayout& layout : search.layouts) out["layouts"].push_back(layout_json(layout));
-  return json_text(out);
-}
-
-std::string write_plan_csv(const LayoutSearch& search, const PlanReportOptions&) {
-  std::string out =
-      "tensor,pipeline,virtual_stages,context,expert,data,micro_batch,schedule,shard,recompute,step_s,"
-      "tokens_per_s_per_gpu,mfu,bubble,memory_bytes,on_front\n";
-  for (const ModelLayout& layout : search.layouts) {
-    const LargeModelJob& job = layout.job;
-    const Degrees& d = job.degrees;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.0f},{}\n", d.tensor, d.pipeline,
-                       d.virtual_stages, d.context, d.expert, d.data, job.micro_batch, name_of(job.schedule),
-                       name_of(job.sharding), name_of(job.recompute), layout.step_s,
-                       layout.point.tokens_per_s_per_gpu, layout.point.mfu, layout.point.bubble,
-                       layout.memory_bytes, layout.is_on_front ? 1 : 0);
-  }
   return out;
 }
 

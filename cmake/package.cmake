@@ -1,0 +1,15 @@
+# A Debian package of what is installed: `cpack -G DEB` in a build folder.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME foretrain)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "the foretrain project")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "predicts training time on GPU clusters and where more GPUs stop paying")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# Which libraries, and from which version on, dpkg-shlibdeps reads off the program.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "man-db, bash-completion")
+include(CPack)

@@ -1,0 +1,109 @@
+// What compare holds against each other with [parallel]: combinations of [study], or the same degrees with
+// state that is shared out more and more.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/search/compare.hpp"
+#include "sim/analysis/search/study.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Strategies of small models, and what their ranks share out.
+struct Like {
+  std::string_view strategy;
+  ModelSharding sharding;
+};
+constexpr std::array<Like, 7> kLikes{{{"ddp", ModelSharding::none},
+                                      {"zero0", ModelSharding::none},
+                                      {"zero1", ModelSharding::optimizer},
+                                      {"zero2", ModelSharding::gradients},
+                                      {"zero3", ModelSharding::parameters},
+                                      {"fsdp", ModelSharding::parameters},
+                                      {"fsdp2", ModelSharding::parameters}}};
+constexpr std::array<ModelSharding, 4> kShardings{ModelSharding::none, ModelSharding::optimizer,
+                                                  ModelSharding::gradients, ModelSharding::parameters};
+
+std::string name_of_sharding(ModelSharding sharding) { return fmt::format("shard {}", name_of(sharding)); }
+
+/// In the order of kShardings; no names: all.
+std::vector<ModelSharding> shardings_named(const std::vector<std::string>& strategies) {
+  if (strategies.empty()) return {kShardings.begin(), kShardings.end()};
+  std::vector<ModelSharding> named;
+  for (const std::string& strategy : strategies) {
+    const auto like = std::ranges::find(kLikes, std::string_view(strategy), &Like::strategy);
+    if (like == kLikes.end())
+      throw InputError(fmt::format("{} has no place beside [parallel]", strategy),
+                       "ddp, zero1, zero2, zero3 or fsdp; other layouts as [study], as in --set "
+                       "study.\"parallel.tensor\"=[2,4]");
+    named.push_back(like->sharding);
+  }
+  std::vector<ModelSharding> ordered(kShardings.begin(), kShardings.end());
+  std::erase_if(ordered, [&](ModelSharding own) { return std::ranges::find(named, own) == named.end(); });
+  return ordered;
+}
+
+ComparedScenarios by_sharding(const std::vector<std::string>& strategies, Scenario own) {
+  ComparedScenarios out{std::move(own), {}, {}, {}};
+  out.own_name = name_of_sharding(out.own.parallel->sharding);
+  for (const ModelSharding sharding : shardings_named(strategies)) {
+    out.strategies.push_back(out.own);
+    out.strategies.back().parallel->sharding = sharding;
+    out.names.push_back({name_of_sharding(sharding), {}});
+  }
+  return out;
+}
+
+std::string name_of_group(const StudyGroup& group) {
+  constexpr std::string_view kTable = "parallel.";
+  std::string name;
+  for (const StudySetting& setting : group.settings) {
+    if (setting.key == "run.gpus") continue;
+    const std::string key = setting.key.starts_with(kTable) ? setting.key.substr(kTable.size()) : setting.key;
+    name += fmt::format("{}{} {}", name.empty() ? "" : ", ", key, text_of(setting.value));
+  }
+  return name;
+}
+
+bool is_same(const LargeModelJob& a, const LargeModelJob& b) {
+  return a.degrees == b.degrees && a.micro_batch == b.micro_batch && a.global_batch == b.global_batch &&
+         a.sharding == b.sharding && a.recompute == b.recompute && a.schedule == b.schedule &&
+         a.framework == b.framework;
+}
+
+/// One row for each combination; what does not go together has its reason.
+ComparedScenarios by_study(const SourceText& source, const ScenarioOverrides& overrides, Scenario own) {
+  const StudyQuestion question = read_study(source, overrides, std::move(own));
+  ComparedScenarios out{question.own, {}, {}, "as it stands"};
+  OpenedCatalogs opened;
+  for (const StudyGroup& group : question.groups) {
+    ScenarioOverrides asked = overrides;
+    asked.combination = group.settings;
+    out.names.push_back({name_of_group(group), group.why_not});
+    if (!group.why_not.empty()) {
+      out.strategies.push_back(out.own);
+      continue;
+    }
+    out.strategies.push_back(source.text.empty() ? make_scenario(asked, opened)
+                                                 : read_scenario(source, asked, opened));
+    const Scenario& read = out.strategies.back();
+    if (read.parallel && is_same(*read.parallel, *out.own.parallel)) out.own_name = out.names.back().name;
+  }
+  return out;
+}
+
+}  // namespace
+
+ComparedScenarios read_compared_layouts(const SourceText& source, const ScenarioOverrides& overrides,
+                                        const std::vector<std::string>& strategies, Scenario own) {
+  if (own.study.axes.empty()) return by_sharding(strategies, std::move(own));
+  if (!strategies.empty())
+    throw InputError("--strategies and [study] both say what is compared", "leave one of them out");
+  return by_study(source, overrides, std::move(own));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,69 @@
+// A layout is the scenario with its degrees; data-parallel ranks are left open, so that its fewest GPUs are
+// the reference, as in predict.
+#include "sim/analysis/search/layout_points.hpp"
+
+#include <algorithm>
+
+#include "sim/analysis/search/strategy_order.hpp"
+#include "sim/analysis/uncertainty/intervals.hpp"
+
+namespace foretrain {
+
+namespace {
+
+Scenario with_layout(const Scenario& scenario, const LargeModelJob& job) {
+  Scenario own = scenario;
+  own.parallel = job;
+  own.parallel->degrees.data = 0;
+  own.gpus = {job.gpus()};
+  own.global_batch = job.global_batch;
+  return own;
+}
+
+}  // namespace
+
+LayoutPoints::LayoutPoints(const Scenario& scenario, int most_gpus)
+    : scenario_(scenario), base_(scenario, most_gpus) {}
+
+PredictionPoint LayoutPoints::at(const LargeModelJob& job) {
+  const Scenario own = with_layout(scenario_, job);
+  PointPredictor points(own, base_);
+  Decisions ignored;
+  PredictionPoint p = points.point(job.gpus(), ignored);
+  p.speedup = p.samples_per_s / points.throughput(1).samples_per_s;
+  p.efficiency = p.speedup / p.gpus;
+  Intervals(points).add_to(p);
+  return p;
+}
+
+std::vector<double> LayoutPoints::step_factors_of(const LargeModelJob& job) {
+  const Scenario own = with_layout(scenario_, job);
+  PointPredictor points(own, base_);
+  Intervals intervals(points);
+  return step_factors(intervals.response(job.gpus()), draws_, job.gpus());
+}
+
+std::vector<std::size_t> shown_rows(const LayoutSearch& search, std::size_t top) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < search.layouts.size(); ++i)
+    if (rows.size() < top || search.layouts[i].is_on_front) rows.push_back(i);
+  return rows;
+}
+
+void add_intervals(const Scenario& scenario, const std::vector<std::size_t>& rows, LayoutSearch& search) {
+  if (rows.empty()) return;
+  LayoutPoints points(scenario, search.gpus);
+  const auto speed = [&](std::size_t row, std::vector<double> factors) {
+    return DrawnSpeed{1 / search.layouts[row].step_s, std::move(factors), row, true};
+  };
+  const DrawnSpeed first = speed(0, points.step_factors_of(search.layouts.front().job));
+  for (const std::size_t row : rows) {
+    ModelLayout& layout = search.layouts[row];
+    const DrawnSpeed own = row == 0 ? first : speed(row, points.step_factors_of(layout.job));
+    layout.interval = step_interval(layout.step_s, own.step_factors);
+    const Range faster = speed_ratio_range(first, own, points.draws());
+    layout.over_first = {faster.low, faster.high};
+  }
+}
+
+}  // namespace foretrain

@@ -1,0 +1,119 @@
+// Each number of GPUs is a search of its own; the first layouts are held against each other.
+#include "sim/analysis/search/planned_counts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/search/crossover.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr const char* kMoreDivisors = "a global batch with more divisors, or other GPUs";
+constexpr double kUsualRun = 1e12;  ///< tokens, where the scenario has no run
+
+PlannedCount planned(const Scenario& scenario, const LayoutRequest& request, double tokens,
+                     const Progress& progress) {
+  PlannedCount out;
+  out.gpus = request.gpus, out.nodes = reserved_gpus(scenario, request.gpus).nodes;
+  try {
+    out.search = search_layouts(scenario, request, progress);
+  } catch (const InputError& error) {
+    out.search.model = scenario.model.name, out.search.cluster = scenario.cluster.name;
+    out.search.gpus = request.gpus, out.search.global_batch = request.global_batch;
+    out.search.tokens = request.global_batch * scenario.parallel->sequence;
+    out.search.why_none = error.first_message();
+    return out;
+  }
+  const ModelLayout* best = out.best();
+  if (best == nullptr) return out;
+  out.tokens_per_s = static_cast<double>(out.search.tokens) / best->step_s;
+  out.run_s = tokens / out.tokens_per_s;
+  out.gpu_hours = out.run_s * out.gpus / 3600;
+  return out;
+}
+
+/// What twice the GPUs at `kPays` each time come to.
+bool pays(const PlannedCount& more, const PlannedCount& fewer) {
+  const double wanted = std::pow(static_cast<double>(more.gpus) / fewer.gpus, std::log2(2 * kPays));
+  return more.tokens_per_s >= wanted * fewer.tokens_per_s;
+}
+
+std::string times(const PlannedCount& more, const PlannedCount& fewer) {
+  const double ratio = more.tokens_per_s / fewer.tokens_per_s;
+  if (ratio <= kNoticeable) return fmt::format("no faster than {}", counted(fewer.gpus, "GPU"));
+  return fmt::format("{:.2f} times as fast as {}", ratio, counted(fewer.gpus, "GPU"));
+}
+
+void settle(PlannedCounts& plan) {
+  for (std::size_t i = 0; i < plan.counts.size(); ++i) {
+    PlannedCount& own = plan.counts[i];
+    if (own.best() == nullptr) continue;
+    if (!plan.fewest) plan.fewest = i, plan.best = i;
+    const PlannedCount& fewest = plan.counts[*plan.fewest];
+    own.efficiency = own.tokens_per_s / own.gpus / (fewest.tokens_per_s / fewest.gpus);
+    own.pays = i == *plan.fewest || pays(own, plan.counts[*plan.best]);
+    // Whoever stops at the first that does not pay, stops.
+    if (own.pays &&
+        std::ranges::none_of(plan.counts.begin() + static_cast<std::ptrdiff_t>(*plan.fewest),
+                             plan.counts.begin() + static_cast<std::ptrdiff_t>(i),
+                             [](const PlannedCount& c) { return c.best() != nullptr && !c.pays; }))
+      plan.best = i;
+  }
+}
+
+void add_verdict(PlannedCounts& plan) {
+  if (!plan.fewest) {
+    plan.verdict.emplace_back("nothing fits on any of these numbers of GPUs");
+    return;
+  }
+  const PlannedCount& best = plan.counts[*plan.best];
+  const PlannedCount& fewest = plan.counts[*plan.fewest];
+  const auto stop =
+      std::ranges::find_if(plan.counts, [](const PlannedCount& c) { return c.best() != nullptr && !c.pays; });
+  if (fewest.gpus > plan.counts.front().gpus)
+    plan.verdict.push_back(fmt::format("the fewest that fit are {}", counted(fewest.gpus, "GPU")));
+  if (plan.best != plan.fewest)
+    plan.verdict.push_back(
+        fmt::format("more GPUs pay up to {}: {}, with {:.0f} % of the fewest's tokens a GPU", best.gpus,
+                    times(best, fewest), 100 * best.efficiency));
+  if (stop != plan.counts.end())
+    plan.verdict.push_back(
+        fmt::format("from {} on they do not: {}", counted(stop->gpus, "GPU"), times(*stop, best)));
+  else if (plan.best != plan.fewest || plan.counts.size() > 1)
+    plan.verdict.emplace_back("none of these numbers is too many");
+}
+
+}  // namespace
+
+PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numbers,
+                          const LayoutRequest& request, const Progress& progress) {
+  PlannedCounts out;
+  const auto samples = static_cast<double>(scenario.workload.data.samples);
+  out.is_run = samples > 0;
+  out.tokens =
+      out.is_run ? samples * scenario.epochs * static_cast<double>(scenario.parallel->sequence) : kUsualRun;
+  LayoutRequest own = request;
+  own.on_other_machines = request.on_other_machines && numbers.size() == 1;
+  if (own.global_batch == 0) own.global_batch = usual_batch(*scenario.parallel, numbers.back());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    own.gpus = numbers[i];
+    const auto share = [&](double done) {
+      if (progress) progress((static_cast<double>(i) + done) / static_cast<double>(numbers.size()));
+    };
+    out.counts.push_back(planned(scenario, own, out.tokens, share));
+  }
+  // One number alone is refused as it would be elsewhere.
+  if (numbers.size() == 1 && out.counts.front().search.possible == 0)
+    throw InputError(out.counts.front().search.why_none, kMoreDivisors);
+  settle(out);
+  add_verdict(out);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,40 @@
+// Several numbers of GPUs: the best layout of each, what it costs, and from where on more do not pay.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/search/layouts.hpp"
+
+namespace foretrain {
+
+struct PlannedCount {
+  int gpus = 1, nodes = 1;
+  LayoutSearch search;      ///< without layouts where nothing divides or fits: its why_none
+  double tokens_per_s = 0;  ///< of the first layout, all GPUs
+  double run_s = 0;         ///< for PlannedCounts::tokens
+  double gpu_hours = 0;     ///< of that
+  double efficiency = 0;    ///< tokens/s a GPU over that of the fewest GPUs that fit
+  bool pays = false;        ///< each doubling since the last that pays buys kPays or more
+  const ModelLayout* best() const { return search.layouts.empty() ? nullptr : &search.layouts.front(); }
+};
+
+/// A doubling of the GPUs pays when it is 1.4 times as fast, as in a balanced recommendation.
+inline constexpr double kPays = 0.7;
+
+struct PlannedCounts {
+  double tokens = 0;                  ///< of the run
+  bool is_run = false;                ///< the scenario's, else 10^12
+  std::vector<PlannedCount> counts;   ///< by growing number of GPUs
+  std::optional<std::size_t> fewest;  ///< place of the first that fits; none: nothing does
+  std::optional<std::size_t> best;    ///< of the last that pays
+  std::vector<std::string> verdict;   ///< sentences without full stop
+};
+
+/// All with one global batch: the request's, the scenario's, or the usual one of the largest number. Throws
+/// InputError where nothing divides any of them. Requires numbers that the cluster has, ascending.
+PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numbers,
+                          const LayoutRequest& request, const Progress& progress = nullptr);
+
+}  // namespace foretrain

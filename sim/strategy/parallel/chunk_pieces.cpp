@@ -1,0 +1,156 @@
+// Kernels by their models, exchanges by the links of their groups, calls by the framework's host times.
+#include "sim/strategy/parallel/chunk_pieces.hpp"
+
+#include <array>
+
+#include "sim/workload/device/traffic_time.hpp"
+
+namespace foretrain {
+
+namespace {
+
+RankGroup group_of(Along along) {
+  constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
+                                   RankGroup::expert, RankGroup::expert_tensor};
+  return kGroups[static_cast<std::size_t>(along)];
+}
+
+/// Prices steps on one GPU and its host.
+class StepPrices {
+ public:
+  explicit StepPrices(const TimingSite& site)
+      : site_(site), node_(site.cluster.node_spec(0)), kernels_(site.job.kernels()) {}
+
+  /// `is_wide`: products run in 16 bit whatever the job's precision.
+  PricedStep price(const LayerStep& step, bool is_wide) const;
+  std::vector<PricedStep> price(const std::vector<LayerStep>& steps, bool is_wide) const;
+
+ private:
+  double kernel_s(const LayerStep& step, bool is_wide) const;
+
+  const TimingSite& site_;
+  const NodeSpec& node_;
+  const LayerKernels& kernels_;
+};
+
+double StepPrices::kernel_s(const LayerStep& step, bool is_wide) const {
+  const KernelCalibration& calibration = site_.device.kernel;
+  switch (step.kind) {
+    case LayerStep::Kind::product: {
+      const bool widens = (step.is_half || is_wide) && is_narrow(site_.job.precision);
+      const KernelPrecision precision = widens ? KernelPrecision::bf16 : site_.job.precision;
+      return gemm_seconds(step.m, step.n, step.k, step.count, precision, node_.gpu, calibration);
+    }
+    case LayerStep::Kind::attention:
+      return flash_attention_seconds(step.attention, KernelPrecision::bf16, node_.gpu, calibration);
+    case LayerStep::Kind::bytes:
+      return memory_seconds(step.bytes, node_.gpu, calibration) + fixed_seconds(step.launches, calibration);
+    case LayerStep::Kind::exchange:
+      break;
+  }
+  return 0;
+}
+
+PricedStep StepPrices::price(const LayerStep& step, bool is_wide) const {
+  if (step.kind == LayerStep::Kind::exchange) {
+    const ExchangeTime& time = site_.exchanges.at(group_of(step.along), step.exchange, step.bytes);
+    const bool is_skewed = step.along == Along::tensor && site_.job.degrees.pipeline > 1;
+    const Time skew = is_skewed ? site_.job.skew() * site_.job.degrees.tensor : Time{};
+    return {seconds(time.seconds * step.exposed) + skew, site_.on_host_of_site(kernels_.exchange),
+            time.gpu_share, &step};
+  }
+  const Time host = kernels_.launch * step.launches + kernels_.python_function * step.python;
+  return {seconds(kernel_s(step, is_wide) * site_.device.kernel.time_scale * site_.kernel_factor),
+          site_.on_host_of_site(host), 0, &step};
+}
+
+std::vector<PricedStep> StepPrices::price(const std::vector<LayerStep>& steps, bool is_wide) const {
+  std::vector<PricedStep> out;
+  for (const LayerStep& step : steps) out.push_back(price(step, is_wide));
+  return out;
+}
+
+}  // namespace
+
+PassStream stream_of(Along along) {
+  return static_cast<PassStream>(static_cast<std::size_t>(along) - static_cast<std::size_t>(Along::tensor));
+}
+
+PassCharge charge_of(Along along) {
+  if (along == Along::tensor) return PassCharge::tensor;
+  return along == Along::context ? PassCharge::context : PassCharge::expert;
+}
+
+Time TimingSite::on_host_of_site(Time reference) const {
+  if (job.cuda_graphs) return Time{};
+  const Host& host = cluster.node_spec(0).host;
+  return seconds(to_seconds(on_host(reference, host, device.host)) * host_factor);
+}
+
+double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts) {
+  if (!experts) return static_cast<double>(counts.attention + counts.dense);
+  const ExpertLayers& own = *job.shape.experts;
+  const double held = static_cast<double>(own.experts) * job.degrees.tensor /
+                          (job.degrees.expert * job.degrees.expert_tensor) +
+                      own.shared;
+  return static_cast<double>(counts.attention + counts.router) +
+         held * static_cast<double>(counts.one_expert);
+}
+
+const ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, bool is_layer, bool is_wide) {
+  const StepPrices prices(site_);
+  ChunkPiece& piece = sorts_.emplace_back();
+  piece.program = std::move(program), piece.is_layer = is_layer;
+  piece.parameters = parameters / site_.job.degrees.tensor;
+  piece.forward = prices.price(piece.program.forward, is_wide);
+  piece.backward = prices.price(piece.program.again, is_wide);
+  const std::vector<PricedStep> own = prices.price(piece.program.backward, is_wide);
+  piece.backward.insert(piece.backward.end(), own.begin(), own.end());
+  return &piece;
+}
+
+void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& counts) {
+  const LargeModelJob& job = site_.job;
+  const int recomputed = job.recomputed_layers > 0 ? job.recomputed_layers : chunk.layers;
+  std::array<const ChunkPiece*, 8> known{};  // with experts or without, wide or not, recomputed or not
+  for (int i = 0; i < chunk.layers; ++i) {
+    LayerSlice own = job.slice();
+    if (i >= recomputed) own.recompute = Recompute::none;
+    const bool is_wide = i >= chunk.layers - chunk.wide_layers;
+    if (is_wide && own.precision == KernelPrecision::fp4) own.precision = KernelPrecision::bf16;
+    const bool experts = i >= chunk.layers - chunk.expert_layers;
+    const ChunkPiece*& alike = known[(experts ? 4U : 0U) + (is_wide ? 2U : 0U) + (i >= recomputed ? 1U : 0U)];
+    if (alike == nullptr)
+      alike = add(layer_program(job.shape, own, experts, job.kernels()),
+                  dense_parameters(job, counts, experts), true, is_wide);
+    all_.push_back(alike);
+  }
+}
+
+void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
+  const LargeModelJob& job = site_.job;
+  if (job.next_tokens == 0) return;
+  const LayerSlice slice = job.slice();
+  const bool experts = has_expert_join(job);
+  const auto joined = 2.0 * static_cast<double>(job.shape.hidden * job.shape.hidden);
+  const std::array pieces{add(join_program(job.shape, slice, job.kernels()), joined, false),
+                          add(layer_program(job.shape, slice, experts, job.kernels()),
+                              dense_parameters(job, counts, experts), true),
+                          add(head_program(job.shape, slice, job.kernels()), 0, false)};
+  for (int i = 0; i < job.next_tokens; ++i) all_.insert(all_.end(), pieces.begin(), pieces.end());
+}
+
+ChunkPieces::ChunkPieces(const TimingSite& site, const StageChunk& chunk) : site_(site) {
+  const LargeModelJob& job = site.job;
+  const ParameterCount counts = parameters_of(job.shape);
+  if (chunk.embedding)
+    all_.push_back(add(embedding_program(job.shape, job.slice(), job.kernels()),
+                       static_cast<double>(counts.embedding), false));
+  add_layers(chunk, counts);
+  if (!chunk.head) return;
+  all_.push_back(
+      add(head_program(job.shape, job.slice(), job.kernels()), static_cast<double>(counts.head), false));
+  add_next_tokens(counts);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,68 @@
+// Kernels and exchanges of a chunk's passes by name, for traces.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/strategy/parallel/chunk_timing.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string exchange_text(const LayerStep& step) {
+  constexpr std::string_view kNames[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
+                                         "ring pass"};
+  constexpr std::string_view kAlong[] = {"", "tensor", "context", "expert", "expert tensor"};
+  return fmt::format("{} of {} among {} ranks", kNames[static_cast<std::size_t>(step.exchange)],
+                     to_string(Bytes{static_cast<std::int64_t>(step.bytes)}),
+                     kAlong[static_cast<std::size_t>(step.along)]);
+}
+
+std::string text_of_step(const LayerStep& step) {
+  switch (step.kind) {
+    case LayerStep::Kind::product:
+      return fmt::format("product {} x {} x {}{}", step.m, step.n, step.k,
+                         step.count > 1 ? fmt::format(", {} of them", step.count) : "");
+    case LayerStep::Kind::attention:
+      return "attention";
+    case LayerStep::Kind::bytes:
+      return step.launches > 1 ? fmt::format("{} other kernels", step.launches) : "other kernel";
+    case LayerStep::Kind::exchange:
+      return exchange_text(step);
+  }
+  return {};
+}
+
+/// What of the tasks ran between two moments, counted from the first, `factor` times as long.
+std::vector<PassSpan> spans_between(const SimulatedPasses& ran, Time from, Time until, double factor) {
+  const std::vector<Task>& tasks = ran.writer.pass().graph().tasks();
+  std::vector<PassSpan> out;
+  for (const WrittenTask& written : ran.writer.written()) {
+    const Span& span = ran.timeline.spans[written.task];
+    const Time begin = std::max(span.start, from), end = std::min(span.end, until);
+    if (end <= begin) continue;
+    out.push_back({static_cast<PassCharge>(tasks[written.task].account),
+                   written.step != nullptr ? text_of_step(*written.step) : std::string(written.what),
+                   factor * to_seconds(begin - from), factor * to_seconds(end - from)});
+  }
+  return out;
+}
+
+}  // namespace
+
+ChunkSpans ChunkTimer::spans(const StageChunk& chunk, bool from_idle) {
+  const ChunkPieces pieces(site_, chunk);
+  if (pieces.in_order().empty()) return {};
+  const ChunkTime& wanted = at(chunk, from_idle);
+  const SimulatedPasses ran(site_, pieces, from_idle);
+  const Time begin = ran.timeline.end_of(ran.begin), middle = ran.timeline.end_of(ran.middle),
+             end = ran.timeline.end_of(ran.end);
+  const auto factor = [](double total, Time simulated) {
+    return simulated > Time{} ? total / to_seconds(simulated) : 1.0;
+  };
+  return {spans_between(ran, begin, middle, factor(wanted.forward.total, middle - begin)),
+          spans_between(ran, middle, end, factor(wanted.backward.total, end - middle))};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,27 @@
+// Sums of passes, and all-to-alls behind the kernels of another micro-batch.
+#include <algorithm>
+
+#include "sim/strategy/parallel/chunk_timing.hpp"
+
+namespace foretrain {
+
+PassTime& PassTime::operator+=(const PassTime& other) {
+  total += other.total, compute += other.compute, host += other.host;
+  tensor += other.tensor, context += other.context, expert += other.expert, data += other.data;
+  return *this;
+}
+
+void hide_expert_exchanges(ChunkTime& time, double gpu_share) {
+  PassTime &forward = time.forward, &backward = time.backward;
+  const double exchanges = forward.expert + backward.expert;
+  const double kernels = forward.compute + backward.compute;
+  if (exchanges <= 0 || kernels <= 0) return;
+  const double hidden = std::min(exchanges, kernels);
+  for (PassTime* pass : {&forward, &backward}) {
+    const double away = hidden * pass->expert / exchanges;
+    const double slower = hidden * gpu_share * pass->compute / kernels;
+    pass->expert -= away, pass->compute += slower, pass->total += slower - away;
+  }
+}
+
+}  // namespace foretrain

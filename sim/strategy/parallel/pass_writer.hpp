@@ -1,0 +1,47 @@
+// Writes passes of a chunk's pieces as tasks of one GPU.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/strategy/parallel/chunk_pieces.hpp"
+#include "sim/strategy/parallel/pass_graph.hpp"
+
+namespace foretrain {
+
+/// What a task is: a step of a layer, or what sharded parameters need.
+struct WrittenTask {
+  TaskId task = kNone;
+  const LayerStep* step = nullptr;  ///< nullptr: see `what`
+  std::string_view what{};
+};
+
+/// With what sharded parameters need: each piece's are gathered while the one before it runs, and its
+/// gradients scattered behind it. Both must outlive it.
+class PassWriter {
+ public:
+  PassWriter(const TimingSite& site, const ChunkPieces& pieces, int passes);
+
+  TaskId forward();
+  TaskId backward(bool is_last);
+  PassGraph& pass() { return pass_; }
+  const PassGraph& pass() const { return pass_; }
+  /// Kernels and exchanges, in the order of their calls.
+  const std::vector<WrittenTask>& written() const { return written_; }
+
+ private:
+  TaskId gather(const ChunkPiece& piece);
+  TaskId scatter(const ChunkPiece& piece);
+  void run(const std::vector<PricedStep>& steps, std::size_t again);
+  /// A layer's activations to the host's memory or back, beside the kernels; none where they stay.
+  TaskId copied(const ChunkPiece& piece, PassStream stream, TaskId after);
+  PassGraph::Exchange sharded(RankGroup group, Exchange exchange, PassStream stream, double bytes);
+
+  const TimingSite& site_;
+  const ChunkPieces& pieces_;
+  PassGraph pass_;
+  Time call_{}, layer_call_{};
+  std::vector<WrittenTask> written_;
+};
+
+}  // namespace foretrain
