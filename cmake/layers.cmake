@@ -24,6 +24,12 @@ endif()
 set(FORETRAIN_PACKAGES_app CLI11::CLI11)
 # Only `serve` needs it, which says so where it is missing.
 find_library(HTTPLIB cpp-httplib)
+# Only sweeps need it, which say so where it is missing.
+if(NOT EMSCRIPTEN)
+  find_package(SQLite3 QUIET)
+  find_package(Threads REQUIRED)
+  list(APPEND FORETRAIN_PACKAGES_app Threads::Threads)
+endif()
 
 # Half of a small file's compilation is headers, so several sources make one unit; those that use an expensive library share the first.
 function(foretrain_compile_together target)
@@ -128,8 +134,16 @@ if(TARGET foretrain_app)
     target_link_libraries(foretrain_app PRIVATE ${HTTPLIB})
   endif()
 endif()
+# The doors to SQLite and to Boost's sequences, each by itself: their packages change no other file's compilation.
+set(sql_source ${PROJECT_SOURCE_DIR}/sim/scenario/sweep/sql.cpp)
+set(sobol_source ${PROJECT_SOURCE_DIR}/sim/scenario/sweep/sample_points.cpp)
+set_source_files_properties(${sql_source} ${sobol_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+if(TARGET foretrain_scenario AND SQLite3_FOUND)
+  set_source_files_properties(${sql_source} PROPERTIES COMPILE_DEFINITIONS FORETRAIN_SQLITE)
+  target_link_libraries(foretrain_scenario PRIVATE ${SQLite3_LIBRARIES})
+endif()
 if(TARGET foretrain_scenario)
-  target_include_directories(foretrain_scenario SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR})
+  target_include_directories(foretrain_scenario SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR} ${Boost_INCLUDE_DIRS} ${SQLite3_INCLUDE_DIRS})
 endif()
 # Alone in its object file, so that a program with a catalog of its own (cmake/toy_strategy.cmake) leaves it in the library.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/sim/strategy/catalog.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -75,6 +75,11 @@ set_tests_properties("serve: requests are answered or refused, and the server li
 add_test(NAME "faults: outputs are whole or as before, and the same everywhere"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/faults/output_faults.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("faults: outputs are whole or as before, and the same everywhere" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
+# Whether sweeps that are killed at random moments come to the rows of unbroken ones; by hand with `--sweeps 1000 --cases 500 --kinds 20`.
+add_test(NAME "sweep: killed runs and merges end with the rows of unbroken ones"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/kill_sweeps.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("sweep: killed runs and merges end with the rows of unbroken ones"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)

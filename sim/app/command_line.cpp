@@ -16,6 +16,7 @@
 #include "sim/app/options/export_options.hpp"
 #include "sim/app/options/model_options.hpp"
 #include "sim/app/options/plan_options.hpp"
+#include "sim/app/options/sweep_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/trace_options.hpp"
 #include "sim/app/options/training_options.hpp"
@@ -42,6 +43,7 @@ constexpr int kUsageError = 2;
 struct Options {
   TrainingOptions training;
   PlanOptions plan;
+  SweepOptions sweep;
   CollectiveCommand collective;
   ListCommand list;
   ServeCommand serve;
@@ -259,10 +261,11 @@ void declare(CLI::App& app, Options& options) {
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or "
-      "written).");
+      "written), 130 interrupted.");
   add_predict(app, options.training);
   add_compare(app, options.training);
   add_plan(app, options.plan);
+  add_sweep(app, options.sweep);
   add_collective(app, options.collective);
   add_list(app, options);
   add_topology(app, options.topology);

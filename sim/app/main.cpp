@@ -12,12 +12,13 @@
 
 #include "sim/app/command_line.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/interrupted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/terminal.hpp"
 
 namespace {
 
-constexpr int kWrongInput = 1, kWorldFailed = 3;
+constexpr int kWrongInput = 1, kWorldFailed = 3, kInterrupted = 130;
 /// Of free memory at the end of the heap, and by how much the heap grows; chosen.
 [[maybe_unused]] constexpr int kKeptBytes = std::numeric_limits<int>::max(), kTakenAtOnce = 16 << 20;
 
@@ -80,6 +81,8 @@ int main(int argc, char** argv) {
     return finish(foretrain::run_command_line(argc, argv));
   } catch (const foretrain::InputError& error) {
     return fail(error.what(), kWrongInput);
+  } catch (const foretrain::Interrupted& interrupted) {
+    return fail(interrupted.what() + std::string("\n"), kInterrupted);
   } catch (const std::bad_alloc&) {
     return fail("error: out of memory\n", kWorldFailed);
   } catch (const std::exception& error) {

@@ -15,15 +15,16 @@ ProgressLine::ProgressLine(const std::string& what)
     : what_(printable(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 /// \x1b[K clears the rest of the line, which may have been longer.
-void ProgressLine::show(double done) {
+void ProgressLine::show(double done, const std::string& beside) {
   using namespace std::chrono_literals;
   const auto now = Clock::now();
   if (!on_terminal_ || now - start_ < 1s || now - last_ < 100ms) return;
   last_ = now;
   shown_ = true;
   const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * 30);
-  fmt::print(stderr, "\r\x1b[K{} [{:<30}] {:3.0f} %", what_,
-             std::string(static_cast<std::size_t>(filled), '='), 100 * done);
+  fmt::print(stderr, "\r\x1b[K{} [{:<30}] {:3.0f} %{}{}", what_,
+             std::string(static_cast<std::size_t>(filled), '='), 100 * done, beside.empty() ? "" : "  ",
+             beside);
   std::fflush(stderr);
 }
 

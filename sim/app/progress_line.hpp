@@ -14,8 +14,8 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  /// `done` in 0..1.
-  void show(double done);
+  /// `done` in 0..1; `beside`: what else there is to say.
+  void show(double done, const std::string& beside = "");
   void clear();
 
  private:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/study_options.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -30,9 +31,9 @@ const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std
   return find_strategy(otherwise);
 }
 
-bool applies(const StudyAxis& axis, const StrategyEntry* strategy) {
-  return strategy == nullptr || axis.key == "strategy.name" || !axis.key.starts_with("strategy.") ||
-         has_option(*strategy, axis.key);
+bool applies(std::string_view key, const StrategyEntry* strategy) {
+  return strategy == nullptr || key == "strategy.name" || !key.starts_with("strategy.") ||
+         has_option(*strategy, key);
 }
 
 /// Counts on; false after the last combination.
@@ -46,6 +47,10 @@ bool advance(const Study& study, std::vector<std::size_t>& digits) {
 
 }  // namespace
 
+bool is_option_of(const std::string& strategy, std::string_view key) {
+  return applies(key, find_strategy(strategy));
+}
+
 std::vector<StudyPoint> study_points(const Study& study, const std::string& strategy) {
   std::vector<StudyPoint> points;
   std::vector<std::size_t> digits(study.axes.size(), 0);
@@ -54,7 +59,7 @@ std::vector<StudyPoint> study_points(const Study& study, const std::string& stra
     StudyPoint point;
     bool repeats = false;
     for (std::size_t i = 0; i < study.axes.size(); ++i) {
-      const bool is_set = applies(study.axes[i], entry);
+      const bool is_set = applies(study.axes[i].key, entry);
       repeats = repeats || (!is_set && digits[i] > 0);
       point.push_back(is_set ? study.axes[i].values[digits[i]] : Value{});
     }

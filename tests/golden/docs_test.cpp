@@ -4,11 +4,11 @@
 // Commands are the lines of ```console and ```sh blocks that call foretrain. They run in a folder that looks
 // like the root of the source tree, where they may write. <!-- expect 1 --> above a block says how its
 // commands end, ```console-error that they fail.
-// <!-- scenario -->, <!-- model -->, <!-- cluster --> or <!-- provenance --> above a ```toml block has it
-// read; a file name in the comment, as in <!-- scenario my.toml -->, puts it where the commands below find
-// it. Below <!-- output: foretrain … --> (or tools/…) stands what that prints, and below <!-- image:
-// foretrain … --> the picture that it draws with --svg. Each page is a test of its own (cmake/tests.cmake),
-// which names it in the environment.
+// <!-- scenario -->, <!-- model -->, <!-- cluster -->, <!-- sweep --> or <!-- provenance --> above a ```toml
+// block has it read; a file name in the comment, as in <!-- scenario my.toml -->, puts it where the commands
+// below find it. Below <!-- output: foretrain … --> (or tools/…) stands what that prints, and below <!--
+// image: foretrain … --> the picture that it draws with --svg. Each page is a test of its own
+// (cmake/tests.cmake), which names it in the environment.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -82,6 +82,8 @@ std::string reading_command(const std::string& kind, const std::string& file) {
   if (kind == "scenario") return "foretrain predict ./" + file;
   if (kind == "model") return "foretrain predict --model ./" + file + " --cluster star-1gpu --gpus 1";
   if (kind == "cluster") return "foretrain topology check ./" + file;
+  // Asks for a script, which reads the sweep and times some cases.
+  if (kind == "sweep") return "foretrain sweep submit ./" + file + " --slurm";
   if (kind == "provenance") return "foretrain validate docs/measured/puhti.csv --provenance ./" + file;
   return "";
 }

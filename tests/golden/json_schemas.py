@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
@@ -68,6 +69,9 @@ COMMANDS = [
     "trace diff docs/tutorials/traces/rank0.json.gz --cluster mahti --model resnet50 --batch 8",
 ]
 
+SWEEP = 'scenario = "workshop-mnist-ddp"\n[axes]\nbatch = [64, 128]\ngpus = [1, 2, 1000000]\n'
+SWEEP_COMMANDS = ["status {}", "show {}", "show {} --pareto total_s,gpu_hours", "show {} --effects step_s", "show {} --failed"]
+
 
 def closed(schema):
     """The same schema where a key that it does not name is a mistake."""
@@ -100,10 +104,24 @@ def printed_by(binary, root, command):
     return json.loads(run.stdout)
 
 
+def swept(binary, root, folder):
+    """Commands about a database that is made in the folder."""
+    sweep, database = folder / "sweep.toml", folder / "sweep.sqlite"
+    sweep.write_text(SWEEP, encoding="utf-8")
+    environment = {**os.environ, "FORETRAIN_PATH": str(root)}
+    subprocess.run([binary, "sweep", "run", sweep, "--db", database, "--quiet"], env=environment, check=True)
+    return ["sweep " + command.format(database) for command in SWEEP_COMMANDS]
+
+
 def main(binary, root):
+    with tempfile.TemporaryDirectory() as folder:
+        return checked(binary, root, COMMANDS + swept(binary, root, pathlib.Path(folder)))
+
+
+def checked(binary, root, commands):
     schemas = read_schemas(root / "docs/reference/schema")
     unused, mistakes = set(schemas), 0
-    for command in COMMANDS:
+    for command in commands:
         output = printed_by(binary, root, command)
         name = output["schema"].removeprefix("foretrain.").split("/")[0] + ".json"
         unused.discard(name)

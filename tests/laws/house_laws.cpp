@@ -30,16 +30,17 @@ const Rooms& rooms() {
       {"workload", {"device", "layers", "lowering", "recorded", "tape", "transformer"}},
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "parallel", "process", "replicas", "servers", "step", "zero"}},
-      {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
+      {"scenario", {"calibration", "csv", "layers", "schema", "sections", "sweep", "toml"}},
       {"import",
        {"accounting", "detection", "jobs", "logs", "machines", "models", "networks", "settings", "traces"}},
       {"analysis",
-       {"advice", "collective", "evidence", "explanation", "fit", "search", "step", "traces", "uncertainty",
-        "validation"}},
+       {"advice", "collective", "evidence", "explanation", "fit", "search", "step", "sweep", "traces",
+        "uncertainty", "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "model", "page",
-        "plan", "prediction", "simulators", "study", "topology", "traces", "validation", "workshop"}},
-      {"app", {"options", "pages"}},
+        "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
+        "workshop"}},
+      {"app", {"options", "pages", "sweep"}},
   };
   return plan;
 }

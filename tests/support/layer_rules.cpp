@@ -38,7 +38,9 @@ struct Door {
 const std::vector<Door>& doors() {
   static const std::vector<Door> rows{
       {"toml++/", {"sim/scenario/toml/reader.cpp"}},
-      {"boost/", {"sim/cluster/", "sim/import/accounting/base64.cpp"}},
+      {"boost/",
+       {"sim/cluster/", "sim/import/accounting/base64.cpp", "sim/scenario/sweep/sample_points.cpp"}},
+      {"sqlite3", {"sim/scenario/sweep/sql.cpp"}},
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
       {"httplib", {"sim/app/web_server.cpp"}},

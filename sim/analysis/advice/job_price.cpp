@@ -11,13 +11,13 @@ namespace foretrain {
 namespace {
 
 /// Steps of a confirming run: some to warm up, then enough for a minute, and not for ever.
-constexpr int kWarmUpSteps = 20, kFewestSteps = 50, kMostSteps = 5000;
+constexpr int kStepsBefore = 20, kFewestSteps = 50, kMostSteps = 5000;
 constexpr double kMeasured_s = 60;
 ConfirmingRun confirming_run(const Scenario& scenario, JobOption job) {
   ConfirmingRun run;
   const double step_s = job.point.step_s;
   run.steps =
-      kWarmUpSteps + static_cast<int>(std::clamp<double>(kMeasured_s / step_s, kFewestSteps, kMostSteps));
+      kStepsBefore + static_cast<int>(std::clamp<double>(kMeasured_s / step_s, kFewestSteps, kMostSteps));
   run.duration_s = job.point.overhead.startup_s + run.steps * step_s;
   job.time_limit_s = time_limit_s(run.duration_s);
   run.plan = plan_of(scenario, job);

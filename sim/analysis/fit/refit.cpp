@@ -16,7 +16,7 @@ constexpr double kFurthest = 5;
 constexpr double kFollows = 1e-3;
 
 /// No fit makes a prediction shorter than this part of it.
-constexpr double kShortest = 0.01;
+constexpr double kShortestTime = 0.01;
 
 /// A time is a sum: of a constant that makes the share s of it, x adds s (exp(x) - 1); of a rate, whose time
 /// is its inverse, likewise with -x.
@@ -54,7 +54,7 @@ double residual_at(const RefitProblem& problem, std::size_t row, const std::vect
   double longer = 1;
   for (std::size_t i = 0; i < problem.constants.size(); ++i)
     longer += added_share(problem.constants[i], problem.constants[i].slope[row], x[i]);
-  return problem.residuals[row] + std::log(std::max(kShortest, longer));
+  return problem.residuals[row] + std::log(std::max(kShortestTime, longer));
 }
 
 std::vector<double> refitted(const RefitProblem& problem, const std::vector<bool>& is_seen) {

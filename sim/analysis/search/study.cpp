@@ -22,14 +22,6 @@ namespace {
 
 constexpr std::size_t kMostWarnings = 20;
 
-std::string refusal(const Scenario& scenario, int gpus) {
-  const std::int64_t size = gpus_of_job(scenario);
-  if (gpus > size) return fmt::format("cluster {} has {}", scenario.cluster.name, counted(size, "GPU"));
-  if (gpus > scenario.global_batch.value_or(gpus))
-    return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
-  return why_not_together(scenario, gpus);
-}
-
 class StudyRunner {
  public:
   StudyRunner(const StudyQuestion& question, const Progress& progress)
@@ -82,7 +74,7 @@ class StudyRunner {
     for (const std::string& warning : scenario.warnings) warn(warning);
     const std::vector<int> all = asked_of(group, scenario);
     int most = is_anchored(scenario) ? own_.anchor->gpus : 1;
-    for (const int gpus : all) most = refusal(scenario, gpus).empty() ? std::max(most, gpus) : most;
+    for (const int gpus : all) most = why_not_on(scenario, gpus).empty() ? std::max(most, gpus) : most;
     PointPredictor predictor(scenario, most);
     if (is_anchored(scenario)) predictor.set_device(anchored_->device);
     Intervals intervals = intervals_of(predictor);
@@ -95,7 +87,8 @@ class StudyRunner {
   /// The measurement serves combinations that could have run it.
   Intervals intervals_of(PointPredictor& predictor) const {
     const Scenario& scenario = predictor.simulator().scenario();
-    if (!is_anchored(scenario) || !refusal(scenario, own_.anchor->gpus).empty()) return Intervals(predictor);
+    if (!is_anchored(scenario) || !why_not_on(scenario, own_.anchor->gpus).empty())
+      return Intervals(predictor);
     return Intervals(predictor, parts_of(*anchored_), own_.anchor->gpus);
   }
 
@@ -125,7 +118,7 @@ class StudyRunner {
   }
 
   StudyRow row(PointPredictor& predictor, Intervals& intervals, std::size_t point, int gpus) {
-    StudyRow row{question_.points[point], refusal(predictor.simulator().scenario(), gpus), gpus, {}};
+    StudyRow row{question_.points[point], why_not_on(predictor.simulator().scenario(), gpus), gpus, {}};
     if (!row.why_not.empty()) return row;
     try {
       Decisions decisions;
@@ -189,6 +182,14 @@ class StudyRunner {
 };
 
 }  // namespace
+
+std::string why_not_on(const Scenario& scenario, int gpus) {
+  const std::int64_t size = gpus_of_job(scenario);
+  if (gpus > size) return fmt::format("cluster {} has {}", scenario.cluster.name, counted(size, "GPU"));
+  if (gpus > scenario.global_batch.value_or(gpus))
+    return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
+  return why_not_together(scenario, gpus);
+}
 
 bool varies(const StudyResult& study, std::string_view key) {
   return std::any_of(study.axes.begin(), study.axes.end(),

@@ -53,6 +53,9 @@ struct StudyResult {
   std::string note{};
 };
 
+/// Why a scenario cannot run on so many GPUs; empty when it can.
+std::string why_not_on(const Scenario& scenario, int gpus);
+
 /// Whether an axis of the study has this key.
 bool varies(const StudyResult& study, std::string_view key);
 

@@ -35,10 +35,10 @@ constexpr Word<LlmFramework> kFrameworks[] = {
     {"megatron", LlmFramework::megatron_te},       {"nemo", LlmFramework::megatron_te},
     {"nvidia release", LlmFramework::megatron_te},
 };
-constexpr Word<KernelPrecision> kPrecisions[] = {
+constexpr Word<KernelPrecision> kRowPrecisions[] = {
     {"nvfp4", KernelPrecision::fp4}, {"fp8", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
 constexpr Word<Recompute> kRecomputes[] = {{"full", Recompute::full}, {"selective", Recompute::selective}};
-constexpr Word<ModelSharding> kShardings[] = {{"shard_grad_op", ModelSharding::parameters},
+constexpr Word<ModelSharding> kRowShardings[] = {{"shard_grad_op", ModelSharding::parameters},
                                               {"zero3", ModelSharding::parameters},
                                               {"fsdp", ModelSharding::parameters},
                                               {"zero2", ModelSharding::gradients},
@@ -127,9 +127,9 @@ LargeModelJob job_of(const LargeModelMeasurement& row, const TransformerShape& s
   LargeModelJob job;
   job.shape = shape, job.sequence = row.seq_len.value_or(shape.sequence);
   job.framework = find_word(kFrameworks, row.framework).value_or(LlmFramework::megatron_te);
-  job.precision = find_word(kPrecisions, row.precision).value_or(KernelPrecision::bf16);
+  job.precision = find_word(kRowPrecisions, row.precision).value_or(KernelPrecision::bf16);
   job.recompute = find_word(kRecomputes, row.recompute).value_or(Recompute::none);
-  job.sharding = find_word(kShardings, row.sharding).value_or(ModelSharding::optimizer);
+  job.sharding = find_word(kRowShardings, row.sharding).value_or(ModelSharding::optimizer);
   job.shard_group = shard_group_of(row.sharding);
   Degrees& d = job.degrees;
   d.tensor = static_cast<int>(row.tp.value_or(1)), d.pipeline = static_cast<int>(row.pp.value_or(1));

@@ -143,12 +143,12 @@ void anchor_series(std::vector<ValidatedLargeModel>& points) {
   }
 }
 
-struct KeyRow {
+struct LargeModelKey {
   std::string_view name;
   std::string (*value)(const ValidatedLargeModel& p);
 };
 
-constexpr KeyRow kKeys[] = {
+constexpr LargeModelKey kLargeModelKeys[] = {
     {"class", [](const ValidatedLargeModel& p) { return p.tag; }},
     {"source", [](const ValidatedLargeModel& p) { return p.source; }},
     {"model", [](const ValidatedLargeModel& p) { return p.row->model; }},
@@ -215,7 +215,7 @@ LargeModelValidation validate_large_models(const std::vector<LargeModelMeasureme
 }
 
 const std::vector<std::string>& large_model_keys() {
-  static const std::vector<std::string> kNames = names_of_rows(kKeys);
+  static const std::vector<std::string> kNames = names_of_rows(kLargeModelKeys);
   return kNames;
 }
 
@@ -226,7 +226,7 @@ std::vector<ErrorGroup> group_large_models(
   for (const ValidatedLargeModel& p : validation.points) {
     if (p.row->step_s <= 0 || p.is_anchor) continue;
     std::vector<std::string> values;
-    for (const std::string& key : keys) values.push_back(find_row(kKeys, key)->value(p));
+    for (const std::string& key : keys) values.push_back(find_row(kLargeModelKeys, key)->value(p));
     errors[values].push_back(predicted(p) / p.row->step_s - 1);
   }
   std::vector<ErrorGroup> groups;

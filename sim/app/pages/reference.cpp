@@ -161,6 +161,8 @@ constexpr JsonReport kJsonReports[] = {
     {"calibration_check", "calibrate check"},
     {"trace", "trace show"},
     {"trace_difference", "trace diff"},
+    {"sweep_status", "sweep status"},
+    {"sweep_rows", "sweep show"},
 };
 
 std::string output_page() {

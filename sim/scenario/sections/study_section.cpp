@@ -36,15 +36,6 @@ std::vector<std::string> known_names() {
   return names;
 }
 
-/// Near names out of all, or else the short ones.
-std::string hint_for_study_key(const std::string& name) {
-  if (!nearest_names(name, known_names()).empty()) return did_you_mean(name, known_names());
-  std::string known;
-  for (const StudyName& row : study_names())
-    known += fmt::format("{}{}", known.empty() ? "known: " : ", ", row.name);
-  return known;
-}
-
 bool same_value(const Value& a, const Value& b) {
   return a.data.index() == b.data.index() && text_of(a) == text_of(b);
 }
@@ -81,8 +72,8 @@ class StudyReader {
     if (entry.value.is_table()) return report_table(entry), "";
     std::string key =
         entry.key == "batch" && source_.has("model.global_batch") ? "model.global_batch" : entry.key;
-    for (const StudyName& row : study_names()) key = row.name == key ? std::string(row.key) : key;
-    if (find_key(key) == nullptr || !can_vary(key)) return report_unknown(entry), "";
+    key = varied_key(key);
+    if (key.empty()) return report_unknown(entry), "";
     const auto same = [&](const StudyAxis& axis) { return rival_of(axis.key) == rival_of(key); };
     const auto& axes = scenario_.study.axes;
     const auto first = std::find_if(axes.begin(), axes.end(), same);
@@ -237,6 +228,21 @@ const std::vector<StudyName>& study_names() {
       {"launch", "launch.with", "[\"torchrun\", \"python\"]"},
   };
   return names;
+}
+
+std::string varied_key(const std::string& name) {
+  std::string key = name;
+  for (const StudyName& row : study_names()) key = row.name == name ? std::string(row.key) : key;
+  return find_key(key) == nullptr || !can_vary(key) ? "" : key;
+}
+
+/// Near names out of all, or else the short ones.
+std::string hint_for_study_key(const std::string& name) {
+  if (!nearest_names(name, known_names()).empty()) return did_you_mean(name, known_names());
+  std::string known;
+  for (const StudyName& row : study_names())
+    known += fmt::format("{}{}", known.empty() ? "known: " : ", ", row.name);
+  return known;
 }
 
 void read_study(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {

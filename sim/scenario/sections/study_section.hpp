@@ -21,6 +21,11 @@ struct StudyName {
 /// "batch" is model.global_batch where the scenario has one.
 const std::vector<StudyName>& study_names();
 
+/// The scenario's key that a name of an axis means, short or dotted; empty where no such key may vary.
+std::string varied_key(const std::string& name);
+/// What may have been meant by a name that is none.
+std::string hint_for_study_key(const std::string& name);
+
 /// Reads [study] into `scenario`, whose strategy is known; axes whose key the command line sets are left out.
 /// Reports unknown keys, what is no list of plain values, repeated values and keys, options that none of the
 /// strategies has, and more than kMostCombinations.

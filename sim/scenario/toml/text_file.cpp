@@ -36,8 +36,9 @@ std::optional<FileMark> mark_of(const std::string& path) {
   return FileMark{status.st_dev, status.st_ino};
 }
 
+/// By this thread: those of a sweep read catalogs, and the one that writes has read its questions.
 std::vector<FileMark>& files_read() {
-  static std::vector<FileMark> marks;
+  thread_local std::vector<FileMark> marks;
   return marks;
 }
 

@@ -1,4 +1,5 @@
-// What the engine in a browser does without: YAML, whose library is not there. It says so.
+// What the engine in a browser does without: YAML, whose library is not there, and sweeps. It says so.
+#include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/import/jobs/yaml.hpp"
 
@@ -16,5 +17,19 @@ std::string write_yaml(const YamlNode&) {
   throw InputError("Kubernetes manifests are not written in a browser",
                    "`foretrain predict --recommend` writes them");
 }
+
+namespace {
+
+[[noreturn]] void refuse_sweeps() {
+  throw InputError("sweeps are not run in a browser", "`foretrain sweep` runs them");
+}
+
+}  // namespace
+
+void run_sweep_run(const SweepRunCommand&) { refuse_sweeps(); }
+void run_sweep_merge(const SweepMergeCommand&) { refuse_sweeps(); }
+void run_sweep_status(const SweepStatusCommand&) { refuse_sweeps(); }
+void run_sweep_submit(const SweepSubmitCommand&) { refuse_sweeps(); }
+void run_sweep_show(const SweepShowCommand&) { refuse_sweeps(); }
 
 }  // namespace foretrain

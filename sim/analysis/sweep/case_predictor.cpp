@@ -1,0 +1,133 @@
+// A case is read as a combination of a study is; the cluster's graph and its collectives come from the first
+// case that had the same.
+#include "sim/analysis/sweep/case_predictor.hpp"
+
+#include <algorithm>
+
+#include "sim/analysis/advice/job_resources.hpp"
+#include "sim/analysis/search/study.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Of different clusters; then all are forgotten.
+constexpr std::size_t kMostMachines = 64;
+/// Cases of one machine, after which it is built anew: it remembers every size of message that it was asked
+/// for.
+constexpr int kMostUses = 5000;
+
+Value number_value(double value) { return {value}; }
+Value whole_value(std::int64_t value) { return {value}; }
+Value known(double value) { return value > 0 ? Value{value} : Value{}; }
+Value of_run(const CaseResult& r, double value) { return r.knows_epochs ? Value{value} : Value{}; }
+
+void add_costs(const Scenario& scenario, CaseResult& result) {
+  if (!result.knows_epochs) return;
+  const PredictionPoint& p = result.point;
+  const Partition* partition = partition_for(scenario.cluster.site, p.gpus, p.nodes, p.total_s);
+  result.energy_kwh = node_energy_kwh(scenario, partition, p);
+  result.cost = billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
+}
+
+}  // namespace
+
+const std::vector<CaseFigure>& case_figures() {
+  using R = const CaseResult&;
+  static const std::vector<CaseFigure> figures{
+      {"nodes", "INTEGER", "nodes that the GPUs are on", [](R r) { return whole_value(r.point.nodes); }},
+      {"batch_per_gpu", "INTEGER", "samples of a GPU and micro-step",
+       [](R r) { return whole_value(r.point.batch_per_gpu); }},
+      {"global_batch", "INTEGER", "samples of a step", [](R r) { return whole_value(r.point.global_batch); }},
+      {"steps_per_epoch", "INTEGER", "steps of an epoch",
+       [](R r) { return whole_value(r.point.steps_per_epoch); }},
+      {"step_s", "REAL", "seconds of a step", [](R r) { return number_value(r.point.step_s); }},
+      {"samples_per_s", "REAL", "samples a second", [](R r) { return number_value(r.point.samples_per_s); }},
+      {"speedup", "REAL", "over one GPU of the same case", [](R r) { return number_value(r.point.speedup); }},
+      {"efficiency", "REAL", "speedup over the number of GPUs",
+       [](R r) { return number_value(r.point.efficiency); }},
+      {"epoch_s", "REAL", "seconds of an epoch", [](R r) { return of_run(r, r.point.epoch_s); }},
+      {"total_s", "REAL", "seconds of the run", [](R r) { return of_run(r, r.point.total_s); }},
+      {"gpu_hours", "REAL", "GPU-hours of the run", [](R r) { return of_run(r, r.point.gpu_hours); }},
+      {"energy_kwh", "REAL", "kWh of the GPUs and their share of the nodes",
+       [](R r) { return known(r.energy_kwh); }},
+      {"cost", "REAL", "of the run, in the unit of the cluster's billing", [](R r) { return known(r.cost); }},
+      {"memory_bytes", "INTEGER", "of a GPU", [](R r) { return whole_value(r.point.memory.total().count); }},
+      {"fits", "INTEGER", "1: into the memory of a GPU",
+       [](R r) { return whole_value(r.point.fits() ? 1 : 0); }},
+  };
+  return figures;
+}
+
+SweptScenario swept_scenario(const SourceText& source) {
+  SweptScenario out{source, {}, std::nullopt};
+  if (source.text.empty()) return out;
+  out.own = read_scenario(source, {});
+  if (!out.own.anchor) return out;
+  const PointPredictor base(out.own, std::max(out.own.gpus.back(), out.own.anchor->gpus));
+  out.anchored = fit_anchor(base.simulator(), base.device(), *out.own.anchor);
+  return out;
+}
+
+Scenario CasePredictor::read(const std::vector<StudySetting>& settings) {
+  ScenarioOverrides overrides;
+  overrides.combination = settings;
+  return scenario_.source.text.empty() ? make_scenario(overrides, opened_)
+                                       : read_scenario(scenario_.source, overrides, opened_);
+}
+
+bool CasePredictor::is_anchored(const Scenario& scenario) const {
+  return scenario_.anchored && scenario.model.name == scenario_.own.model.name &&
+         scenario.cluster.name == scenario_.own.cluster.name;
+}
+
+const PointPredictor& CasePredictor::machine_of(const Scenario& scenario, const std::string& machine,
+                                                int most_gpus) {
+  const auto known = machines_.find(machine);
+  const bool serves = known != machines_.end() && known->second.most_gpus >= most_gpus;
+  if (serves && ++known->second.uses < kMostUses) return *known->second.points;
+  if (machines_.size() >= kMostMachines) machines_.clear();
+  machines_.erase(machine);
+  Machine& made = machines_[machine];
+  made.scenario = scenario, made.most_gpus = most_gpus;
+  made.points = std::make_unique<PointPredictor>(made.scenario, most_gpus);
+  return *made.points;
+}
+
+CaseResult CasePredictor::result(PointPredictor& points, const Scenario& scenario, int gpus) const {
+  CaseResult out;
+  out.why_not = why_not_on(scenario, gpus);
+  if (!out.why_not.empty()) return out;
+  try {
+    Decisions none;
+    const double one = points.throughput(1).samples_per_s;
+    out.point = points.point(gpus, none);
+    out.point.speedup = out.point.samples_per_s / one;
+    out.point.efficiency = out.point.speedup / gpus;
+    out.knows_epochs = scenario.workload.data.samples > 0;
+    if (out.point.steps_per_epoch == 0) out.why_not = "an epoch has no step: drop_last leaves no full batch";
+    add_costs(scenario, out);
+  } catch (const InputError& error) {
+    out.why_not = error.first_message();
+  }
+  return out;
+}
+
+std::vector<CaseResult> CasePredictor::predict(const std::vector<StudySetting>& settings,
+                                               const std::string& machine, const std::vector<int>& gpus) {
+  std::vector<CaseResult> out;
+  try {
+    const Scenario scenario = read(settings);
+    int most = 1;
+    for (const int number : gpus) most = why_not_on(scenario, number).empty() ? std::max(most, number) : most;
+    PointPredictor points(scenario, machine_of(scenario, machine, most));
+    points.set_device(is_anchored(scenario) ? scenario_.anchored->device : default_device_model(scenario));
+    for (const int number : gpus) out.push_back(result(points, scenario, number));
+  } catch (const InputError& error) {
+    out.assign(gpus.size(), CaseResult{error.first_message(), {}, false, 0, 0});
+  }
+  return out;
+}
+
+}  // namespace foretrain

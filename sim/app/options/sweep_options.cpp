@@ -1,0 +1,191 @@
+// sweep run, merge, status, show, submit.
+#include "sim/app/options/sweep_options.hpp"
+
+#include <charconv>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/report/sweep/submission.hpp"
+#include "sim/report/sweep/sweep_reports.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr std::int64_t kMostShards = 1'000'000;
+
+/// "3/8".
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto [slash, problem] = std::from_chars(text.data(), end, shard.part);
+  const bool is_cut = problem == std::errc{} && slash != end && *slash == '/';
+  const auto [rest, other] =
+      is_cut ? std::from_chars(slash + 1, end, shard.of) : std::from_chars_result{text.data(), problem};
+  if (!is_cut || other != std::errc{} || rest != end || shard.part < 1 || shard.of < shard.part ||
+      shard.of > kMostShards)
+    throw InputError(fmt::format("--shard {} is no part of a whole", shortened(text, 40)),
+                     "as in --shard 3/8");
+  return shard;
+}
+
+void add_report_options(CLI::App& command, std::string& format, const std::vector<std::string>& formats,
+                        std::string& output) {
+  command.add_option("--format", format, joined(formats))
+      ->transform(one_of(formats))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
+}
+
+void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
+  CLI::App* command = sweep.add_subcommand(
+      "run", "Predict every case that is not in the database yet; what is killed goes on where it was");
+  SweepRunCommand& run = options.run;
+  command->add_option("SWEEP", run.sweep, "A file with axes, samples and conditions (docs/models/sweeps.md)")
+      ->required();
+  command->add_option("--db", run.database, "The SQLite file of its results; made if it is not there")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("-j,--threads", run.threads, "Threads; by default as many as there are processors")
+      ->check(CLI::Range(1, kMostThreads))
+      ->type_name("N");
+  command
+      ->add_option("--shard", options.shard, "Only this part of the cases, as in 3/8; each has its own file")
+      ->type_name("PART/ALL");
+  command->add_flag("--quiet", run.quiet, "No sentence at the end");
+  command->footer(
+      "Examples:\n  foretrain sweep run sweep.toml --db sweep.sqlite\n  foretrain sweep run sweep.toml --db "
+      "part3.sqlite --shard 3/8 -j 4");
+  command->callback([&options] {
+    if (!options.shard.empty()) options.run.shard = parse_shard(options.shard);
+    run_sweep_run(options.run);
+  });
+}
+
+void add_sweep_merge(CLI::App& sweep, SweepMergeCommand& merge) {
+  CLI::App* command = sweep.add_subcommand("merge", "Databases of one sweep joined into one file");
+  command->add_option("DATABASE", merge.databases, "Files of `sweep run`; some may be in it twice")
+      ->required();
+  command->add_option("-o,--output", merge.output, "The file; what is there is replaced when it is whole")
+      ->type_name("FILE")
+      ->required();
+  command->footer("Example:\n  foretrain sweep merge part1.sqlite part2.sqlite -o sweep.sqlite");
+  command->callback([&merge] { run_sweep_merge(merge); });
+}
+
+void add_sweep_status(CLI::App& sweep, SweepStatusCommand& status) {
+  CLI::App* command =
+      sweep.add_subcommand("status", "How many cases of each database are done, also while it is written");
+  command->add_option("DATABASE", status.databases, "Files of `sweep run`")->required();
+  add_report_options(*command, status.format, names_of_rows(kStateReports), status.output);
+  command->footer("Example:\n  foretrain sweep status part1.sqlite part2.sqlite");
+  command->callback([&status] { run_sweep_status(status); });
+}
+
+void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
+  CLI::App* command = sweep.add_subcommand(
+      "show", "Rows of a database: some, the best, those that no other beats; or what each axis does");
+  SweepQuestion& question = show.question;
+  command->add_option("DATABASE", show.database, "A file of `sweep run` or `sweep merge`")->required();
+  command
+      ->add_option(
+          "--where", question.where,
+          "Only cases of which this holds: an expression of SQL over axes and figures, as in \"gpus <= "
+          "8 AND fits\"")
+      ->type_name("SQL");
+  CLI::Option* best =
+      command
+          ->add_option("--best", question.best, "The smallest of this first, as in total_s or -samples_per_s")
+          ->type_name("SQL");
+  CLI::Option* pareto =
+      command
+          ->add_option("--pareto", question.pareto,
+                       "Those that no other case beats in all of these, as in total_s,gpu_hours,energy_kwh")
+          ->delimiter(',')
+          ->type_name("LIST")
+          ->excludes(best);
+  command
+      ->add_option("--effects", question.effects, "For each value of each axis the mean and the best of this")
+      ->type_name("SQL")
+      ->excludes(best)
+      ->excludes(pareto);
+  command->add_flag("--failed", question.failed, "Cases that cannot run, with their reasons");
+  command
+      ->add_option("--columns", question.columns,
+                   "What is shown, with commas; by default axes and usual figures")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command->add_option("--most", question.most, "So many rows")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  add_report_options(*command, show.format, names_of_rows(kAnswerReports), show.output);
+  command->footer(
+      "Examples:\n  foretrain sweep show sweep.sqlite --best total_s --where \"fits AND gpus <= 16\"\n  "
+      "foretrain "
+      "sweep show sweep.sqlite --pareto total_s,gpu_hours\n  foretrain sweep show sweep.sqlite --effects "
+      "total_s\n  foretrain sweep show sweep.sqlite --most 1000000 --format csv -o rows.csv");
+  command->callback([&show] { run_sweep_show(show); });
+}
+
+void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
+  CLI::App* command = sweep.add_subcommand(
+      "submit", "The script of a job array whose jobs run a shard each, with what a measured rate asks for");
+  command->add_option("SWEEP", submit.sweep, "The sweep's file")->required();
+  CLI::Option_group* engines = command->add_option_group("ENGINE");
+  engines->require_option(1);
+  for (const SweepEngine& engine : sweep_engines())
+    engines->add_flag_function(
+        fmt::format("--{}", engine.name),
+        [&submit, name = std::string(engine.name)](std::int64_t) { submit.engine = name; },
+        std::string(engine.meaning));
+  command->add_option("--shards", submit.shards, "So many jobs")
+      ->check(CLI::Range(std::int64_t{1}, kMostShards))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("-j,--threads", submit.threads, "Of each job")
+      ->check(CLI::Range(1, kMostThreads))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--db", submit.database,
+                   "What the files of results begin with, as in PREFIX-3.sqlite; by default the sweep's name")
+      ->type_name("PREFIX");
+  command->add_option("--image", submit.image, "Of Kubernetes: the container that has foretrain")
+      ->type_name("NAME");
+  command->add_option("--claim", submit.claim, "Of Kubernetes: the volume claim that is mounted as /sweep")
+      ->type_name("NAME");
+  CLI::Option* output =
+      command
+          ->add_option("-o,--output", submit.output, "Write the script to a file instead of standard output")
+          ->type_name("FILE");
+  command->add_flag("--now", submit.now, "Also hand the file in (sbatch, condor_submit, kubectl, flux)")
+      ->needs(output);
+  command->footer(
+      "Examples:\n  foretrain sweep submit sweep.toml --slurm --shards 8 -j 4 -o sweep.sbatch\n  foretrain "
+      "sweep "
+      "submit sweep.toml --htcondor --shards 100 -o sweep.sub --now");
+  command->callback([&submit] { run_sweep_submit(submit); });
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, SweepOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "sweep", "Predict thousands or millions of variants of a scenario, and ask about them");
+  command->require_subcommand(1);
+  add_sweep_run(*command, options);
+  add_sweep_status(*command, options.status);
+  add_sweep_show(*command, options.show);
+  add_sweep_merge(*command, options.merge);
+  add_sweep_submit(*command, options.submit);
+}
+
+}  // namespace foretrain

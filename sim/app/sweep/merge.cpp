@@ -1,0 +1,47 @@
+// sweep merge and sweep status: databases joined, and how far each is.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/app/sweep/sweep_commands.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/report/sweep/sweep_database.hpp"
+#include "sim/report/sweep/sweep_reports.hpp"
+
+namespace foretrain {
+
+namespace {
+
+SweepState state_of(const std::string& path) {
+  SqlFile file(path, SqlAccess::read);
+  const SweepHead head = read_sweep_head(file);
+  const Sweep sweep = kept_sweep(head);
+  SweepCases cases(sweep, head.strategy, {head.name, head.text});
+  SweepState state{path, head.name, head.version, head.shard, {}, cases.count(head.shard), head.rate};
+  state.done = file.integer_of("SELECT count(*) FROM cases");
+  state.failed = file.integer_of("SELECT count(*) FROM cases WHERE message IS NOT NULL");
+  return state;
+}
+
+}  // namespace
+
+void run_sweep_merge(const SweepMergeCommand& command) {
+  const MergeCounts counts = merge_sweeps(command.databases, command.output);
+  std::string text = fmt::format("{} of {}", counted(counts.rows, "case"),
+                                 counted(static_cast<std::int64_t>(command.databases.size()), "file"));
+  if (counts.repeated > 0) text += fmt::format(", {} of them in several", counts.repeated);
+  const SweepState state = state_of(command.output);
+  if (state.all.is_exact && state.done < state.all.cases)
+    text += fmt::format("; {} are missing", state.all.cases - state.done);
+  write_output("", fmt::format("{}: {}\n", text, command.output));
+}
+
+void run_sweep_status(const SweepStatusCommand& command) {
+  std::vector<SweepState> states;
+  for (const std::string& database : command.databases) states.push_back(state_of(database));
+  write_report(command.output, command.format, find_row(kStateReports, command.format)->write(states));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,154 @@
+// sweep run: sweep → scenario → cases that are left → threads → rows of a database, committed ten times a
+// second.
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sim/app/progress_line.hpp"
+#include "sim/app/sweep/case_threads.hpp"
+#include "sim/app/sweep/opened_sweep.hpp"
+#include "sim/app/sweep/sweep_commands.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/interrupted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+/// Between commits, which wait for no disk, and between lines of progress that no terminal shows.
+constexpr std::chrono::milliseconds kBetweenCommits{100}, kBetweenLines{60'000};
+
+volatile std::sig_atomic_t came_signal = 0;
+void note_signal(int) { came_signal = 1; }
+
+/// Ctrl-C and SIGTERM end the run behind the cases that are begun; a second one ends it at once.
+class HeededSignals {
+ public:
+  HeededSignals() {
+    came_signal = 0;
+    struct sigaction heed {};
+    heed.sa_handler = note_signal;
+    heed.sa_flags = SA_RESETHAND;
+    ::sigaction(SIGINT, &heed, &interrupt_);
+    ::sigaction(SIGTERM, &heed, &terminate_);
+  }
+  ~HeededSignals() { ::sigaction(SIGINT, &interrupt_, nullptr), ::sigaction(SIGTERM, &terminate_, nullptr); }
+  HeededSignals(const HeededSignals&) = delete;
+  HeededSignals& operator=(const HeededSignals&) = delete;
+
+ private:
+  struct sigaction interrupt_ {
+  }, terminate_{};
+};
+
+std::string duration_text(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// How far a run is, on a terminal or as a line a minute.
+class RunProgress {
+ public:
+  RunProgress(const std::string& name, std::int64_t before, CaseCount all)
+      : line_("sweeping " + name), before_(before), all_(all), is_terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+  void add(std::size_t cases, std::size_t failed) {
+    done_ += static_cast<std::int64_t>(cases), failed_ += static_cast<std::int64_t>(failed);
+  }
+  void show() {
+    const double share =
+        all_.cases == 0 ? 1 : static_cast<double>(before_ + done_) / static_cast<double>(all_.cases);
+    line_.show(share, text());
+    if (is_terminal_ || Clock::now() - last_ < kBetweenLines) return;
+    last_ = Clock::now();
+    fmt::print(stderr, "{}\n", text());
+  }
+  void clear() { line_.clear(); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double rate() const { return static_cast<double>(done_) / std::max(seconds(), 1e-9); }
+  std::int64_t done() const { return done_; }
+  std::int64_t failed() const { return failed_; }
+
+ private:
+  std::string text() const {
+    const auto left = static_cast<double>(std::max<std::int64_t>(0, all_.cases - before_ - done_));
+    return fmt::format("{} of {}{} cases, {:.0f} a second, {} left", before_ + done_,
+                       all_.is_exact ? "" : "about ", all_.cases, rate(),
+                       done_ == 0 ? std::string("?") : duration_text(left / rate()));
+  }
+
+  ProgressLine line_;
+  std::int64_t before_, done_ = 0, failed_ = 0;
+  CaseCount all_;
+  bool is_terminal_;
+  Clock::time_point start_ = Clock::now(), last_ = start_;
+};
+
+std::size_t failed_in(const GroupResult& group) {
+  std::size_t failed = 0;
+  for (const CaseResult& result : group.results) failed += result.why_not.empty() ? 0 : 1;
+  return failed;
+}
+
+void add_rows(const GroupResult& group, const SweepCases& cases, std::uint64_t scenario,
+              SweepDatabase& database) {
+  for (std::size_t i = 0; i < group.numbers.size(); ++i)
+    database.add(group.numbers[i], cases.hash(group.values[i], scenario), group.values[i], group.results[i]);
+}
+
+void summarize(const SweepRunCommand& command, const RunProgress& progress, std::int64_t before) {
+  if (command.quiet) return;
+  std::string text = fmt::format("{} predicted in {:.1f} s ({:.0f} a second)",
+                                 counted(progress.done(), "case"), progress.seconds(), progress.rate());
+  if (progress.failed() > 0) text += fmt::format(", of which {} cannot run", progress.failed());
+  if (before > 0) text += fmt::format(", {} had been there", before);
+  write_output("", fmt::format("{}: {}\n", text, command.database));
+}
+
+}  // namespace
+
+void run_sweep_run(const SweepRunCommand& command) {
+  const OpenedSweep opened = open_sweep(command.sweep, command.shard);
+  SweepCases cases(opened.sweep, opened.head.strategy, opened.file);
+  if (was_read(command.database))
+    throw InputError(fmt::format("{} was read and would be overwritten", command.database));
+  SweepDatabase database(command.database, opened.head, cases);
+  const HeededSignals signals;
+  CaseThreads how;
+  how.shard = command.shard, how.done = database.done(cases);
+  how.threads = command.threads > 0 ? command.threads
+                                    : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto before = static_cast<std::int64_t>(how.done.size());
+  RunProgress progress(opened.head.name, before, cases.count(command.shard));
+  const std::uint64_t scenario = content_hash(opened.head.scenario.text);
+  auto last = Clock::now();
+  how.take = [&](const GroupResult& group) {
+    add_rows(group, cases, scenario, database);
+    progress.add(group.numbers.size(), failed_in(group));
+  };
+  how.stops = [&] {
+    progress.show();
+    if (Clock::now() - last < kBetweenCommits) return came_signal != 0;
+    database.commit();
+    last = Clock::now();
+    return came_signal != 0;
+  };
+  predict_cases(opened.scenario, cases, how);
+  progress.clear();
+  database.finish(progress.done() > 0 ? progress.rate() : 0, how.threads);
+  if (came_signal != 0)
+    throw Interrupted(fmt::format("interrupted: {} of {} cases are there; the same command goes on",
+                                  before + progress.done(), cases.count(command.shard).cases));
+  summarize(command, progress, before);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,207 @@
+// Write-ahead log, one writer, many rows to a transaction: a run that is killed loses what it did since the
+// last commit, and nothing that it has said to be done.
+#include "sim/report/sweep/sweep_database.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// "ftsw" as PRAGMA application_id, by which our files are told from others'.
+constexpr std::int64_t kApplication = 0x66747377;
+/// Of the tables below.
+constexpr std::int64_t kFormat = 1;
+
+constexpr std::string_view kHeadTable = "CREATE TABLE sweep (key TEXT PRIMARY KEY, value)";
+
+void put(SqlFile& file, std::string_view key, const Value& value) {
+  SqlStatement statement = file.prepare("INSERT OR REPLACE INTO sweep (key, value) VALUES (?1, ?2)");
+  statement.bind(0, key);
+  statement.bind(1, value);
+  statement.step();
+}
+
+std::string text_in(SqlFile& file, std::string_view key) {
+  SqlStatement statement = file.prepare("SELECT value FROM sweep WHERE key = ?1");
+  statement.bind(0, key);
+  return statement.step() ? statement.text(0) : "";
+}
+
+double number_in(SqlFile& file, std::string_view key) {
+  SqlStatement statement = file.prepare("SELECT value FROM sweep WHERE key = ?1");
+  statement.bind(0, key);
+  return statement.step() ? statement.number(0) : 0;
+}
+
+void put_head(SqlFile& file, const SweepHead& head) {
+  put(file, "name", {head.name});
+  put(file, "text", {head.text});
+  put(file, "scenario", {head.scenario.name});
+  put(file, "scenario_text", {head.scenario.text});
+  put(file, "strategy", {head.strategy});
+  put(file, "version", {head.version});
+  put(file, "seed", {head.seed});
+  put(file, "shard", {head.shard.part});
+  put(file, "shards", {head.shard.of});
+}
+
+std::string shard_text(const Shard& shard) { return fmt::format("{}/{}", shard.part, shard.of); }
+
+/// Why a database of `there` cannot go on as one of `wanted`.
+void refuse_other(const std::string& path, const SweepHead& there, const SweepHead& wanted) {
+  const std::string file = shortened(path);
+  if (there.version != wanted.version)
+    throw InputError(
+        fmt::format("{} is of foretrain {}, this is {}", file, printable(there.version), wanted.version),
+        "another file with --db");
+  if (there.identity() != wanted.identity())
+    throw InputError(fmt::format("{} holds another sweep: axes, seed, conditions or scenario differ", file),
+                     "another file with --db");
+  if (there.shard != wanted.shard)
+    throw InputError(fmt::format("{} holds shard {} of this sweep, not {}", file, shard_text(there.shard),
+                                 shard_text(wanted.shard)),
+                     "a file for each shard; `foretrain sweep merge` joins them");
+}
+
+bool is_empty(SqlFile& file) {
+  return file.integer_of("SELECT count(*) FROM sqlite_master") == 0 &&
+         file.integer_of("PRAGMA application_id") == 0;
+}
+
+/// Before anything of the file is changed: it may be another program's.
+const std::string& checked(const std::string& path, const SweepHead& wanted) {
+  std::error_code none;
+  if (std::filesystem::file_size(path, none) == 0 || none) return path;
+  SqlFile file(path, SqlAccess::read);
+  if (!is_empty(file)) refuse_other(path, read_sweep_head(file), wanted);
+  return path;
+}
+
+}  // namespace
+
+std::uint64_t SweepHead::identity() const {
+  return content_hash(text, content_hash(scenario.text, content_hash(strategy)));
+}
+
+std::vector<std::string> case_columns(const SweepCases& cases) {
+  std::vector<std::string> out{std::string(kNumberColumn), "hash"};
+  for (const StudyAxis* axis : cases.columns()) out.push_back(sql_name(axis->name));
+  for (const CaseFigure& figure : case_figures()) out.emplace_back(figure.name);
+  for (const std::string_view last : {kMessageColumn, std::string_view("version"), std::string_view("seed")})
+    out.emplace_back(last);
+  return out;
+}
+
+/// An axis has no type: its values keep theirs.
+void create_sweep_tables(SqlFile& file, const SweepHead& head, const SweepCases& cases) {
+  std::string columns = "number INTEGER PRIMARY KEY, hash INTEGER NOT NULL";
+  for (const StudyAxis* axis : cases.columns()) columns += ", " + sql_name(axis->name);
+  for (const CaseFigure& figure : case_figures()) columns += fmt::format(", {} {}", figure.name, figure.type);
+  columns += ", message TEXT, version TEXT NOT NULL, seed INTEGER NOT NULL";
+  file.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; {}; CREATE TABLE cases ({})",
+                       kApplication, kFormat, kHeadTable, columns));
+  put_head(file, head);
+}
+
+Sweep kept_sweep(const SweepHead& head) {
+  const SourceText source{head.name, head.text};
+  return read_or_throw(source, read_sweep);
+}
+
+SweepHead read_sweep_head(SqlFile& file) {
+  const std::string path = shortened(file.path());
+  if (file.integer_of("PRAGMA application_id") != kApplication ||
+      file.integer_of("SELECT count(*) FROM sqlite_master WHERE name IN ('sweep', 'cases')") != 2)
+    throw InputError(fmt::format("{} is another program's SQLite file, and no sweep", path),
+                     "what `foretrain sweep run` writes");
+  const std::int64_t format = file.integer_of("PRAGMA user_version");
+  if (format != kFormat)
+    throw InputError(
+        fmt::format("{} is a sweep of another format ({}) than this foretrain's ({})", path, format, kFormat),
+        "run the sweep again, or show it with the foretrain that wrote it");
+  SweepHead head{text_in(file, "name"),
+                 text_in(file, "text"),
+                 {text_in(file, "scenario"), text_in(file, "scenario_text")},
+                 text_in(file, "strategy"),
+                 text_in(file, "version")};
+  head.seed = static_cast<std::int64_t>(number_in(file, "seed"));
+  head.shard = {static_cast<std::int64_t>(number_in(file, "shard")),
+                static_cast<std::int64_t>(number_in(file, "shards"))};
+  head.rate = number_in(file, "rate"), head.threads = static_cast<int>(number_in(file, "threads"));
+  if (head.text.empty() || head.shard.of < 1 || head.shard.part < 1 || head.shard.part > head.shard.of)
+    throw InputError(fmt::format("{} does not say what it is a sweep of", path));
+  return head;
+}
+
+SweepDatabase::SweepDatabase(const std::string& path, const SweepHead& head, const SweepCases& cases)
+    : file_(checked(path, head), SqlAccess::create), head_(head) {
+  // Readers see the last commit meanwhile; a commit is on the disk's way, and whole after a crash.
+  file_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  begin();
+  if (is_empty(file_)) create_sweep_tables(file_, head, cases), commit();
+  std::string marks;
+  for (std::size_t c = 0; c < case_columns(cases).size(); ++c) marks += c == 0 ? "?" : ", ?";
+  insert_.push_back(file_.prepare(fmt::format("INSERT OR IGNORE INTO cases VALUES ({})", marks)));
+}
+
+/// Of a second writer this ends with "in use by another process".
+void SweepDatabase::begin() { file_.run("BEGIN IMMEDIATE"); }
+
+std::vector<std::int64_t> SweepDatabase::done(const SweepCases& cases) {
+  std::vector<std::int64_t> out;
+  const std::uint64_t scenario = content_hash(head_.scenario.text);
+  SqlStatement rows = file_.prepare("SELECT number, hash FROM cases ORDER BY number");
+  while (rows.step()) {
+    const std::int64_t number = rows.integer(0);
+    const bool is_ours =
+        number >= 0 && number < cases.numbers() &&
+        static_cast<std::uint64_t>(rows.integer(1)) == cases.hash(cases.values(number), scenario);
+    if (!is_ours)
+      throw InputError(
+          fmt::format("{} has a case {} that is not the sweep's", shortened(file_.path()), number),
+          "the file was changed; another one with --db");
+    out.push_back(number);
+  }
+  return out;
+}
+
+void SweepDatabase::add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values,
+                        const CaseResult& result) {
+  SqlStatement& insert = insert_.front();
+  insert.reset();
+  int place = 0;
+  insert.bind(place++, number);
+  insert.bind(place++, static_cast<std::int64_t>(hash));
+  for (const Value& value : values) insert.bind(place++, value);
+  for (const CaseFigure& figure : case_figures())
+    result.why_not.empty() ? insert.bind(place++, figure.of(result)) : insert.bind_null(place++);
+  result.why_not.empty() ? insert.bind_null(place++) : insert.bind(place++, std::string_view(result.why_not));
+  insert.bind(place++, std::string_view(head_.version));
+  insert.bind(place++, head_.seed);
+  insert.step();
+}
+
+void SweepDatabase::commit() {
+  for (SqlStatement& insert : insert_) insert.reset();
+  file_.run("COMMIT");
+  begin();
+}
+
+void SweepDatabase::finish(double rate, int threads) {
+  if (rate > 0) put(file_, "rate", {rate}), put(file_, "threads", {std::int64_t{threads}});
+  for (SqlStatement& insert : insert_) insert.reset();
+  file_.run("COMMIT");
+  // Refused while somebody reads: then the log stays beside the file, which is as good.
+  SqlStatement mode = file_.prepare("PRAGMA journal_mode = DELETE");
+  try {
+    mode.step();
+  } catch (const WorldError&) {
+  }
+}
+
+}  // namespace foretrain

@@ -1,0 +1,75 @@
+// A sweep's results in one SQLite file: what it is a sweep of, and a row for each case that is done.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/sweep/case_predictor.hpp"
+#include "sim/scenario/sweep/sql.hpp"
+#include "sim/scenario/sweep/sweep.hpp"
+#include "sim/scenario/sweep/sweep_cases.hpp"
+
+namespace foretrain {
+
+/// What a database says of its sweep.
+struct SweepHead {
+  std::string name;      ///< of the sweep's file
+  std::string text;      ///< sweep_text()
+  SourceText scenario;   ///< no text: the axes say model and cluster
+  std::string strategy;  ///< of the scenario
+  std::string version;   ///< of the program
+  Shard shard{};
+  std::int64_t seed = 1;
+  double rate = 0;  ///< cases a second of its last run, all threads together; 0: none has finished
+  int threads = 1;  ///< of that run
+
+  /// Of everything that the cases depend on: databases of one sweep have the same.
+  std::uint64_t identity() const;
+};
+
+/// The database of a run: one process writes to it, others may read.
+class SweepDatabase {
+ public:
+  /// Makes the file, or goes on with one of the same sweep, version and shard. Throws InputError for any
+  /// other.
+  SweepDatabase(const std::string& path, const SweepHead& head, const SweepCases& cases);
+
+  /// Numbers of the cases that are there, ascending. Throws InputError when one of them is not the sweep's.
+  std::vector<std::int64_t> done(const SweepCases& cases);
+  /// Of the open transaction; commit() begins the next.
+  void add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values,
+           const CaseResult& result);
+  void commit();
+  /// The last commit; without a log beside it, so that the file can be copied. `rate`: as in SweepHead.
+  void finish(double rate, int threads);
+
+ private:
+  void begin();
+
+  SqlFile file_;
+  SweepHead head_;
+  std::vector<SqlStatement> insert_;  ///< one, once there is the table
+};
+
+/// The sweep that a database keeps. Throws InputError when its text is none.
+Sweep kept_sweep(const SweepHead& head);
+/// The tables of a new database, and what it is a sweep of.
+void create_sweep_tables(SqlFile& file, const SweepHead& head, const SweepCases& cases);
+/// Names of the columns of `cases`, as SQL takes them.
+std::vector<std::string> case_columns(const SweepCases& cases);
+
+/// Opens what `sweep run` or `sweep merge` wrote. Throws InputError in one sentence for anything else.
+SweepHead read_sweep_head(SqlFile& file);
+
+struct MergeCounts {
+  std::int64_t rows = 0, repeated = 0;
+};
+/// One database of all rows: written under another name, then renamed; what was at `path` must be a sweep's.
+/// Throws InputError for a file that is none, or of another sweep or version than the first.
+MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& path);
+
+/// Columns of `cases` that are no input and no figure.
+inline constexpr std::string_view kNumberColumn = "number", kMessageColumn = "message";
+
+}  // namespace foretrain

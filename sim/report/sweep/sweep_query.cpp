@@ -1,0 +1,262 @@
+// Every question is one SELECT, with what people wrote inside of it, on a file that is open for reading
+// alone.
+#include "sim/report/sweep/sweep_query.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/report/sweep/sweep_database.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Operations of SQLite for a question: about a minute of them.
+constexpr std::int64_t kMostOperations = 5'000'000'000;
+/// Rows that a Pareto front is looked for in.
+constexpr std::size_t kMostCompared = 20'000'000;
+/// Values of an axis of which the effect is shown; more are counted together in so many ranges.
+constexpr std::int64_t kMostShownValues = 24, kRanges = 8;
+
+constexpr std::string_view kUsualFigures[] = {"step_s",    "samples_per_s", "efficiency", "total_s",
+                                              "gpu_hours", "energy_kwh",    "cost",       "fits"};
+
+class Asker {
+ public:
+  Asker(const std::string& database, const SweepQuestion& question)
+      : file_(database, SqlAccess::read), question_(question), head_(read_sweep_head(file_)) {
+    sweep_ = kept_sweep(head_);
+    all_ = file_.integer_of("SELECT count(*) FROM cases");
+    file_.only_read(kMostOperations);
+    filter_ = fmt::format("message IS {}NULL", question.failed ? "NOT " : "");
+    if (question.where.empty()) return;
+    check(question.where, "--where");
+    filter_ += fmt::format(" AND ({}\n)", question.where);
+  }
+
+  SweepAnswer answer() {
+    out_.sweep = head_.name;
+    if (!question_.effects.empty())
+      effects();
+    else if (!question_.pareto.empty())
+      front();
+    else
+      rows();
+    return std::move(out_);
+  }
+
+ private:
+  /// By itself, so that a mistake is told of the option, and that two halves cannot be closed by it.
+  void check(const std::string& expression, std::string_view option) {
+    file_.prepare_foreign(fmt::format("SELECT ({}\n) FROM cases", expression), option);
+  }
+
+  std::vector<std::string> axes() const {
+    std::vector<std::string> names;
+    const SweepCases cases(sweep_, head_.strategy, {head_.name, head_.text});
+    for (const StudyAxis* axis : cases.columns()) names.push_back(axis->name);
+    return names;
+  }
+
+  /// As SQL takes them; an axis of one value tells nothing.
+  std::vector<std::string> shown() {
+    std::vector<std::string> out;
+    for (const std::string& column : question_.columns) check(column, "--columns"), out.push_back(column);
+    if (!out.empty()) return out;
+    for (const std::string& axis : axes()) out.push_back(sql_name(axis));
+    if (question_.failed) return out.emplace_back(kMessageColumn), out;
+    for (const std::string_view figure : kUsualFigures) {
+      if (is_known(figure)) out.emplace_back(figure);
+    }
+    return out;
+  }
+
+  bool is_known(std::string_view figure) {
+    return file_.prepare_foreign(fmt::format("SELECT 1 FROM cases WHERE {} IS NOT NULL LIMIT 1", figure), "")
+        .step();
+  }
+
+  std::string heading_of(std::int64_t found, const std::string& rest) const {
+    return fmt::format("{}: {} of {}{}", head_.name, found, counted(all_, "case"), rest);
+  }
+
+  std::int64_t count() {
+    SqlStatement query = file_.prepare_foreign("SELECT count(*) FROM cases WHERE " + filter_, "--where");
+    return query.step() ? query.integer(0) : 0;
+  }
+
+  void rows() {
+    std::string order(kNumberColumn), filter = filter_;
+    if (!question_.best.empty()) {
+      check(question_.best, "--best");
+      order = fmt::format("({}\n), {}", question_.best, kNumberColumn);
+      filter += fmt::format(" AND ({}\n) IS NOT NULL", question_.best);
+    }
+    take(fmt::format("SELECT {} FROM cases WHERE {} ORDER BY {} LIMIT {}", list(shown()), filter, order,
+                     question_.most));
+    const std::string best = question_.best.empty() ? "" : ", smallest " + question_.best + " first";
+    out_.heading = heading_of(count(), best);
+  }
+
+  static std::string list(const std::vector<std::string>& columns) {
+    std::string out;
+    for (const std::string& column : columns) out += fmt::format("{}({}\n)", out.empty() ? "" : ", ", column);
+    return out;
+  }
+
+  void name_columns(const std::vector<std::string>& columns) {
+    for (const std::string& column : columns) {
+      const bool is_quoted = column.size() > 2 && column.front() == '"' && column.back() == '"';
+      out_.columns.push_back(is_quoted ? column.substr(1, column.size() - 2) : column);
+    }
+  }
+
+  void take(const std::string& query) {
+    name_columns(shown());
+    SqlStatement rows = file_.prepare_foreign(query, "--where");
+    while (rows.step()) {
+      std::vector<Value>& row = out_.rows.emplace_back();
+      for (int c = 0; c < rows.columns(); ++c) row.push_back(rows.value(c));
+    }
+  }
+
+  /// A row that another equals or beats in all, and beats in one, is out. Sorted by the first objective, only
+  /// rows of the front so far can do that.
+  void front() {
+    std::string objectives, known;
+    for (const std::string& objective : question_.pareto) {
+      check(objective, "--pareto");
+      objectives += fmt::format(", ({}\n)", objective);
+      known += fmt::format(" AND ({}\n) IS NOT NULL", objective);
+    }
+    SqlStatement query =
+        file_.prepare_foreign(fmt::format("SELECT {}{} FROM cases WHERE {}{} ORDER BY {}, {}", kNumberColumn,
+                                          objectives, filter_, known, objectives.substr(2), kNumberColumn),
+                              "--pareto");
+    std::vector<std::vector<double>> best;
+    std::vector<std::int64_t> numbers;
+    std::size_t looked = 0;
+    while (query.step()) {
+      if (++looked > kMostCompared)
+        throw InputError("too many cases for a Pareto front", "fewer with --where");
+      std::vector<double> row;
+      for (int c = 1; c < query.columns(); ++c) row.push_back(query.number(c));
+      if (std::ranges::any_of(best, [&](const auto& other) { return is_beaten(row, other); })) continue;
+      best.push_back(std::move(row)), numbers.push_back(query.integer(0));
+    }
+    show_front(numbers, looked);
+  }
+
+  static bool is_beaten(const std::vector<double>& row, const std::vector<double>& other) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (other[i] > row[i]) return false;
+    return other != row;
+  }
+
+  void show_front(const std::vector<std::int64_t>& numbers, std::size_t looked) {
+    name_columns(shown());
+    const std::string query = fmt::format("SELECT {} FROM cases WHERE number = ?1", list(shown()));
+    SqlStatement row_of = file_.prepare_foreign(query, "--columns");
+    for (std::size_t i = 0; i < numbers.size() && i < static_cast<std::size_t>(question_.most); ++i) {
+      row_of.reset();
+      row_of.bind(0, numbers[i]);
+      if (!row_of.step()) continue;
+      std::vector<Value>& row = out_.rows.emplace_back();
+      for (int c = 0; c < row_of.columns(); ++c) row.push_back(row_of.value(c));
+    }
+    out_.heading = heading_of(static_cast<std::int64_t>(numbers.size()),
+                              fmt::format(" of which {} are compared: no other is better in all of {}",
+                                          looked, fmt::join(question_.pareto, ", ")));
+    if (numbers.size() > out_.rows.size())
+      out_.warnings.push_back(
+          fmt::format("{} more are on the front: --most", numbers.size() - out_.rows.size()));
+  }
+
+  /// For each value of each axis, over all cases that have it: how many, mean, best.
+  void effects() {
+    check(question_.effects, "--effects");
+    out_.columns = {"axis", "value", "cases", "mean", "best", "mean over the axis' best"};
+    for (const std::string& axis : axes()) add_effect(axis);
+    out_.heading = heading_of(count(), fmt::format(": {} by each axis", question_.effects));
+  }
+
+  /// Many numbers are put into ranges of equally many cases.
+  std::string value_of(const std::string& axis) {
+    const std::string name = sql_name(axis);
+    SqlStatement query = file_.prepare_foreign(
+        fmt::format("SELECT count(DISTINCT {0}), min(typeof({0})), max(typeof({0})) FROM cases WHERE {1}",
+                    name, filter_),
+        "--where");
+    if (!query.step() || query.integer(0) <= kMostShownValues) return name;
+    return "";
+  }
+
+  void add_effect(const std::string& axis) {
+    const std::string value = value_of(axis);
+    if (value.empty()) return add_ranges(axis);
+    SqlStatement query = file_.prepare_foreign(
+        fmt::format(
+            "SELECT {0}, count(*), avg(({1}\n)), min(({1}\n)) FROM cases WHERE {2} AND ({1}\n) IS NOT "
+            "NULL GROUP BY {0} ORDER BY 1",
+            value, question_.effects, filter_),
+        "--effects");
+    std::vector<EffectRow> rows;
+    while (query.step()) rows.push_back({query.value(0), query.integer(1), query.number(2), query.number(3)});
+    add_rows(axis, rows);
+  }
+
+  struct EffectRow {
+    Value value;
+    std::int64_t cases = 0;
+    double mean = 0, best = 0;
+  };
+
+  void add_ranges(const std::string& axis) {
+    SqlStatement query = file_.prepare_foreign(
+        fmt::format("SELECT {0}, ({1}\n) FROM cases WHERE {2} AND ({1}\n) IS NOT NULL ORDER BY 1",
+                    sql_name(axis), question_.effects, filter_),
+        "--effects");
+    std::vector<std::pair<Value, double>> all;
+    while (query.step()) all.emplace_back(query.value(0), query.number(1));
+    std::vector<EffectRow> rows;
+    const std::size_t size = (all.size() + kRanges - 1) / kRanges;
+    for (std::size_t from = 0; from < all.size(); from += size) {
+      const std::size_t to = std::min(all.size(), from + size);
+      EffectRow row{{text_of(all[from].first) + " … " + text_of(all[to - 1].first)}, 0, 0, all[from].second};
+      for (std::size_t i = from; i < to; ++i) {
+        ++row.cases, row.mean += all[i].second;
+        row.best = std::min(row.best, all[i].second);
+      }
+      row.mean /= static_cast<double>(row.cases);
+      rows.push_back(std::move(row));
+    }
+    add_rows(axis, rows);
+  }
+
+  void add_rows(const std::string& axis, const std::vector<EffectRow>& rows) {
+    if (rows.size() < 2) return;
+    const double least = std::ranges::min_element(rows, {}, &EffectRow::mean)->mean;
+    for (const EffectRow& row : rows)
+      out_.rows.push_back({{axis}, row.value, {row.cases}, {row.mean}, {row.best}, {row.mean / least}});
+  }
+
+  SqlFile file_;
+  const SweepQuestion& question_;
+  SweepHead head_;
+  Sweep sweep_;
+  std::int64_t all_ = 0;
+  std::string filter_;
+  SweepAnswer out_;
+};
+
+}  // namespace
+
+SweepAnswer ask_sweep(const std::string& database, const SweepQuestion& question) {
+  return Asker(database, question).answer();
+}
+
+}  // namespace foretrain

@@ -1,0 +1,141 @@
+// Rows under their names, in columns as wide as what stands in them.
+#include "sim/report/sweep/sweep_reports.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/report/json_value.hpp"
+#include "sim/report/prediction/csv.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Cells = std::vector<std::string>;
+/// Of a value in a table; a failed case's message is a sentence and stands last.
+constexpr std::size_t kWidestCell = 60;
+
+std::size_t shown_width(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, bool left) {
+  const std::string blanks(width - std::min(width, shown_width(text)), ' ');
+  return left ? text + blanks : blanks + text;
+}
+
+/// Text to the left, numbers to the right.
+std::string aligned_columns(const std::vector<Cells>& rows, const std::vector<bool>& is_text) {
+  std::vector<std::size_t> widths(is_text.size(), 0);
+  for (const Cells& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], shown_width(row[c]));
+  std::string out;
+  for (const Cells& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += (c == 0 ? "" : "  ") + padded(row[c], widths[c], is_text[c]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string cell_of(const Value& value) {
+  if (const auto* number = std::get_if<double>(&value.data))
+    return std::abs(*number) < 1e6 && std::abs(*number) >= 1000 ? fmt::format("{:.0f}", *number)
+                                                                : fmt::format("{:.4g}", *number);
+  return printable(shortened(text_of(value), kWidestCell));
+}
+
+Json json_of_cell(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
+  if (const auto* number = std::get_if<double>(&value.data)) return *number;
+  return nullptr;
+}
+
+std::string share_of(const SweepState& state) {
+  if (state.all.cases == 0) return "-";
+  return fmt::format("{:.1f} %",
+                     100.0 * static_cast<double>(state.done) / static_cast<double>(state.all.cases));
+}
+
+}  // namespace
+
+std::string write_states(const std::vector<SweepState>& states) {
+  std::vector<Cells> rows{{"file", "sweep", "shard", "done", "of", "", "failed", "cases/s"}};
+  for (const SweepState& s : states)
+    rows.push_back({printable(shortened(s.file, kWidestCell)), printable(shortened(s.sweep, kWidestCell)),
+                    fmt::format("{}/{}", s.shard.part, s.shard.of), fmt::format("{}", s.done),
+                    fmt::format("{}{}", s.all.is_exact ? "" : "about ", s.all.cases), share_of(s),
+                    fmt::format("{}", s.failed), s.rate > 0 ? fmt::format("{:.0f}", s.rate) : "-"});
+  return aligned_columns(rows, {true, true, true, false, false, false, false, false});
+}
+
+std::string write_states_json(const std::vector<SweepState>& states) {
+  Json files = Json::array();
+  for (const SweepState& s : states)
+    files.push_back({{"file", s.file},
+                     {"sweep", s.sweep},
+                     {"version", s.version},
+                     {"shard", s.shard.part},
+                     {"shards", s.shard.of},
+                     {"done", s.done},
+                     {"cases", s.all.cases},
+                     {"cases_are_exact", s.all.is_exact},
+                     {"failed", s.failed},
+                     {"cases_per_s", s.rate > 0 ? Json(s.rate) : Json(nullptr)}});
+  return json_text({{"schema", "foretrain.sweep_status/1"}, {"files", std::move(files)}});
+}
+
+std::string write_answer(const SweepAnswer& answer) {
+  std::vector<Cells> rows{{}};
+  std::vector<bool> is_text(answer.columns.size(), false);
+  for (const std::string& column : answer.columns)
+    rows.front().push_back(printable(shortened(column, kWidestCell)));
+  for (const std::vector<Value>& row : answer.rows) {
+    Cells& cells = rows.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      cells.push_back(cell_of(row[c]));
+      is_text[c] = is_text[c] || std::holds_alternative<std::string>(row[c].data);
+    }
+  }
+  std::string out = printable(answer.heading) + "\n\n" + aligned_columns(rows, is_text);
+  for (const std::string& warning : answer.warnings) out += "warning: " + warning + "\n";
+  return out;
+}
+
+std::string write_answer_csv(const SweepAnswer& answer) {
+  std::string out;
+  for (std::size_t c = 0; c < answer.columns.size(); ++c)
+    out += (c == 0 ? "" : ",") + csv_field(answer.columns[c]);
+  out += "\n";
+  for (const std::vector<Value>& row : answer.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const bool is_empty = std::holds_alternative<std::monostate>(row[c].data);
+      out += (c == 0 ? "" : ",") + (is_empty ? "" : csv_field(text_of(row[c])));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string write_answer_json(const SweepAnswer& answer) {
+  Json rows = Json::array();
+  for (const std::vector<Value>& row : answer.rows) {
+    Json object = Json::object();
+    for (std::size_t c = 0; c < row.size(); ++c) object[answer.columns[c]] = json_of_cell(row[c]);
+    rows.push_back(std::move(object));
+  }
+  return json_text({{"schema", "foretrain.sweep_rows/1"},
+                    {"sweep", answer.sweep},
+                    {"heading", answer.heading},
+                    {"columns", answer.columns},
+                    {"rows", std::move(rows)},
+                    {"warnings", answer.warnings}});
+}
+
+}  // namespace foretrain
