@@ -3,6 +3,7 @@
 if(TARGET foretrain)
   install(TARGETS foretrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY models topologies datasets scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain FILES_MATCHING PATTERN "*.toml")
+  install(DIRECTORY evidence DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain FILES_MATCHING PATTERN "*.csv")
   install(FILES docs/measured/scaling.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain/measured)
   install(DIRECTORY docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/analysis/search/mixing.hpp"
 #include "sim/analysis/step/anchor.hpp"
@@ -32,6 +33,7 @@ class Predictor {
   Prediction predict() {
     Prediction prediction = heading();
     if (scenario_.anchor) anchor(prediction);
+    if (options_.evidence.field != nullptr) correct(prediction);
     for (const int gpus : scenario_.gpus) prediction.points.push_back(point(gpus, prediction.decisions));
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
@@ -48,6 +50,7 @@ class Predictor {
     Intervals intervals = intervals_of();
     for (std::size_t i = 0; i < prediction.points.size(); ++i) {
       intervals.add_to(prediction.points[i]);
+      if (prediction.evidence) narrow(prediction.points[i], intervals, *prediction.evidence);
       if (progress_)
         progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(prediction.points.size()));
     }
@@ -58,6 +61,30 @@ class Predictor {
     if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
     prediction.to_narrow = intervals.to_narrow(prediction.points.back());
     if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
+  }
+
+  /// From here on steps are what measured runs like this one say of them.
+  void correct(Prediction& prediction) {
+    prediction.evidence = evidence_for(points_.simulator(), options_.evidence);
+    points_.set_correction(prediction.evidence->correction);
+  }
+
+  /// One GPU as simulated, with its interval: what the field of its residuals is about.
+  const RawPoint& one_gpu(Intervals& intervals) {
+    if (one_gpu_) return *one_gpu_;
+    PredictionPoint one;
+    one.step_s = one.epoch_s = one.total_s = points_.step(1).step_s;
+    intervals.add_to(one);
+    return one_gpu_.emplace(RawPoint{1, one.step_s, one.interval});
+  }
+
+  /// Keeps what was simulated, and makes the point's intervals those around its corrected step.
+  void narrow(PredictionPoint& p, Intervals& intervals, AppliedEvidence& evidence) {
+    const double raw_s = points_.step(p.gpus).step_s, scale = raw_s / p.step_s;
+    const Interval raw{p.interval.low_s * scale, p.interval.high_s * scale, p.interval.level};
+    evidence.raw.push_back({p.gpus, raw_s, raw});
+    if (evidence.step.neighbours.empty() && evidence.ratio.neighbours.empty()) return;
+    with_step_interval(p, narrowed(evidence, evidence.raw.back(), one_gpu(intervals)));
   }
 
   static bool all_fit(const Prediction& prediction) {
@@ -155,6 +182,7 @@ class Predictor {
   int most_gpus_;
   PointPredictor points_;
   std::optional<Anchored> anchored_;
+  std::optional<RawPoint> one_gpu_;
 };
 
 }  // namespace

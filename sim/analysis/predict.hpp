@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "sim/analysis/evidence/residual_field.hpp"
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -25,6 +26,7 @@ struct PredictOptions {
       break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
   bool every_gpu =
       false;  ///< the crossover is about every number of GPUs, not only those that a person would request
+  EvidenceUse evidence{};  ///< corrects the steps
 };
 
 /// Throws InputError when the scenario cannot be simulated.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/analysis/advice/recommendation.hpp"
+#include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/search/break_even.hpp"
 #include "sim/analysis/step/prediction_point.hpp"
 #include "sim/base/decisions.hpp"
@@ -111,6 +112,7 @@ struct Prediction {
   std::string to_narrow{};                   ///< of a wide interval what to measure; empty: none is wide
   std::optional<Recommendation> recommendation{};  ///< when asked for
   std::optional<BreakEven> break_even{};           ///< when asked for
+  std::optional<AppliedEvidence> evidence{};       ///< when a field was given, as far as it reaches
   std::optional<Mixing> mixing{};                  ///< where ranks are not alike
   std::string kind_batches{};  ///< "32 on v100, 64 on a100"; empty: every GPU has the same batch
   Decisions decisions;

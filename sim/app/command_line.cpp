@@ -11,6 +11,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/options/calibrate_options.hpp"
 #include "sim/app/options/collective_options.hpp"
+#include "sim/app/options/evidence_options.hpp"
 #include "sim/app/options/explain_options.hpp"
 #include "sim/app/options/export_options.hpp"
 #include "sim/app/options/model_options.hpp"
@@ -55,6 +56,7 @@ struct Options {
   ExportOptions exported;
   CalibrateCommand calibrate;
   TraceCommand trace;
+  EvidenceCommand evidence;
   ReferenceCommand reference;
   std::string shell;
   std::vector<std::string> help;
@@ -273,6 +275,7 @@ void declare(CLI::App& app, Options& options) {
   add_calibrate(app, options.calibrate);
   add_job(app, options);
   add_explain(app, options.explain);
+  add_evidence(app, options.evidence);
   add_export(app, options.exported);
   add_serve(app, options.serve);
   add_reference(app, options);

@@ -47,6 +47,7 @@ struct PredictCommand {
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
   bool sensitivity = false;
   bool every_gpu = false;
+  std::string evidence;  ///< "off", a store, or empty: all there are
   RecommendationOptions recommendation{};
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
@@ -60,7 +61,8 @@ struct CompareCommand {
   std::string output;  ///< file; empty = standard output
   std::string html;    ///< also write the page here
   PageOrigin made{};
-  bool quiet = false;  ///< the verdicts alone
+  bool quiet = false;    ///< the verdicts alone
+  std::string evidence;  ///< as of predict
   bool explain = false;
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
@@ -261,6 +263,26 @@ struct ExportCommand {
   std::string output;  ///< file, or prefix of files
 };
 void run_export(const ExportCommand& command);  // export.cpp
+
+struct EvidenceCommand {
+  std::vector<std::string> files;    ///< of add
+  std::string store;                 ///< empty: the user's own; of what only reads: all
+  std::string source = "own";        ///< of add and export
+  std::string provenance;            ///< of add
+  std::string word;                  ///< of show and remove
+  std::string cluster;               ///< of report
+  std::string of = "step";           ///< of score
+  std::string leave_out = "source";  ///< of score
+  std::string output;                ///< of export; empty: standard output
+};
+void run_evidence_add(const EvidenceCommand& command);     // evidence.cpp
+void run_evidence_list(const EvidenceCommand& command);    // evidence.cpp
+void run_evidence_show(const EvidenceCommand& command);    // evidence.cpp
+void run_evidence_learn(const EvidenceCommand& command);   // evidence.cpp
+void run_evidence_score(const EvidenceCommand& command);   // evidence.cpp
+void run_evidence_report(const EvidenceCommand& command);  // evidence.cpp
+void run_evidence_remove(const EvidenceCommand& command);  // evidence.cpp
+void run_evidence_export(const EvidenceCommand& command);  // evidence.cpp
 
 struct ReferenceCommand {
   std::string topic;

@@ -11,6 +11,7 @@
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/search/study.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/evidence_stores.hpp"
 #include "sim/app/job_script_files.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
@@ -89,11 +90,14 @@ std::optional<ComparedScenarios> alternatives(const PredictCommand& command, con
 
 Prediction predicted(const PredictCommand& command, const Scenario& scenario,
                      const std::optional<JobTimeLimit>& limit) {
+  const OpenedEvidence evidence = open_evidence(command.evidence);
   ProgressLine progress("predicting " + scenario.name);
   Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); },
                                   {.sensitivity = command.sensitivity || !command.html.empty(),
                                    .break_even = command.break_even,
-                                   .every_gpu = command.every_gpu});
+                                   .every_gpu = command.every_gpu,
+                                   .evidence = {&evidence.field, kOwnSource}});
+  prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
   if (!too_short.empty()) prediction.warnings.push_back(fmt::format("{}: {}", limit->place, too_short));
@@ -107,12 +111,13 @@ Recommendation recommended(const PredictCommand& command, const OpenedScenario& 
   ProgressLine progress("recommending for " + scenarios.own.name);
   RecommendationRequest request = options.request;
   request.only_gpus = command.overrides.gpus;
+  const OpenedEvidence evidence = open_evidence(command.evidence);
   const auto show = [&progress](double done) { progress.show(done); };
   Recommendation recommendation =
       scenarios.own.parallel
           ? recommend_layouts(scenarios.own, given_parallel_keys(opened.source, command.overrides), request,
                               show)
-          : recommend(scenarios, request, show);
+          : recommend(scenarios, request, show, {&evidence.field, kOwnSource});
   if (asks_for_script(options) && !recommendation.best)
     throw InputError("there is no job to write a script for: " + recommendation.why_none);
   return recommendation;

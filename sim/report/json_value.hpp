@@ -29,6 +29,8 @@ Json layouts_json(const LayoutSearch& search);
 /// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).
 Json unlike_json(const std::vector<UnlikeShare>& all);
 Json mixing_json(const Mixing& mixing);
+/// What evidence did to a prediction (prediction/evidence_json.cpp).
+Json evidence_json(const AppliedEvidence& evidence);
 Json decisions_json(const Decisions& decisions);
 /// A file of another tool's training settings, key by key (prediction/settings_listing.cpp).
 Json settings_json(const TrainingSettings& settings);

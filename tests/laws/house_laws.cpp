@@ -34,11 +34,12 @@ const Rooms& rooms() {
       {"import",
        {"accounting", "detection", "jobs", "logs", "machines", "models", "networks", "settings", "traces"}},
       {"analysis",
-       {"advice", "collective", "explanation", "fit", "search", "step", "sweep", "traces", "uncertainty",
-        "validation"}},
+       {"advice", "collective", "evidence", "explanation", "fit", "search", "step", "sweep", "traces",
+        "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "page", "plan",
-        "prediction", "simulators", "study", "sweep", "topology", "traces", "validation", "workshop"}},
+       {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "model", "page",
+        "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
+        "workshop"}},
       {"app", {"options", "pages", "sweep"}},
   };
   return plan;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/job_resources.hpp"
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/base/counted.hpp"
@@ -54,14 +55,15 @@ double input_share(const PredictionPoint& p) {
 class Recommender {
  public:
   Recommender(const ComparedScenarios& scenarios, const RecommendationRequest& request,
-              const Progress& progress)
-      : scenarios_(scenarios), request_(request), progress_(progress) {}
+              const Progress& progress, const EvidenceUse& evidence)
+      : scenarios_(scenarios), request_(request), progress_(progress), evidence_(evidence) {}
 
   Recommendation recommend() {
     refuse_unknown_length(scenarios_.own);
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
     if (own_.anchor) anchor(base);
+    base.set_correction(evidence_for(base.simulator(), evidence_).correction);
     Recommendation out = choose_jobs(own_options(base), request_, billing_of(own_, request_));
     if (!out.best) return out;
     std::vector<std::string> notes;
@@ -257,6 +259,7 @@ class Recommender {
   const ComparedScenarios& scenarios_;
   const RecommendationRequest& request_;
   const Progress& progress_;
+  const EvidenceUse& evidence_;
   Scenario own_;
   std::deque<Scenario> variants_;
   std::optional<AnchoredParts> anchored_;
@@ -265,8 +268,8 @@ class Recommender {
 }  // namespace
 
 Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request,
-                         const Progress& progress) {
-  return Recommender(scenarios, request, progress).recommend();
+                         const Progress& progress, const EvidenceUse& evidence) {
+  return Recommender(scenarios, request, progress, evidence).recommend();
 }
 
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {

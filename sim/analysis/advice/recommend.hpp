@@ -19,7 +19,7 @@ namespace foretrain {
 /// `scenarios` would change there is a note. A training that fits no number of GPUs is cut into micro-steps.
 /// Throws InputError when the data set's size is unknown.
 Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request,
-                         const Progress& progress = nullptr);
+                         const Progress& progress = nullptr, const EvidenceUse& evidence = {});
 
 /// The scenario with these strategies beside its own: those of its framework that are launched in the same
 /// way.

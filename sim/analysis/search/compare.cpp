@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/search/strategy_order.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
@@ -33,7 +34,7 @@ int most_gpus(const Scenario& scenario) {
 
 class Comparer {
  public:
-  Comparer(const ComparedScenarios& scenarios, const Progress& progress)
+  Comparer(const ComparedScenarios& scenarios, const Progress& progress, const EvidenceUse& evidence)
       : own_(scenarios.own),
         names_(scenarios.names),
         own_name_(scenarios.own_name.empty() ? own_.strategy : scenarios.own_name),
@@ -41,6 +42,7 @@ class Comparer {
         plain_(plain_loop(own_)),
         base_(own_, most_gpus(own_)) {
     if (own_.anchor) anchor();
+    if (evidence.field != nullptr) correct(evidence);
     predictors_.reserve(scenarios.strategies.size());
     for (const Scenario& scenario : scenarios.strategies)
       predictors_.emplace_back(scenario, base_).read_parts();
@@ -75,8 +77,14 @@ class Comparer {
         fmt::format("measured with {}, the model scaled by it serves all strategies", own_.strategy));
   }
 
+  void correct(const EvidenceUse& evidence) {
+    evidence_ = evidence_for(base_.simulator(), evidence);
+    base_.set_correction(evidence_->correction);
+  }
+
   Comparison heading() const {
     Comparison out;
+    out.evidence = evidence_;
     out.scenario = own_.name, out.model = own_.model.name, out.cluster = own_.cluster.name;
     out.precision = name_of(own_.workload.precision), out.own_strategy = own_name_;
     if (own_.parallel) out.baseline = "one GPU's share of the fewest that can run the scenario as it stands";
@@ -179,6 +187,7 @@ class Comparer {
   const Progress& progress_;
   Scenario plain_;
   PointPredictor base_;
+  std::optional<AppliedEvidence> evidence_;
   std::vector<PointPredictor> predictors_;
   std::vector<std::optional<Intervals>> intervals_;  ///< of each predictor, once it has run
   Draws draws_;
@@ -227,8 +236,9 @@ ComparedScenarios read_compared(const SourceText& source, const ScenarioOverride
   return out;
 }
 
-Comparison compare(const ComparedScenarios& scenarios, const Progress& progress) {
-  return Comparer(scenarios, progress).compare();
+Comparison compare(const ComparedScenarios& scenarios, const Progress& progress,
+                   const EvidenceUse& evidence) {
+  return Comparer(scenarios, progress, evidence).compare();
 }
 
 std::vector<std::string> strategies_named(const std::vector<std::string>& names) {

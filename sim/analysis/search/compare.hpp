@@ -2,9 +2,11 @@
 // spend more.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/step/step_parts.hpp"
@@ -62,6 +64,8 @@ struct Comparison {
   std::string baseline = "the plain loop on one GPU";  ///< of speedups
   std::vector<std::string> strategies;                 ///< in the catalog's order
   std::vector<ComparedGpus> numbers;
+  std::optional<AppliedEvidence>
+      evidence{};  ///< one correction of all strategies, as the scenario's own has it
   Decisions decisions;
   std::vector<std::string> warnings;
   std::string note;
@@ -94,8 +98,10 @@ ComparedScenarios read_compared_layouts(const SourceText& source, const Scenario
                                         Scenario own);  // compared_layouts.cpp
 
 /// An anchor is fitted to the scenario's own strategy, and the model scaled by it serves all. Throws
-/// InputError when no strategy runs anywhere.
-Comparison compare(const ComparedScenarios& scenarios, const Progress& progress = nullptr);
+/// InputError when no strategy runs anywhere. Evidence corrects all strategies by what it says of the
+/// scenario's own: no ranking turns on a neighbour of one of them.
+Comparison compare(const ComparedScenarios& scenarios, const Progress& progress = nullptr,
+                   const EvidenceUse& evidence = {});
 
 /// Names as on the command line, in the catalog's order; "all": the whole catalog. Throws InputError for
 /// unknown and repeated ones.

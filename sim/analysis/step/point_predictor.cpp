@@ -42,7 +42,10 @@ PointPredictor::PointPredictor(const Scenario& scenario, int most_gpus)
 
 /// Another training on the same cluster, whose graph and collectives it shares.
 PointPredictor::PointPredictor(const Scenario& scenario, const PointPredictor& other)
-    : scenario_(scenario), simulator_(scenario, other.simulator_), device_(other.device_) {}
+    : scenario_(scenario),
+      simulator_(scenario, other.simulator_),
+      device_(other.device_),
+      correction_(other.correction_) {}
 
 const SimulatedStep& PointPredictor::step(int gpus) {
   const auto known = simulated_.find(gpus);
@@ -52,7 +55,11 @@ const SimulatedStep& PointPredictor::step(int gpus) {
 
 Throughput PointPredictor::throughput(int gpus) {
   const SimulatedStep& simulated = step(gpus);
-  return {samples_per_step(gpus) / simulated.step_s, simulated.breakdown, simulated.step_s};
+  const double factor = correction_.factor(gpus);
+  Throughput out{samples_per_step(gpus) / (factor * simulated.step_s), simulated.breakdown,
+                 factor * simulated.step_s};
+  for (double& seconds : out.breakdown) seconds *= factor;
+  return out;
 }
 
 /// Without a DistributedSampler several processes train on the same sample, which counts once.
@@ -69,13 +76,13 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   p.nodes = reserved_gpus(scenario_, gpus).nodes;
   p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
   p.global_batch = simulator_.global_batch(gpus);
-  p.step_s = simulated.step_s;
-  p.breakdown = simulated.breakdown;
+  p.step_s = rate.step_s;
+  p.breakdown = rate.breakdown;
   p.buckets = simulated.buckets, p.large = simulated.large;
   p.samples_per_s = rate.samples_per_s;
   add_epoch(p);
   add_memory_of_ranks(p, scenario_, simulated);
-  p.waits_for_slower_s = simulated.waits_for_slower_s;
+  p.waits_for_slower_s = correction_.factor(gpus) * simulated.waits_for_slower_s;
   decisions.add("memory on " + counted(gpus, "GPU"),
                 fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()),
                             to_string(p.memory_capacity)),
@@ -101,7 +108,8 @@ const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
 
 /// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
 double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch) {
-  return std::max(0.0, p.step_s - (one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s));
+  const double saved = one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s;
+  return std::max(0.0, p.step_s - correction_.factor(1) * saved);
 }
 
 void PointPredictor::add_epoch(PredictionPoint& p) {

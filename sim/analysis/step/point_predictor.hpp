@@ -6,6 +6,7 @@
 
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/step/step_correction.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 
 namespace foretrain {
@@ -15,10 +16,13 @@ class PointPredictor {
  public:
   /// `most_gpus`: the largest number that will be asked for. The device model is the default one until set.
   PointPredictor(const Scenario& scenario, int most_gpus);
-  /// With the cluster's graph and the device model of `other`.
+  /// With the cluster's graph, the device model and the correction of `other`.
   PointPredictor(const Scenario& scenario, const PointPredictor& other);
 
   void set_device(const DeviceModel& device) { device_ = device; }
+  /// From here on of everything but step(), one_gpu() and evaluated(), which stay as simulated.
+  void set_correction(const StepCorrection& correction) { correction_ = correction; }
+  const StepCorrection& correction() const { return correction_; }
   const StepSimulator& simulator() const { return simulator_; }
   const DeviceModel& device() const { return device_; }
   /// From here on steps are read by kind of work, too.
@@ -44,6 +48,7 @@ class PointPredictor {
   const Scenario& scenario_;
   StepSimulator simulator_;
   DeviceModel device_;
+  StepCorrection correction_{};
   Reading reading_ = Reading::accounts;
   std::map<int, SimulatedStep> simulated_;
   std::map<std::int64_t, SimulatedStep> one_gpu_steps_;

@@ -250,6 +250,9 @@ class GroupValidator {
     e.more_nodes = std::max(1, simulator_.placement(m.gpus).nodes / from.nodes);
     e.beyond = m.gpus > from.gpus;
     e.framework = scenario.workload.framework.kind;
+    e.execution = scenario.workload.framework.execution;
+    e.architecture = scenario.cluster.node.gpu.architecture;
+    e.reference_gpus = reference_gpus_;
     e.network = network_kind(scenario);
     return e;
   }

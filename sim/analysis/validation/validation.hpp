@@ -59,7 +59,10 @@ struct RowEvidence {
   int more_nodes = 1;         ///< nodes of the row over those of its reference
   bool beyond = false;        ///< more GPUs than the reference: what is not modelled counts
   FrameworkKind framework = FrameworkKind::pytorch;
+  Execution execution = Execution::eager;
   NetworkKind network = NetworkKind::products;
+  Architecture architecture = Architecture::volta;
+  int reference_gpus = 1;  ///< of the anchor
 };
 
 struct ValidatedPoint {

@@ -11,6 +11,7 @@
 #include "sim/analysis/validation/error_groups.hpp"
 #include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/app/options/data_set_option.hpp"
+#include "sim/app/options/evidence_options.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/settings_files.hpp"
@@ -144,6 +145,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,
                options.settings_files);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
+  add_evidence_option(*command, predict.evidence);
   add_format(*command, predict.format, report_names(), predict.output);
   command->add_option("--html", predict.html, "Also write the report as a page: curves, a timeline, tables")
       ->type_name("FILE");
@@ -228,6 +230,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   CompareCommand& compare = options.compare;
   add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch,
                options.compared_data_set, options.compared_settings_files);
+  add_evidence_option(*command, compare.evidence);
   command
       ->add_option("--strategies", compare.strategies,
                    joined(strategy_names()) +

@@ -11,6 +11,7 @@
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -167,6 +168,7 @@ std::string write_comparison_table(const Comparison& c, const ReportOptions& opt
   out += "\n";
   if (c.samples == 0) out += "Epochs need data.samples, as in --set data.samples=50000.\n";
   for (const std::string& warning : c.warnings) out += "warning: " + warning + "\n";
+  if (c.evidence) out += evidence_line_of(*c.evidence);
   if (!c.note.empty()) out += "\n" + c.note + "\n";
   if (options.explain) out += decisions(c);
   return out;

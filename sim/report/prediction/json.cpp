@@ -320,6 +320,8 @@ Json prediction_json(const Prediction& p) {
   out["to_narrow"] = p.to_narrow.empty() ? Json(nullptr) : Json(p.to_narrow);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
+  if (p.evidence && !p.evidence->raw.empty() && p.evidence->is_applied())
+    out["evidence"] = evidence_json(*p.evidence);
   if (p.mixing) out["mixing"] = mixing_json(*p.mixing);
   if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
   out["decisions"] = decisions_json(p.decisions);

@@ -10,6 +10,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
 #include "sim/report/prediction/headline.hpp"
 
@@ -161,15 +162,18 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (!p.points.empty())
     out += headline(p) + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
+  if (p.evidence) out += evidence_line_of(*p.evidence);
   if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);
   if (p.samples > 0 && !p.points.empty()) out += overhead_line(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   if (p.recommendation) out += write_recommendation(*p.recommendation);
   if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
+  if (p.sensitivity && p.evidence) out += own_run_line(*p.evidence);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
   out += break_even_paragraph(p);
   if (!p.note.empty()) out += "\n" + p.note + "\n";
+  if (options.explain && p.evidence) out += neighbour_lines(*p.evidence);
   if (options.explain) out += decisions(p);
   return out;
 }

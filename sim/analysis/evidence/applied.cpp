@@ -1,0 +1,103 @@
+// The field says how far off and how sure; where the interval comes from is the business of uncertainty.
+#include "sim/analysis/evidence/applied.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/analysis/uncertainty/evidence.hpp"
+
+namespace foretrain {
+
+namespace {
+
+bool has_evidence(const Scenario& scenario) {
+  return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
+}
+
+bool is_worth_applying(const Estimate& e) { return !e.neighbours.empty() && e.narrowing() < kWorthApplying; }
+
+/// Of what is added to the variance of one GPU's step by more of them.
+double half_width(double one, double here, double of_step, double of_ratio) {
+  const double added = std::max(0.0, here * here - one * one);
+  return std::sqrt(std::pow(std::min(one, here) * of_step, 2) + added * of_ratio * of_ratio);
+}
+
+}  // namespace
+
+std::string_view name_of_architecture(Architecture architecture) {
+  constexpr std::array<std::string_view, 12> kNames{"cpu",    "kepler", "pascal", "volta",
+                                                    "turing", "ampere", "cdna",   "cdna2",
+                                                    "ada",    "hopper", "cdna3",  "blackwell"};
+  return kNames[static_cast<std::size_t>(architecture)];
+}
+
+Observation step_question(const Scenario& s, std::int64_t batch_per_gpu) {
+  Observation q;
+  q.what = Observed::step;
+  q.model = s.model.name;
+  q.network = kNetworkKindNames[static_cast<std::size_t>(network_kind(s))];
+  q.gpu = s.cluster.node.gpu.name;
+  q.architecture = name_of_architecture(s.cluster.node.gpu.architecture);
+  q.cluster = s.cluster.name;
+  q.framework = name_of(s.workload.framework.kind);
+  q.execution = name_of(s.workload.framework.execution);
+  q.precision = name_of(s.workload.precision);
+  q.strategy = s.strategy;
+  q.size = static_cast<double>(batch_per_gpu);
+  return q;
+}
+
+Observation ratio_question(const Scenario& s, std::int64_t batch_per_gpu, int gpus, int nodes) {
+  Observation q = step_question(s, batch_per_gpu);
+  q.what = Observed::ratio;
+  q.gpus = gpus, q.nodes = nodes;
+  return q;
+}
+
+AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use) {
+  const Scenario& scenario = simulator.scenario();
+  AppliedEvidence out;
+  if (use.field == nullptr || !has_evidence(scenario)) return out;
+  const std::int64_t batch = simulator.batch_per_gpu(scenario.gpus.front());
+  if (!scenario.anchor) {
+    Observation question = step_question(scenario, batch);
+    question.source = use.source;
+    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.step = std::move(e);
+    if (!use.source.empty())
+      out.after_own_run = use.field->spread_after(question) / use.field->at(question).prior;
+  }
+  out.gpus = scenario.gpus.back();
+  if (out.gpus > 1) {
+    Observation question = ratio_question(scenario, batch, out.gpus, simulator.placement(out.gpus).nodes);
+    question.source = use.source;
+    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.ratio = std::move(e);
+  }
+  out.correction.one_gpu = out.step.log_factor;
+  if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);
+  return out;
+}
+
+Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const RawPoint& one) {
+  const double of_step = evidence.step.narrowing(), of_ratio = evidence.ratio.narrowing();
+  const auto below = [](const RawPoint& p) { return std::log(p.step_s / p.interval.low_s); };
+  const auto above = [](const RawPoint& p) { return std::log(p.interval.high_s / p.step_s); };
+  const double step = raw.step_s * evidence.correction.factor(raw.gpus);
+  return {step * std::exp(-half_width(below(one), below(raw), of_step, of_ratio)),
+          step * std::exp(half_width(above(one), above(raw), of_step, of_ratio)), raw.interval.level};
+}
+
+void with_step_interval(PredictionPoint& p, const Interval& interval) {
+  const auto moved = [&](const Interval& whole, double value) {
+    const double low =
+        p.interval.low_s < p.step_s ? (p.step_s - interval.low_s) / (p.step_s - p.interval.low_s) : 1;
+    const double high =
+        p.interval.high_s > p.step_s ? (interval.high_s - p.step_s) / (p.interval.high_s - p.step_s) : 1;
+    return Interval{value - low * (value - whole.low_s), value + high * (whole.high_s - value), whole.level};
+  };
+  p.epoch_interval = moved(p.epoch_interval, p.epoch_s);
+  p.total_interval = moved(p.total_interval, p.total_s);
+  p.interval = interval;
+}
+
+}  // namespace foretrain

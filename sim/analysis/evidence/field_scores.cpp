@@ -1,0 +1,134 @@
+// A row is a question without an answer to the field that has lost its source or its machine.
+#include "sim/analysis/evidence/field_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/validation/collective_validation.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// The 95 % quantile of Student's t with 4 degrees of freedom, by which rows scatter (gaussian_field.cpp).
+constexpr double kStudentReach = 2.131846786;
+
+struct ScoredQuestion {
+  double raw = 0, corrected = 0;  ///< log(measured / predicted)
+  double spread = 0, narrowing = 1;
+  bool reached = false;
+};
+
+FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQuestion>& rows) {
+  FieldScore out;
+  out.name = name, out.rows = static_cast<int>(rows.size());
+  std::vector<double> raw, corrected, narrowing;
+  int held = 0;
+  for (const ScoredQuestion& row : rows) {
+    raw.push_back(std::expm1(row.raw)), corrected.push_back(std::expm1(row.corrected));
+    narrowing.push_back(row.narrowing);
+    held += std::abs(row.corrected) <= kStudentReach * row.spread ? 1 : 0;
+    out.reached += row.reached ? 1 : 0;
+  }
+  out.raw = statistics_of(raw), out.corrected = statistics_of(corrected);
+  out.held = rows.empty() ? 0 : held / static_cast<double>(rows.size());
+  out.narrowing = statistics_of(narrowing).median;
+  return out;
+}
+
+ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
+  Observation question = row;
+  const bool by_source = left_out == FieldLeftOut::source;
+  if (by_source) question.source.clear();
+  const Estimate e = by_source ? field.at(question, row.source) : field.at(question, "", row.cluster);
+  const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;
+  const double residual = residual_of(row);
+  return {residual, applies ? residual - e.log_factor : residual, applies ? e.spread : e.prior,
+          applies ? e.narrowing() : 1, applies};
+}
+
+constexpr int kOrders = 10;
+constexpr std::uint64_t kOrderSeed = 24;
+
+/// The runs in an order of their own for each `order`; a Fisher-Yates shuffle.
+std::vector<Observation> in_another_order(std::vector<Observation> runs, int order) {
+  std::mt19937_64 random(kOrderSeed + static_cast<std::uint64_t>(order));
+  for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random() % i]);
+  return runs;
+}
+
+/// What is known to the machine's user before the first job, and the jobs.
+struct User {
+  std::vector<Observation> others, jobs;
+};
+
+User user_of(const ResidualField& field, const std::string& cluster) {
+  User user;
+  std::set<std::string> sources;
+  for (const Observation& row : field.rows())
+    if (row.what == Observed::step && row.cluster == cluster) sources.insert(row.source);
+  for (const Observation& row : field.rows()) {
+    if (row.what != Observed::step) continue;
+    const bool is_job = row.cluster == cluster;
+    if (!is_job && sources.contains(row.source)) continue;
+    (is_job ? user.jobs : user.others).push_back(row);
+    if (is_job) user.jobs.back().source = "own";
+  }
+  return user;
+}
+
+/// Scores of the jobs behind the first `known`.
+void score_rest(const User& user, const std::vector<Observation>& order, std::size_t known,
+                std::vector<ScoredQuestion>& out) {
+  std::vector<Observation> rows = user.others;
+  rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
+  const ResidualField field(std::move(rows));
+  for (std::size_t i = known; i < order.size(); ++i) {
+    const Estimate e = field.at(order[i]);
+    const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;
+    const double residual = residual_of(order[i]);
+    out.push_back({residual, applies ? residual - e.log_factor : residual, e.spread, e.narrowing(), applies});
+  }
+}
+
+}  // namespace
+
+std::vector<LearningStep> learn_machine(const ResidualField& field, const std::string& cluster,
+                                        const std::vector<int>& jobs) {
+  const User user = user_of(field, cluster);
+  std::vector<LearningStep> out;
+  for (const int known : jobs) {
+    if (static_cast<std::size_t>(known) >= user.jobs.size()) break;
+    std::vector<ScoredQuestion> rest;
+    for (int order = 0; order < kOrders; ++order)
+      score_rest(user, in_another_order(user.jobs, order), static_cast<std::size_t>(known), rest);
+    const FieldScore score = summary_of_rows("", rest);
+    out.push_back({known, score.corrected, score.narrowing, score.held});
+  }
+  return out;
+}
+
+std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out) {
+  std::vector<ScoredQuestion> all, large, small;
+  std::map<std::string, std::vector<ScoredQuestion>> groups;
+  for (const Observation& row : field.rows()) {
+    if (row.what != what) continue;
+    const ScoredQuestion one = score_question(field, row, left_out);
+    all.push_back(one);
+    groups[left_out == FieldLeftOut::source ? row.source : row.cluster].push_back(one);
+    if (what == Observed::collective) (row.size < kLargeMessage ? small : large).push_back(one);
+  }
+  std::vector<FieldScore> out;
+  for (const auto& [name, rows] : groups) out.push_back(summary_of_rows(name, rows));
+  std::ranges::stable_sort(out, std::ranges::greater{}, &FieldScore::rows);
+  if (what == Observed::collective)
+    out.insert(out.begin(), {summary_of_rows("from 4 MiB on", large), summary_of_rows("below 4 MiB", small)});
+  out.insert(out.begin(), summary_of_rows("all", all));
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,43 @@
+// What a field is worth: its own rows predicted raw and corrected, each without those that could know it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/evidence/residual_field.hpp"
+#include "sim/analysis/validation/validation.hpp"
+
+namespace foretrain {
+
+/// source: without the row's publication. cluster: without its machine, but with its source's other machines,
+/// as a question of the source itself.
+enum class FieldLeftOut : std::uint8_t { source, cluster };
+inline constexpr std::array<std::string_view, 2> kFieldLeftOutNames{"source", "cluster"};
+
+struct FieldScore {
+  std::string name;
+  int rows = 0;
+  ErrorStatistics raw, corrected;
+  double held = 0;       ///< share of rows within 90 % of the field's own spread
+  double narrowing = 1;  ///< median part of the uncertainty that is left
+  int reached = 0;       ///< rows that the field says something about
+};
+
+/// All rows of one kind first, then by source or machine, most rows first. Of collectives also those of at
+/// least, and of less than, kLargeMessage.
+std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out);
+
+/// How well the steps of a machine are known to its user after so many jobs of theirs.
+struct LearningStep {
+  int jobs = 0;
+  ErrorStatistics error;
+  double narrowing = 1;  ///< median part of the uncertainty that is left
+  double held = 0;       ///< share of the jobs to come within 90 % of the field's spread
+};
+
+/// The machine's runs one by one as its user's own, in several orders; what was published of them, and what
+/// their publication says of other machines, is unknown. As many steps as there are runs for.
+std::vector<LearningStep> learn_machine(const ResidualField& field, const std::string& cluster,
+                                        const std::vector<int>& jobs);
+
+}  // namespace foretrain

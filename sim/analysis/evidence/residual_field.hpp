@@ -1,0 +1,57 @@
+// What the measured runs of a store say about another one: the expected logarithm of measured over predicted,
+// and how sure that is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario/csv/evidence_rows.hpp"
+
+namespace foretrain {
+
+/// A run that an estimate rests on, with its repeats.
+struct Neighbour {
+  Observation row;  ///< the first of them; measured is their median
+  int repeats = 1;
+  double distance =
+      0;              ///< 1 - correlation of both predictions' misses: 0 for the same run of the same source
+  double weight = 0;  ///< of its residual in the estimate
+  double trust = 1;   ///< how far it was believed beside the others
+};
+
+struct Estimate {
+  double log_factor = 0;              ///< expected log(measured / predicted)
+  double spread = 0;                  ///< standard deviation of a further run's, by this
+  double prior = 0;                   ///< the same without any row
+  std::vector<Neighbour> neighbours;  ///< nearest first; empty: nothing is within reach
+  /// Part of the uncertainty that is left: 1 without a row within reach.
+  double narrowing() const { return prior > 0 ? spread / prior : 1; }
+};
+
+/// Rows that are the same run count once; their order makes no difference.
+class ResidualField {
+ public:
+  explicit ResidualField(std::vector<Observation> rows) : rows_(std::move(rows)) {}
+  bool empty() const { return rows_.empty(); }
+  const std::vector<Observation>& rows() const { return rows_; }
+
+  /// Of the run `question`, whose measured and predicted times do not matter, by the nearest 64 runs. A
+  /// question without a source is somebody else's: biases of sources are not carried to it. Rows of the
+  /// source `without`, and of the machine `without_cluster`, are left out.
+  Estimate at(const Observation& question, const std::string& without = "",
+              const std::string& without_cluster = "") const;
+
+  /// The spread of the estimate once the run itself is a row of the question's source.
+  double spread_after(const Observation& question) const;
+
+ private:
+  std::vector<Observation> rows_;
+};
+
+/// Which field, and whose question it is: rows of this source carry their bias to it.
+struct EvidenceUse {
+  const ResidualField* field = nullptr;  ///< none: as simulated
+  std::string source{};
+};
+
+}  // namespace foretrain

@@ -1,0 +1,147 @@
+// evidence: stores of measured runs beside their predictions.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/evidence/field_scores.hpp"
+#include "sim/analysis/evidence/observed.hpp"
+#include "sim/app/commands.hpp"
+#include "sim/app/evidence_stores.hpp"
+#include "sim/app/progress_line.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string store_of(const EvidenceCommand& command) {
+  return command.store.empty() ? personal_store() : command.store;
+}
+
+/// "each": the rows keep what their sources name.
+std::string source_of(const EvidenceCommand& command) {
+  return command.source == "each" ? "" : command.source;
+}
+
+MeasuredEvidence evidence_in(const std::string& file, const EvidenceCommand& command) {
+  ProgressLine progress("predicting the rows of " + file);
+  const Progress show = [&progress](double done) { progress.show(done); };
+  ObservationOptions options{FORETRAIN_VERSION, source_of(command), {}};
+  if (!command.provenance.empty())
+    options.provenance =
+        read_or_throw(read_text_file(command.provenance, kLargestProvenance), read_provenance);
+  const SourceText text = read_text_file(file, kLargestEvidence);
+  if (text.text.starts_with("# foretrain evidence")) return {read_store(file), {}, {}};
+  return evidence_of(read_or_throw(text, read_measurements), options, show);
+}
+
+/// Nothing of a file is kept of which a row's unit is wrong.
+void refuse(const std::string& file, const std::vector<std::string>& refused) {
+  if (refused.empty()) return;
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& why : refused) mistakes.push_back({printable(file), {}, "", why, ""});
+  throw InputError(std::move(mistakes));
+}
+
+bool is_before(const Observation& a, const Observation& b) {
+  return a.run != b.run ? a.run < b.run : comes_before(a, b);
+}
+
+bool is_repeated(const Observation& a, const Observation& b) {
+  constexpr double kDigits = 1e-6;  // the store keeps nine
+  return a.run == b.run && is_same_run(a, b) && std::abs(a.measured / b.measured - 1) < kDigits;
+}
+
+/// What was read again takes the place of what is there: the model may have changed since.
+std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Observation> more) {
+  std::ranges::stable_sort(more, is_before);
+  more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
+  const auto is_replaced = [&](const Observation& row) {
+    const auto [first, last] = std::ranges::equal_range(more, row.run, {}, &Observation::run);
+    return std::any_of(first, last, [&](const Observation& o) { return is_repeated(o, row); });
+  };
+  std::erase_if(rows, is_replaced);
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
+ResidualField field_of(const EvidenceCommand& command) {
+  OpenedEvidence opened = open_evidence(command.store);
+  for (const std::string& warning : opened.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  return std::move(opened.field);
+}
+
+}  // namespace
+
+void run_evidence_add(const EvidenceCommand& command) {
+  std::vector<Observation> rows;
+  std::string skipped;
+  for (const std::string& file : command.files) {
+    MeasuredEvidence evidence = evidence_in(file, command);
+    refuse(file, evidence.refused);
+    for (const std::string& why : evidence.skipped)
+      skipped += fmt::format("{} {}: left out\n", printable(file), printable(why));
+    std::move(evidence.rows.begin(), evidence.rows.end(), std::back_inserter(rows));
+  }
+  change_store(store_of(command),
+               [&](std::vector<Observation> known) { return overlaid(std::move(known), rows); });
+  write_output("", skipped + fmt::format("{} in {}\n", counted(static_cast<int>(rows.size()), "row"),
+                                         printable(store_of(command))));
+}
+
+void run_evidence_list(const EvidenceCommand& command) {
+  write_output("", write_evidence_list(field_of(command).rows()));
+}
+
+void run_evidence_show(const EvidenceCommand& command) {
+  write_output("", write_evidence_rows(field_of(command).rows(), command.word));
+}
+
+void run_evidence_score(const EvidenceCommand& command) {
+  const auto place = [](const auto& names, const std::string& name) {
+    return std::ranges::find(names, name) - names.begin();
+  };
+  const auto left_out = static_cast<FieldLeftOut>(place(kFieldLeftOutNames, command.leave_out));
+  write_output(
+      "", write_field_scores(score_field(field_of(command),
+                                         static_cast<Observed>(place(kObservedNames, command.of)), left_out),
+                             left_out));
+}
+
+void run_evidence_learn(const EvidenceCommand& command) {
+  write_output("", write_learning(learn_machine(field_of(command), command.cluster, {0, 1, 3, 10, 30}),
+                                  command.cluster));
+}
+
+void run_evidence_report(const EvidenceCommand& command) {
+  write_output("", write_evidence_report(field_of(command), command.cluster));
+}
+
+void run_evidence_remove(const EvidenceCommand& command) {
+  int removed = 0;
+  change_store(store_of(command), [&](std::vector<Observation> rows) {
+    const auto before = rows.size();
+    std::erase_if(
+        rows, [&](const Observation& row) { return command.word == "all" || has_word(row, command.word); });
+    removed = static_cast<int>(before - rows.size());
+    return rows;
+  });
+  write_output("",
+               fmt::format("{} removed from {}\n", counted(removed, "row"), printable(store_of(command))));
+}
+
+void run_evidence_export(const EvidenceCommand& command) {
+  std::string text = evidence_heading();
+  for (Observation row : read_store(store_of(command))) {
+    row.source = command.source;
+    text += evidence_line(row);
+  }
+  write_output(command.output, text);
+}
+
+}  // namespace foretrain

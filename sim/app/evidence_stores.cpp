@@ -1,0 +1,136 @@
+// A store is one file. Writers lock a file beside it, read, and replace it; readers see the old or the new
+// one.
+#include "sim/app/evidence_stores.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/whole_file.hpp"
+#include "sim/scenario/evidence_files.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Held until it goes.
+class StoreLock {
+ public:
+  explicit StoreLock(const std::string& store)
+      : file_(store + ".lock"), descriptor_(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (descriptor_ < 0) fail();
+    while (::flock(descriptor_, LOCK_EX) != 0)
+      if (errno != EINTR) fail();
+  }
+  ~StoreLock() { ::close(descriptor_); }
+  StoreLock(const StoreLock&) = delete;
+  StoreLock& operator=(const StoreLock&) = delete;
+
+ private:
+  [[noreturn]] void fail() const {
+    throw WorldError(fmt::format("{}: cannot be locked: {}", printable(file_), std::strerror(errno)));
+  }
+  std::string file_;
+  int descriptor_;
+};
+
+std::vector<Observation> rows_of(const std::string& file, bool& torn) {
+  const SourceText text = read_text_file(file, kLargestEvidence);
+  return read_or_throw(text, [&torn](const SourceText& source, Diagnostics& diagnostics) {
+    return read_evidence(source, diagnostics, &torn);
+  });
+}
+
+bool exists(const std::string& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+/// Appends the rows of a store that this version predicted.
+void take_store(const std::string& file, std::vector<Observation>& rows, std::vector<std::string>& warnings) {
+  bool torn = false;
+  int others = 0;
+  for (Observation& row : rows_of(file, torn)) {
+    const bool is_current = row.version == FORETRAIN_VERSION;
+    others += is_current ? 0 : 1;
+    if (is_current) rows.push_back(std::move(row));
+  }
+  if (others > 0)
+    warnings.push_back(fmt::format("{}: {} that another version predicted, left out; add their files again",
+                                   printable(file), counted(others, "row")));
+  if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
+}
+
+}  // namespace
+
+std::string personal_store() {
+  const std::string data = variable("XDG_DATA_HOME"), home = variable("HOME");
+  if (!data.empty() && fs::path(data).is_absolute()) return data + "/foretrain/evidence.csv";
+  return home.empty() ? "" : home + "/.local/share/foretrain/evidence.csv";
+}
+
+std::string site_store() { return variable("FORETRAIN_EVIDENCE"); }
+
+std::vector<Observation> read_store(const std::string& file) {
+  bool torn = false;
+  return rows_of(file, torn);
+}
+
+OpenedEvidence open_evidence(const std::string& asked) {
+  OpenedEvidence out;
+  if (asked == "off") return out;
+  std::vector<Observation> rows;
+  if (!asked.empty()) {
+    take_store(asked, rows, out.warnings);
+    out.field = ResidualField(std::move(rows));
+    return out;
+  }
+  std::vector<std::string> files = shipped_evidence();
+  if (!site_store().empty()) files.push_back(site_store());
+  if (const std::string own = personal_store(); !own.empty() && exists(own)) files.push_back(own);
+  for (const std::string& file : files) {
+    try {
+      take_store(file, rows, out.warnings);
+    } catch (const InputError& error) {
+      out.warnings.push_back(fmt::format("evidence left out: {}", error.first_message()));
+    } catch (const WorldError& error) {
+      out.warnings.push_back(fmt::format("evidence left out: {}", error.what()));
+    }
+  }
+  out.field = ResidualField(std::move(rows));
+  return out;
+}
+
+void change_store(const std::string& file,
+                  const std::function<std::vector<Observation>(std::vector<Observation>)>& change) {
+  if (file.empty())
+    throw InputError("there is no place for a store of your own: neither HOME nor XDG_DATA_HOME is set",
+                     "name a file with --store");
+  std::error_code problem;
+  const fs::path folder = fs::path(file).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, problem);
+  if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
+  const StoreLock lock(file);
+  std::string text = evidence_heading();
+  for (const Observation& row : change(exists(file) ? read_store(file) : std::vector<Observation>{}))
+    text += evidence_line(row);
+  write_whole_file(file, text);
+}
+
+}  // namespace foretrain

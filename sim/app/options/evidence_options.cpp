@@ -1,0 +1,124 @@
+// One function per subcommand; the callbacks carry it out.
+#include "sim/app/options/evidence_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "sim/analysis/evidence/field_scores.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
+#include "sim/base/named_rows.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::vector<std::string> observed_names() { return {kObservedNames.begin(), kObservedNames.end()}; }
+std::vector<std::string> left_out_names() { return {kFieldLeftOutNames.begin(), kFieldLeftOutNames.end()}; }
+
+void add_store(CLI::App& command, EvidenceCommand& evidence) {
+  command
+      .add_option("--store", evidence.store,
+                  "Another store than your own (XDG_DATA_HOME/foretrain/evidence.csv)")
+      ->type_name("FILE");
+}
+
+void add_shown_store(CLI::App& command, EvidenceCommand& evidence) {
+  command.add_option("--store", evidence.store, "This store alone, instead of all that predictions use")
+      ->type_name("FILE");
+}
+
+void add_add(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* command = parent.add_subcommand("add", "Predict measured rows and keep both in a store");
+  command
+      ->add_option("FILE", evidence.files,
+                   "Training runs or collectives as `validate` reads them, or another store")
+      ->required();
+  add_store(*command, evidence);
+  command
+      ->add_option("--source", evidence.source,
+                   "Whose rows they are: \"own\" are yours; \"each\": what each row's source names first")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--provenance", evidence.provenance, "As of validate")->type_name("FILE");
+  command->footer("Example:\n  foretrain evidence add my_runs.csv");
+  command->callback([&evidence] { run_evidence_add(evidence); });
+}
+
+void add_readers(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* list = parent.add_subcommand("list", "What there is, by source");
+  add_shown_store(*list, evidence);
+  list->callback([&evidence] { run_evidence_list(evidence); });
+  CLI::App* show = parent.add_subcommand("show", "Rows with a word in a name of theirs");
+  show->add_option("WORD", evidence.word, "Of a run, source, network, GPU, cluster or operation")->required();
+  add_shown_store(*show, evidence);
+  show->callback([&evidence] { run_evidence_show(evidence); });
+  CLI::App* report = parent.add_subcommand(
+      "report", "For a machine's staff: where its predictions are worst, and which runs would tell most");
+  report->add_option("--cluster", evidence.cluster, "The machine")->required()->type_name("NAME");
+  add_shown_store(*report, evidence);
+  report->callback([&evidence] { run_evidence_report(evidence); });
+}
+
+void add_learn(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* learn = parent.add_subcommand(
+      "learn", "How predictions of a machine get better with each job of its user: its rows one by one");
+  learn->add_option("--cluster", evidence.cluster, "The machine")->required()->type_name("NAME");
+  add_shown_store(*learn, evidence);
+  learn->callback([&evidence] { run_evidence_learn(evidence); });
+}
+
+void add_score(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* score = parent.add_subcommand(
+      "score", "What the evidence is worth: its rows predicted raw and corrected, without their own kind");
+  score->add_option("--of", evidence.of, joined(observed_names()))
+      ->transform(one_of(observed_names()))
+      ->capture_default_str();
+  score->add_option("--leave-out", evidence.leave_out, joined(left_out_names()))
+      ->transform(one_of(left_out_names()))
+      ->capture_default_str();
+  add_shown_store(*score, evidence);
+  score->callback([&evidence] { run_evidence_score(evidence); });
+}
+
+void add_writers(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* remove = parent.add_subcommand("remove", "Take rows out of a store");
+  remove
+      ->add_option("WORD", evidence.word,
+                   "Of a run, source, network, GPU, cluster or operation; all: every row")
+      ->required();
+  add_store(*remove, evidence);
+  remove->callback([&evidence] { run_evidence_remove(evidence); });
+  CLI::App* exported = parent.add_subcommand("export", "A store as a file for others, under a name of yours");
+  exported->add_option("--source", evidence.source, "The name")->required()->type_name("NAME");
+  exported->add_option("-o,--output", evidence.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  add_store(*exported, evidence);
+  exported->callback([&evidence] { run_evidence_export(evidence); });
+}
+
+}  // namespace
+
+void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
+  CLI::App* command =
+      app.add_subcommand("evidence", "Measured runs that correct predictions: add, look at, remove, share");
+  command->require_subcommand(1);
+  add_add(*command, evidence);
+  add_readers(*command, evidence);
+  add_learn(*command, evidence);
+  add_score(*command, evidence);
+  add_writers(*command, evidence);
+  command->footer(
+      "Examples:\n  foretrain evidence add my_runs.csv\n  foretrain evidence list\n  foretrain evidence "
+      "report "
+      "--cluster puhti");
+}
+
+void add_evidence_option(CLI::App& command, std::string& evidence) {
+  command
+      .add_option("--evidence", evidence,
+                  "off: as simulated; a file: this store of measured runs alone; by default what comes with "
+                  "the program, the site's and your own")
+      ->type_name("off|FILE");
+}
+
+}  // namespace foretrain

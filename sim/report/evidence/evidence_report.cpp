@@ -1,0 +1,200 @@
+// Percentages are of the step: a residual of 0.05 is 5 % slower than simulated.
+#include "sim/report/evidence/evidence_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/uncertainty/uncertainty.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/decimal.hpp"
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kShownNeighbours = 12;
+
+std::string described(const Observation& row) {
+  if (row.what == Observed::collective)
+    return fmt::format("{} of {:g} B on {} ({} on {})", printable(row.op), row.size, printable(row.cluster),
+                       counted(row.gpus, "GPU"), counted(row.nodes, "node"));
+  return fmt::format("{} {} batch {:g} on {}, {}{}", printable(row.model), printable(row.precision), row.size,
+                     printable(row.gpu), printable(row.source),
+                     row.gpus > 1 ? fmt::format(", {} GPUs of {}", row.gpus, printable(row.cluster)) : "");
+}
+
+int measurements_of(const Estimate& e) {
+  int sum = 0;
+  for (const Neighbour& n : e.neighbours) sum += n.repeats;
+  return sum;
+}
+
+std::string in_percent(double log_value) { return signed_percent(std::expm1(log_value), 0); }
+
+/// "steps by -6 % ± 5 from 9 measurements, nearest: …".
+std::string correction_sentence(std::string_view what, double log_factor, const Estimate& e) {
+  return fmt::format("{} by {} % ± {} from {}, nearest: {}", what, in_percent(log_factor),
+                     percent(std::expm1(e.spread), 0), counted(measurements_of(e), "measurement"),
+                     described(e.neighbours.front().row));
+}
+
+std::string neighbours_of(std::string_view what, const Estimate& e) {
+  if (e.neighbours.empty()) return {};
+  std::string out =
+      fmt::format("\nEvidence on {}: {} % ± {}, {} % of the uncertainty is left\n", what,
+                  in_percent(e.log_factor), percent(std::expm1(e.spread), 0), percent(e.narrowing(), 0));
+  out += fmt::format("{:>9} {:>8} {:>8} {:>10}   measured\n", "distance", "weight", "believed", "slower by");
+  for (std::size_t i = 0; i < std::min(e.neighbours.size(), kShownNeighbours); ++i) {
+    const Neighbour& n = e.neighbours[i];
+    out += fmt::format("{:>9} {:>8} {:>6} % {:>8} %   {}{}\n", decimal(n.distance, 2), decimal(n.weight, 3),
+                       percent(n.trust, 0), in_percent(residual_of(n.row)), described(n.row),
+                       n.repeats > 1 ? fmt::format(" ({} runs)", n.repeats) : "");
+  }
+  if (e.neighbours.size() > kShownNeighbours)
+    out += fmt::format("          and {} further ones\n", e.neighbours.size() - kShownNeighbours);
+  return out;
+}
+
+/// Of the trainings that others measured, each as it would run on the machine: the least known ones first.
+std::string runs_to_make(const ResidualField& field, const std::string& cluster) {
+  constexpr std::size_t kRuns = 5;
+  const auto here = std::ranges::find(field.rows(), cluster, &Observation::cluster);
+  if (here == field.rows().end()) return "No row is of it: any run tells something.\n";
+  struct Run {
+    Observation question;
+    double narrowing;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Run> runs;
+  for (const Observation& row : field.rows()) {
+    const auto key = std::tuple(row.model, row.precision, row.framework);
+    if (row.what != Observed::step || runs.contains(key)) continue;
+    Observation question = row;
+    question.source.clear(), question.cluster = cluster;
+    question.gpu = here->gpu, question.architecture = here->architecture;
+    const double narrowing = field.at(question).narrowing();
+    runs.emplace(key, Run{std::move(question), narrowing});
+  }
+  std::vector<Run> ordered;
+  for (auto& [key, run] : runs) ordered.push_back(std::move(run));
+  std::ranges::stable_sort(ordered, std::ranges::greater{}, &Run::narrowing);
+  ordered.resize(std::min(ordered.size(), kRuns));
+  std::string out = "\nRuns of one GPU that would tell most (part of the uncertainty that is left)\n";
+  for (const Run& run : ordered)
+    out += fmt::format("{:>8} %   {} {} batch {:g} with {}\n", percent(run.narrowing, 0),
+                       printable(run.question.model), printable(run.question.precision), run.question.size,
+                       printable(run.question.framework));
+  return out;
+}
+
+}  // namespace
+
+std::string evidence_line_of(const AppliedEvidence& e) {
+  std::string out;
+  if (!e.step.neighbours.empty()) out = correction_sentence("Corrected", e.correction.one_gpu, e.step);
+  if (!e.ratio.neighbours.empty())
+    out += (out.empty() ? "Corrected: " : "; ") +
+           correction_sentence(fmt::format("{} GPUs over one", e.gpus), e.ratio.log_factor, e.ratio);
+  return out.empty() ? out : out + " (--evidence off: as simulated).\n";
+}
+
+std::string own_run_line(const AppliedEvidence& e) {
+  if (e.after_own_run >= 1) return {};
+  return fmt::format(
+      "A run of it on one GPU, five minutes long and kept with `foretrain evidence add`, leaves {} % of the "
+      "uncertainty of its step; now {} % is left.\n",
+      percent(e.after_own_run, 0), percent(e.step.narrowing(), 0));
+}
+
+std::string neighbour_lines(const AppliedEvidence& e) {
+  return neighbours_of("the step of one GPU", e.step) +
+         neighbours_of(fmt::format("{} GPUs over one", e.gpus), e.ratio);
+}
+
+std::string write_evidence_list(const std::vector<Observation>& rows) {
+  struct Counts {
+    std::array<int, 3> of{};
+    std::set<std::string> machines;
+  };
+  std::map<std::string, Counts> sources;
+  for (const Observation& row : rows) {
+    Counts& counts = sources[row.source];
+    ++counts.of[static_cast<std::size_t>(row.what)];
+    counts.machines.insert(row.cluster);
+  }
+  std::string out =
+      fmt::format("{:>8} {:>8} {:>12} {:>9}   source\n", "steps", "ratios", "collectives", "clusters");
+  for (const auto& [source, counts] : sources)
+    out += fmt::format("{:>8} {:>8} {:>12} {:>9}   {}\n", counts.of[0], counts.of[1], counts.of[2],
+                       counts.machines.size(), printable(source));
+  return out + counted(static_cast<int>(rows.size()), "row") + "\n";
+}
+
+bool has_word(const Observation& row, const std::string& word) {
+  return std::ranges::any_of(
+      std::array<const std::string*, 6>{&row.run, &row.source, &row.model, &row.gpu, &row.cluster, &row.op},
+      [&](const std::string* text) { return text->find(word) != std::string::npos; });
+}
+
+std::string write_evidence_rows(const std::vector<Observation>& rows, const std::string& word) {
+  std::string out =
+      fmt::format("{:>10} {:>12} {:>12} {:>10}   run\n", "what", "measured", "predicted", "slower by");
+  for (const Observation& row : rows) {
+    if (!has_word(row, word)) continue;
+    out += fmt::format("{:>10} {:>12.4g} {:>12.4g} {:>8} %   {}: {}\n",
+                       kObservedNames[static_cast<std::size_t>(row.what)], row.measured, row.predicted,
+                       in_percent(residual_of(row)), described(row), printable(row.run));
+  }
+  return out;
+}
+
+std::string write_evidence_report(const ResidualField& field, const std::string& cluster) {
+  constexpr std::size_t kWorst = 5;
+  std::vector<const Observation*> own;
+  for (const Observation& row : field.rows())
+    if (row.cluster == cluster) own.push_back(&row);
+  std::string out = fmt::format("{}: {}\n", printable(cluster), counted(static_cast<int>(own.size()), "row"));
+  std::ranges::stable_sort(own, std::ranges::greater{},
+                           [](const Observation* row) { return std::abs(residual_of(*row)); });
+  own.resize(std::min(own.size(), kWorst));
+  if (!own.empty()) out += "\nFarthest off\n";
+  for (const Observation* row : own)
+    out += fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(*row)),
+                       kObservedNames[static_cast<std::size_t>(row->what)], described(*row),
+                       printable(row->run));
+  return out + runs_to_make(field, cluster);
+}
+
+std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out) {
+  std::string out = fmt::format("{:>6}   {:^19}   {:^19}   {:>8} {:>7} {:>7}   {}\n", "", "as simulated",
+                                "corrected", "in field", "spread", "within", "");
+  out += fmt::format("{:>6}   {:>9} {:>9}   {:>9} {:>9}   {:>8} {:>7} {:>7}   {}\n", "rows", "median", "p90",
+                     "median", "p90", "90 %", "left", "reach",
+                     left_out == FieldLeftOut::source ? "source left out" : "cluster left out");
+  for (const FieldScore& s : scores)
+    out += fmt::format("{:>6}   {:>7} % {:>7} %   {:>7} % {:>7} %   {:>6} % {:>5} % {:>7}   {}\n", s.rows,
+                       percent(s.raw.median, 2), percent(s.raw.p90, 1), percent(s.corrected.median, 2),
+                       percent(s.corrected.p90, 1), percent(s.held, 1), percent(s.narrowing, 0), s.reached,
+                       printable(s.name));
+  return out;
+}
+
+std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster) {
+  constexpr double kPercentPerBar = 0.02;
+  std::string out = fmt::format("Jobs of {} one by one, as its user's own\n", printable(cluster));
+  out += fmt::format("{:>6} {:>9} {:>9} {:>10} {:>12}   median error\n", "jobs", "median", "p90", "in 90 %",
+                     "spread left");
+  for (const LearningStep& s : steps)
+    out += fmt::format("{:>6} {:>7} % {:>7} % {:>8} % {:>10} %   {}\n", s.jobs, percent(s.error.median, 1),
+                       percent(s.error.p90, 1), percent(s.held, 0), percent(s.narrowing, 0),
+                       std::string(static_cast<std::size_t>(s.error.median / kPercentPerBar * 2), '#'));
+  return out;
+}
+
+}  // namespace foretrain

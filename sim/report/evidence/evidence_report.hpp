@@ -1,0 +1,33 @@
+// Evidence in words and tables: what it did to a prediction, what a store holds, what a field is worth.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/evidence/applied_evidence.hpp"
+#include "sim/analysis/evidence/field_scores.hpp"
+
+namespace foretrain {
+
+/// "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how to leave it; empty when nothing was.
+std::string evidence_line_of(const AppliedEvidence& evidence);
+/// What a run of the training of one's own would leave of the uncertainty, and how to keep it; empty when
+/// that is all.
+std::string own_run_line(const AppliedEvidence& evidence);
+/// Every neighbour with distance and weight, for --explain; empty when there is none.
+std::string neighbour_lines(const AppliedEvidence& evidence);
+
+/// One line for each source: rows by kind and machines.
+std::string write_evidence_list(const std::vector<Observation>& rows);
+/// Whether a name of the row has the word in it.
+bool has_word(const Observation& row, const std::string& word);
+/// One line for each row of a run, source, model, GPU or cluster that has `word` in its name.
+std::string write_evidence_rows(const std::vector<Observation>& rows, const std::string& word);
+/// Of a machine: the series that are farthest off, and the runs about which least is known.
+std::string write_evidence_report(const ResidualField& field, const std::string& cluster);
+std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out);
+
+/// A line and a bar for each step.
+std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster);
+
+}  // namespace foretrain

@@ -1,0 +1,23 @@
+// Fuzz target: evidence stores from any bytes; what is read is in range, and written it reads the same.
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "sim/scenario/csv/evidence_rows.hpp"
+#include "tests/fuzz/require.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace foretrain;
+  const SourceText source{"fuzz.csv", std::string(reinterpret_cast<const char*>(data), size)};
+  Diagnostics diagnostics(source);
+  std::string again = evidence_heading();
+  const std::vector<Observation> rows = read_evidence(source, diagnostics);
+  for (const Observation& row : rows) {
+    test::require(row.measured > 0 && std::isfinite(residual_of(row)) && row.gpus >= 1 && row.nodes >= 1);
+    again += evidence_line(row);
+  }
+  const SourceText written{"again.csv", again};
+  Diagnostics none(written);
+  test::require(read_evidence(written, none).size() == rows.size() && none.empty());
+  return 0;
+}
