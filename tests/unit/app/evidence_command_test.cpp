@@ -41,7 +41,7 @@ TEST_CASE("own rows correct the next prediction, which says so, and off is as si
   CHECK(off.output.find("Corrected") == std::string::npos);
 }
 
-TEST_CASE("rows that are added again are there once; remove and export do what they say") {
+TEST_CASE("rows that are added again are there once, and remove and export do what they say") {
   const TemporaryFolder folder;
   folder.write("runs.csv", kHeader + measured("monday", 240));
   folder.run("foretrain evidence add runs.csv --store own.csv");

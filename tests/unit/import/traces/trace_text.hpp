@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/import/traces/trace_file.hpp"
 
 namespace foretrain::test {
