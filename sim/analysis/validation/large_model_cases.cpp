@@ -39,12 +39,12 @@ constexpr Word<KernelPrecision> kRowPrecisions[] = {
     {"nvfp4", KernelPrecision::fp4}, {"fp8", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
 constexpr Word<Recompute> kRecomputes[] = {{"full", Recompute::full}, {"selective", Recompute::selective}};
 constexpr Word<ModelSharding> kRowShardings[] = {{"shard_grad_op", ModelSharding::parameters},
-                                              {"zero3", ModelSharding::parameters},
-                                              {"fsdp", ModelSharding::parameters},
-                                              {"zero2", ModelSharding::gradients},
-                                              {"zero1", ModelSharding::optimizer},
-                                              {"distributed-optimizer", ModelSharding::optimizer},
-                                              {"zero0", ModelSharding::none}};
+                                                 {"zero3", ModelSharding::parameters},
+                                                 {"fsdp", ModelSharding::parameters},
+                                                 {"zero2", ModelSharding::gradients},
+                                                 {"zero1", ModelSharding::optimizer},
+                                                 {"distributed-optimizer", ModelSharding::optimizer},
+                                                 {"zero0", ModelSharding::none}};
 
 template <typename T, std::size_t n>
 std::optional<T> find_word(const Word<T> (&words)[n], const std::string& text) {
