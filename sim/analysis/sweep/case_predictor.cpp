@@ -23,6 +23,21 @@ Value whole_value(std::int64_t value) { return {value}; }
 Value known(double value) { return value > 0 ? Value{value} : Value{}; }
 Value of_run(const CaseResult& r, double value) { return r.knows_epochs ? Value{value} : Value{}; }
 
+/// Keys that change neither the cluster nor how its GPUs talk.
+bool is_of_training(const std::string& key) {
+  for (const std::string_view table : {"model.", "data.", "strategy.", "loop.", "run.", "framework."})
+    if (key.starts_with(table)) return true;
+  return false;
+}
+
+/// What may change the cluster or its settings of communication: equal texts have equal machines.
+std::string machine_text(const std::vector<StudySetting>& settings) {
+  std::string out;
+  for (const StudySetting& setting : settings)
+    if (!is_of_training(setting.key)) out += setting.key + '=' + text_of(setting.value) + '\n';
+  return out;
+}
+
 void add_costs(const Scenario& scenario, CaseResult& result) {
   if (!result.knows_epochs) return;
   const PredictionPoint& p = result.point;
@@ -115,13 +130,13 @@ CaseResult CasePredictor::result(PointPredictor& points, const Scenario& scenari
 }
 
 std::vector<CaseResult> CasePredictor::predict(const std::vector<StudySetting>& settings,
-                                               const std::string& machine, const std::vector<int>& gpus) {
+                                               const std::vector<int>& gpus) {
   std::vector<CaseResult> out;
   try {
     const Scenario scenario = read(settings);
     int most = 1;
     for (const int number : gpus) most = why_not_on(scenario, number).empty() ? std::max(most, number) : most;
-    PointPredictor points(scenario, machine_of(scenario, machine, most));
+    PointPredictor points(scenario, machine_of(scenario, machine_text(settings), most));
     points.set_device(is_anchored(scenario) ? scenario_.anchored->device : default_device_model(scenario));
     for (const int number : gpus) out.push_back(result(points, scenario, number));
   } catch (const InputError& error) {

@@ -52,10 +52,8 @@ class CasePredictor {
  public:
   explicit CasePredictor(const SweptScenario& scenario) : scenario_(scenario) {}
 
-  /// The same scenario on each of these numbers. `machine`: what may change the cluster or its settings of
-  /// communication, so that equal texts have equal machines.
-  std::vector<CaseResult> predict(const std::vector<StudySetting>& settings, const std::string& machine,
-                                  const std::vector<int>& gpus);
+  /// The same scenario on each of these numbers.
+  std::vector<CaseResult> predict(const std::vector<StudySetting>& settings, const std::vector<int>& gpus);
 
  private:
   /// A cluster with what was found out on it.

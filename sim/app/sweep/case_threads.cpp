@@ -16,13 +16,6 @@ namespace {
 /// Results that wait for the writer before threads wait for it.
 constexpr std::size_t kMostWaiting = 1000;
 
-/// Keys that change neither the cluster nor how its GPUs talk.
-bool is_of_training(const std::string& key) {
-  for (const std::string_view table : {"model.", "data.", "strategy.", "loop.", "run.", "framework."})
-    if (key.starts_with(table)) return true;
-  return false;
-}
-
 class Threads {
  public:
   Threads(const SweptScenario& scenario, SweepCases& cases, const CaseThreads& how)
@@ -84,11 +77,7 @@ class Threads {
     std::vector<int> gpus;
     for (const std::vector<Value>& values : group.values)
       gpus.push_back(static_cast<int>(std::get<std::int64_t>(values.back().data)));
-    const std::vector<Value>& first = group.values.front();
-    std::string machine;
-    for (std::size_t c = 0; c < first.size(); ++c)
-      if (!is_of_training(cases_.columns()[c]->key)) machine += text_of(first[c]) + '\n';
-    group.results = predictor.predict(cases_.settings(first), machine, gpus);
+    group.results = predictor.predict(cases_.settings(group.values.front()), gpus);
   }
 
   void give(GroupResult group) {

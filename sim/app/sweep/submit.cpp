@@ -47,7 +47,7 @@ Trial measured_rate(const OpenedSweep& opened, SweepCases& cases) {
       if (cases.is_case(number, values))
         gpus.push_back(static_cast<int>(std::get<std::int64_t>(values.back().data)));
     }
-    if (!gpus.empty()) predictor.predict(cases.settings(cases.values(first)), "", gpus);
+    if (!gpus.empty()) predictor.predict(cases.settings(cases.values(first)), gpus);
     trial.cases += static_cast<std::int64_t>(gpus.size());
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
