@@ -1,7 +1,9 @@
 # The front door: `make run` installs what is missing, builds and predicts; `make test` builds and runs every fast test.
 CONFIGURED = build/$(1)/build.ninja
 BINARY = build/release/foretrain
-unexport FORETRAIN_PATH
+unexport FORETRAIN_PATH FORETRAIN_EVIDENCE
+# Whatever runs whoever builds has measured: pages and tests are of the evidence that comes with the program.
+export XDG_DATA_HOME = $(CURDIR)/build/no-runs-of-ones-own
 PAGES = .
 # Debian's own, which has Debian's packages, even where another comes first.
 PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
