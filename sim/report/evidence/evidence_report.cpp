@@ -186,14 +186,15 @@ std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftO
 }
 
 std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster) {
-  constexpr double kPercentPerBar = 0.02;
+  constexpr double kErrorOfBar = 0.01, kMostBars = 60;
   std::string out = fmt::format("Jobs of {} one by one, as its user's own\n", printable(cluster));
   out += fmt::format("{:>6} {:>9} {:>9} {:>10} {:>12}   median error\n", "jobs", "median", "p90", "in 90 %",
                      "spread left");
   for (const LearningStep& s : steps)
-    out += fmt::format("{:>6} {:>7} % {:>7} % {:>8} % {:>10} %   {}\n", s.jobs, percent(s.error.median, 1),
-                       percent(s.error.p90, 1), percent(s.held, 0), percent(s.narrowing, 0),
-                       std::string(static_cast<std::size_t>(s.error.median / kPercentPerBar * 2), '#'));
+    out += fmt::format(
+        "{:>6} {:>7} % {:>7} % {:>8} % {:>10} %   {}\n", s.jobs, percent(s.error.median, 1),
+        percent(s.error.p90, 1), percent(s.held, 0), percent(s.narrowing, 0),
+        std::string(static_cast<std::size_t>(std::min(s.error.median / kErrorOfBar, kMostBars)), '#'));
   return out;
 }
 
