@@ -9,7 +9,7 @@
 
 #include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/evidence_stores.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
@@ -63,8 +63,7 @@ void check_pairs(const CompareCommand& command) {
 // Analysis.
 
 /// Strategies are what is compared: the combinations of a study are left out, but for those of [parallel].
-Comparison compared(const CompareCommand& command, const ComparedScenarios& scenarios) {
-  const OpenedEvidence evidence = open_evidence(command.evidence);
+Comparison compared(const ComparedScenarios& scenarios, const OpenedEvidence& evidence) {
   ProgressLine progress("comparing " + scenarios.own.name);
   Comparison comparison =
       compare(scenarios, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
@@ -113,8 +112,9 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
   const std::vector<ComparedScenarios> opened =
       open_compared(command.scenarios, command.overrides, strategies);
   check_outputs({{"-o", command.output}, {"--html", command.html}});
+  const OpenedEvidence evidence = open_evidence(command.evidence);
   std::vector<Comparison> comparisons;
-  for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(command, scenarios));
+  for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(scenarios, evidence));
   if (!command.html.empty()) write_file(command.html, page_of(command, comparisons));
   write_report(command.output, command.format, report_of(command, comparisons));
   for (const Comparison& comparison : comparisons) warn_beside(command.format, comparison.warnings);

@@ -11,7 +11,7 @@
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/search/study.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/evidence_stores.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/job_script_files.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
@@ -88,9 +88,8 @@ std::optional<ComparedScenarios> alternatives(const PredictCommand& command, con
 
 // Analysis: each a function of what is asked, with a line on the terminal while it runs.
 
-Prediction predicted(const PredictCommand& command, const Scenario& scenario,
+Prediction predicted(const PredictCommand& command, const OpenedEvidence& evidence, const Scenario& scenario,
                      const std::optional<JobTimeLimit>& limit) {
-  const OpenedEvidence evidence = open_evidence(command.evidence);
   ProgressLine progress("predicting " + scenario.name);
   Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); },
                                   {.sensitivity = command.sensitivity || !command.html.empty(),
@@ -105,13 +104,12 @@ Prediction predicted(const PredictCommand& command, const Scenario& scenario,
 }
 
 /// What --gpus lists is all that may be asked for.
-Recommendation recommended(const PredictCommand& command, const OpenedScenario& opened,
-                           const ComparedScenarios& scenarios) {
+Recommendation recommended(const PredictCommand& command, const OpenedEvidence& evidence,
+                           const OpenedScenario& opened, const ComparedScenarios& scenarios) {
   const RecommendationOptions& options = command.recommendation;
   ProgressLine progress("recommending for " + scenarios.own.name);
   RecommendationRequest request = options.request;
   request.only_gpus = command.overrides.gpus;
-  const OpenedEvidence evidence = open_evidence(command.evidence);
   const auto show = [&progress](double done) { progress.show(done); };
   Recommendation recommendation =
       scenarios.own.parallel
@@ -131,13 +129,14 @@ struct Answer {
   std::optional<LargeStepRecord> stages{};    ///< of [parallel] instead
 };
 
-Answer answered(const PredictCommand& command, const OpenedScenario& opened,
+Answer answered(const PredictCommand& command, const OpenedEvidence& evidence, const OpenedScenario& opened,
                 const std::optional<ComparedScenarios>& others) {
-  Answer answer{predicted(command, opened.scenario, opened.time_limit)};
-  if (others) answer.prediction.recommendation = recommended(command, opened, *others);
+  Answer answer{predicted(command, evidence, opened.scenario, opened.time_limit)};
+  if (others) answer.prediction.recommendation = recommended(command, evidence, opened, *others);
   if (command.scaling == AskedScaling::both) {
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
-    answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
+    answer.other_scaling =
+        predicted(command, evidence, with_scaling(opened.scenario, other), opened.time_limit);
   }
   if (!command.trace.empty() && opened.scenario.parallel)
     answer.stages = record_parallel_step(opened.scenario);
@@ -219,7 +218,7 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
 void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   check_scalings(command);
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
-  const Answer answer = answered(command, opened, others);
+  const Answer answer = answered(command, open_evidence(command.evidence), opened, others);
   const std::string report = main_report(command, answer);
   for (const auto& [file, text] : further_files(command, answer, opened))
     is_packed(file) && file == command.trace ? write_bytes(file, text) : write_file(file, text);
@@ -243,10 +242,11 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
   const auto write = find_report(command.format)->write_several;
   refuse_traces(command, write != nullptr, "several", "predict them one by one");
   refuse_studies(opened);
+  const OpenedEvidence evidence = open_evidence(command.evidence);
   std::vector<Prediction> predictions;
   PageContent page{"prediction", {}, {}, command.made};
   for (const OpenedScenario& one : opened) {
-    const Prediction prediction = predicted(command, one.scenario, one.time_limit);
+    const Prediction prediction = predicted(command, evidence, one.scenario, one.time_limit);
     if (!command.html.empty()) {
       page.reports.push_back(write_json(prediction, {}));
       page.details.push_back(prediction_details(one.scenario, one.source, prediction, ""));

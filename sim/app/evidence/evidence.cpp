@@ -7,7 +7,7 @@
 #include "sim/analysis/evidence/field_scores.hpp"
 #include "sim/analysis/evidence/observed.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/evidence_stores.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"

@@ -1,6 +1,6 @@
 // A store is one file. Writers lock a file beside it, read, and replace it; readers see the old or the new
 // one.
-#include "sim/app/evidence_stores.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 
 #include <cerrno>
 #include <cstdlib>
