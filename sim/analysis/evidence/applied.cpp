@@ -63,9 +63,9 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
   if (!scenario.anchor) {
     Observation question = step_question(scenario, batch);
     question.source = use.source;
-    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.step = std::move(e);
-    if (!use.source.empty())
-      out.after_own_run = use.field->spread_after(question) / use.field->at(question).prior;
+    Estimate e = use.field->at(question);
+    if (!use.source.empty()) out.after_own_run = use.field->spread_after(question) / e.prior;
+    if (is_worth_applying(e)) out.step = std::move(e);
   }
   out.gpus = scenario.gpus.back();
   if (out.gpus > 1) {

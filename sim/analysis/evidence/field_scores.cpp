@@ -86,7 +86,7 @@ void score_rest(const User& user, const std::vector<Observation>& order, std::si
                 std::vector<ScoredQuestion>& out) {
   std::vector<Observation> rows = user.others;
   rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
-  const ResidualField field(std::move(rows));
+  const ResidualField field(rows);
   for (std::size_t i = known; i < order.size(); ++i) {
     const Estimate e = field.at(order[i]);
     const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;

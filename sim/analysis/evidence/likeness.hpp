@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "sim/scenario/csv/evidence_rows.hpp"
+#include "sim/scenario/csv/evidence_table.hpp"
 
 namespace foretrain {
 
@@ -37,7 +37,8 @@ struct Likeness {
 
 const Likeness& likeness_of(Observed what);
 
-/// Without noise and bias. A term that needs the same source is nothing to a run without one.
-double covariance(const Observation& a, const Observation& b);
+/// Without noise and bias, of rows of one table. A term that needs the same source is nothing to a run without
+/// one.
+double covariance(const StoredRow& a, const StoredRow& b);
 
 }  // namespace foretrain

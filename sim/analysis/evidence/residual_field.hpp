@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/scenario/csv/evidence_rows.hpp"
+#include "sim/scenario/csv/evidence_table.hpp"
 
 namespace foretrain {
 
@@ -31,9 +32,10 @@ struct Estimate {
 /// Rows that are the same run count once; their order makes no difference.
 class ResidualField {
  public:
-  explicit ResidualField(std::vector<Observation> rows) : rows_(std::move(rows)) {}
-  bool empty() const { return rows_.empty(); }
-  const std::vector<Observation>& rows() const { return rows_; }
+  explicit ResidualField(EvidenceTable table) : table_(std::move(table)) {}
+  explicit ResidualField(const std::vector<Observation>& rows) : table_(rows) {}
+  const EvidenceTable& table() const { return table_; }
+  std::vector<Observation> rows() const { return table_.observations(); }
 
   /// Of the run `question`, whose measured and predicted times do not matter, by the nearest 64 runs. A
   /// question without a source is somebody else's: biases of sources are not carried to it. Rows of the
@@ -45,7 +47,7 @@ class ResidualField {
   double spread_after(const Observation& question) const;
 
  private:
-  std::vector<Observation> rows_;
+  EvidenceTable table_;
 };
 
 /// Which field, and whose question it is: rows of this source carry their bias to it.

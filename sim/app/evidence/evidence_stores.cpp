@@ -15,6 +15,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
+#include "sim/scenario/csv/evidence_rows.hpp"
 #include "sim/scenario/evidence_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -50,11 +51,12 @@ class StoreLock {
   int descriptor_;
 };
 
-std::vector<Observation> rows_of(const std::string& file, bool& torn) {
-  const SourceText text = read_text_file(file, kLargestEvidence);
-  return read_or_throw(text, [&torn](const SourceText& source, Diagnostics& diagnostics) {
-    return read_evidence(source, diagnostics, &torn);
-  });
+/// Appends its rows; whether its last one is incomplete.
+bool read_into(EvidenceTable& table, const std::string& file, EvidenceOf wanted) {
+  return read_or_throw(read_text_file(file, kLargestEvidence),
+                       [&](const SourceText& source, Diagnostics& diagnostics) {
+                         return read_evidence(source, diagnostics, table, wanted);
+                       });
 }
 
 bool exists(const std::string& file) {
@@ -63,17 +65,19 @@ bool exists(const std::string& file) {
 }
 
 /// Appends the rows of a store that this version predicted.
-void take_store(const std::string& file, std::vector<Observation>& rows, std::vector<std::string>& warnings) {
+void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table,
+                std::vector<std::string>& warnings) {
+  const std::size_t before = table.size();
   bool torn = false;
-  int others = 0;
-  for (Observation& row : rows_of(file, torn)) {
-    const bool is_current = row.version == FORETRAIN_VERSION;
-    others += is_current ? 0 : 1;
-    if (is_current) rows.push_back(std::move(row));
+  try {
+    torn = read_into(table, file, wanted);
+  } catch (...) {
+    table.cut(before);
+    throw;
   }
-  if (others > 0)
+  if (const std::size_t others = table.keep_version(before, FORETRAIN_VERSION); others > 0)
     warnings.push_back(fmt::format("{}: {} that another version predicted, left out; add their files again",
-                                   printable(file), counted(others, "row")));
+                                   printable(file), counted(static_cast<int>(others), "row")));
   if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
 }
 
@@ -88,17 +92,18 @@ std::string personal_store() {
 std::string site_store() { return variable("FORETRAIN_EVIDENCE"); }
 
 std::vector<Observation> read_store(const std::string& file) {
-  bool torn = false;
-  return rows_of(file, torn);
+  EvidenceTable table;
+  read_into(table, file, EvidenceOf::everything);
+  return table.observations();
 }
 
-OpenedEvidence open_evidence(const std::string& asked) {
+OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   OpenedEvidence out;
   if (asked == "off") return out;
-  std::vector<Observation> rows;
+  EvidenceTable table;
   if (!asked.empty()) {
-    take_store(asked, rows, out.warnings);
-    out.field = ResidualField(std::move(rows));
+    take_store(asked, wanted, table, out.warnings);
+    out.field = ResidualField(std::move(table));
     return out;
   }
   std::vector<std::string> files = shipped_evidence();
@@ -106,14 +111,14 @@ OpenedEvidence open_evidence(const std::string& asked) {
   if (const std::string own = personal_store(); !own.empty() && exists(own)) files.push_back(own);
   for (const std::string& file : files) {
     try {
-      take_store(file, rows, out.warnings);
+      take_store(file, wanted, table, out.warnings);
     } catch (const InputError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.first_message()));
     } catch (const WorldError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.what()));
     }
   }
-  out.field = ResidualField(std::move(rows));
+  out.field = ResidualField(std::move(table));
   return out;
 }
 

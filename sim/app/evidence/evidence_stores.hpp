@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/analysis/evidence/residual_field.hpp"
+#include "sim/scenario/csv/evidence_rows.hpp"
 
 namespace foretrain {
 
@@ -19,13 +20,14 @@ std::string personal_store();
 std::string site_store();
 
 struct OpenedEvidence {
-  ResidualField field{{}};
+  ResidualField field{EvidenceTable()};
   std::vector<std::string> warnings;  ///< of stores that could not be read, and rows of other versions
 };
 
 /// "": everything there is, and what cannot be read is a warning; "off": nothing; else that file alone, which
-/// throws InputError when it is wrong. Rows that another version predicted are left out.
-OpenedEvidence open_evidence(const std::string& asked);
+/// throws InputError when it is wrong. Rows that another version predicted are left out, and so are those that
+/// are not `wanted`.
+OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted = EvidenceOf::everything);
 
 /// The rows of one store. Throws InputError.
 std::vector<Observation> read_store(const std::string& file);

@@ -65,14 +65,15 @@ std::string neighbours_of(std::string_view what, const Estimate& e) {
 /// Of the trainings that others measured, each as it would run on the machine: the least known ones first.
 std::string runs_to_make(const ResidualField& field, const std::string& cluster) {
   constexpr std::size_t kRuns = 5;
-  const auto here = std::ranges::find(field.rows(), cluster, &Observation::cluster);
-  if (here == field.rows().end()) return "No row is of it: any run tells something.\n";
+  const std::vector<Observation> rows = field.rows();
+  const auto here = std::ranges::find(rows, cluster, &Observation::cluster);
+  if (here == rows.end()) return "No row is of it: any run tells something.\n";
   struct Run {
     Observation question;
     double narrowing;
   };
   std::map<std::tuple<std::string, std::string, std::string>, Run> runs;
-  for (const Observation& row : field.rows()) {
+  for (const Observation& row : rows) {
     const auto key = std::tuple(row.model, row.precision, row.framework);
     if (row.what != Observed::step || runs.contains(key)) continue;
     Observation question = row;
@@ -156,18 +157,17 @@ std::string write_evidence_rows(const std::vector<Observation>& rows, const std:
 
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster) {
   constexpr std::size_t kWorst = 5;
-  std::vector<const Observation*> own;
-  for (const Observation& row : field.rows())
-    if (row.cluster == cluster) own.push_back(&row);
+  std::vector<Observation> own = field.rows();
+  std::erase_if(own, [&](const Observation& row) { return row.cluster != cluster; });
   std::string out = fmt::format("{}: {}\n", printable(cluster), counted(static_cast<int>(own.size()), "row"));
   std::ranges::stable_sort(own, std::ranges::greater{},
-                           [](const Observation* row) { return std::abs(residual_of(*row)); });
+                           [](const Observation& row) { return std::abs(residual_of(row)); });
   own.resize(std::min(own.size(), kWorst));
   if (!own.empty()) out += "\nFarthest off\n";
-  for (const Observation* row : own)
-    out += fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(*row)),
-                       kObservedNames[static_cast<std::size_t>(row->what)], described(*row),
-                       printable(row->run));
+  for (const Observation& row : own)
+    out += fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(row)),
+                       kObservedNames[static_cast<std::size_t>(row.what)], described(row),
+                       printable(row.run));
   return out + runs_to_make(field, cluster);
 }
 

@@ -101,6 +101,9 @@ SourceText read_text_file(const std::string& path, std::size_t largest) {
     throw WorldError(
         fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
   SourceText source{path, std::string()};
+  std::error_code no_size;
+  if (const auto size = std::filesystem::file_size(path, no_size); !no_size && size <= largest)
+    source.text.reserve(size);
   std::string block(64 << 10, '\0');
   while (stream && source.text.size() <= largest) {
     stream.read(block.data(), static_cast<std::streamsize>(block.size()));
