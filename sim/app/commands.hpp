@@ -98,6 +98,7 @@ struct CollectiveCommand {
   std::string svg;       ///< also draw the curve here
   std::string measured;  ///< with these measurements over it
   std::string html;      ///< also write the page here
+  std::string evidence;  ///< as of predict
   PageOrigin made{};
   bool single = false;  ///< of one call by itself
   bool quiet = false;   ///< the rows alone

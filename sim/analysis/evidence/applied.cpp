@@ -15,8 +15,6 @@ bool has_evidence(const Scenario& scenario) {
   return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
 }
 
-bool is_worth_applying(const Estimate& e) { return !e.neighbours.empty() && e.narrowing() < kWorthApplying; }
-
 /// Of what is added to the variance of one GPU's step by more of them.
 double half_width(double one, double here, double of_step, double of_ratio) {
   const double added = std::max(0.0, here * here - one * one);
@@ -24,6 +22,12 @@ double half_width(double one, double here, double of_step, double of_ratio) {
 }
 
 }  // namespace
+
+bool is_worth_applying(const Estimate& e, const Observation& question) {
+  if (e.neighbours.empty() || e.narrowing() >= kWorthApplying) return false;
+  const auto is_own = [&](const Neighbour& n) { return n.row.source == question.source; };
+  return question.what != Observed::collective || std::ranges::any_of(e.neighbours, is_own);
+}
 
 std::string_view name_of_architecture(Architecture architecture) {
   constexpr std::array<std::string_view, 12> kNames{"cpu",    "kepler", "pascal", "volta",
@@ -65,13 +69,13 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
     question.source = use.source;
     Estimate e = use.field->at(question);
     if (!use.source.empty()) out.after_own_run = use.field->spread_after(question) / e.prior;
-    if (is_worth_applying(e)) out.step = std::move(e);
+    if (is_worth_applying(e, question)) out.step = std::move(e);
   }
   out.gpus = scenario.gpus.back();
   if (out.gpus > 1) {
     Observation question = ratio_question(scenario, batch, out.gpus, simulator.placement(out.gpus).nodes);
     question.source = use.source;
-    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.ratio = std::move(e);
+    if (Estimate e = use.field->at(question); is_worth_applying(e, question)) out.ratio = std::move(e);
   }
   out.correction.one_gpu = out.step.log_factor;
   if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);

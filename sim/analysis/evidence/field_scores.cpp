@@ -40,15 +40,30 @@ FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQues
   return out;
 }
 
-ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
-  Observation question = row;
-  const bool by_source = left_out == FieldLeftOut::source;
-  if (by_source) question.source.clear();
-  const Estimate e = by_source ? field.at(question, row.source) : field.at(question, "", row.cluster);
-  const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;
+/// What the row may not be known by.
+RowsLeftOut unknown_to(const Observation& row, FieldLeftOut left_out) {
+  switch (left_out) {
+    case FieldLeftOut::source:
+      return {.source = row.source};
+    case FieldLeftOut::cluster:
+      return {.cluster = row.cluster};
+    case FieldLeftOut::series:
+      break;
+  }
+  return {.run = row.run};
+}
+
+ScoredQuestion scored(const Observation& row, const Observation& question, const Estimate& e) {
+  const bool applies = is_worth_applying(e, question);
   const double residual = residual_of(row);
   return {residual, applies ? residual - e.log_factor : residual, applies ? e.spread : e.prior,
           applies ? e.narrowing() : 1, applies};
+}
+
+ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
+  Observation question = row;
+  if (left_out == FieldLeftOut::source) question.source.clear();
+  return scored(row, question, field.at(question, unknown_to(row, left_out)));
 }
 
 constexpr int kOrders = 10;
@@ -88,10 +103,7 @@ void score_rest(const User& user, const std::vector<Observation>& order, std::si
   rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
   const ResidualField field(rows);
   for (std::size_t i = known; i < order.size(); ++i) {
-    const Estimate e = field.at(order[i]);
-    const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;
-    const double residual = residual_of(order[i]);
-    out.push_back({residual, applies ? residual - e.log_factor : residual, e.spread, e.narrowing(), applies});
+    out.push_back(scored(order[i], order[i], field.at(order[i])));
   }
 }
 

@@ -10,9 +10,9 @@
 namespace foretrain {
 
 /// source: without the row's publication. cluster: without its machine, but with its source's other machines,
-/// as a question of the source itself.
-enum class FieldLeftOut : std::uint8_t { source, cluster };
-inline constexpr std::array<std::string_view, 2> kFieldLeftOutNames{"source", "cluster"};
+/// as a question of the source itself. series: likewise without the row's series alone.
+enum class FieldLeftOut : std::uint8_t { source, cluster, series };
+inline constexpr std::array<std::string_view, 3> kFieldLeftOutNames{"source", "cluster", "series"};
 
 struct FieldScore {
   std::string name;

@@ -37,8 +37,8 @@ struct Likeness {
 
 const Likeness& likeness_of(Observed what);
 
-/// Without noise and bias, of rows of one table. A term that needs the same source is nothing to a run without
-/// one.
+/// Without noise and bias, of rows of one table. A term that needs the same source is nothing to a run
+/// without one.
 double covariance(const StoredRow& a, const StoredRow& b);
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/corrected_calls.hpp"
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
@@ -125,14 +126,11 @@ class CollectiveEvidenceRows {
                       p.measured, p.predicted));
       return;
     }
-    Observation row;
-    row.what = Observed::collective;
+    Observation row =
+        call_observation({series.cluster, series.op, p.kind, std::string(p.algorithm),
+                          std::string(name_of(p.protocol)), p.bytes, series.gpus, series.nodes});
     row.source = options_.source.empty() ? sources_[p.line] : options_.source;
-    row.run = series.series, row.cluster = series.cluster, row.op = series.op;
-    row.path = kMessagePathNames[static_cast<std::size_t>(p.kind.path)];
-    row.network = kLongestPartNames[static_cast<std::size_t>(p.kind.part)];
-    row.strategy = fmt::format("{} {}", p.algorithm, name_of(p.protocol));
-    row.size = static_cast<double>(p.bytes), row.gpus = series.gpus, row.nodes = series.nodes;
+    row.run = series.series;
     row.measured = p.measured * kMicro, row.predicted = p.predicted * kMicro;
     row.version = options_.version;
     out_.rows.push_back(std::move(row));

@@ -38,8 +38,8 @@ double middle_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// By what both have in common, most first; then in an order of their own, whatever that of the store. Only as
-/// many are put in order as are wanted.
+/// By what both have in common, most first; then in an order of their own, whatever that of the store. Only
+/// as many are put in order as are wanted.
 std::vector<NearRun> nearest_runs(const EvidenceTable& table, std::vector<Candidate> candidates) {
   const auto is_farther = [&table](const Candidate& a, const Candidate& b) {
     return a.across != b.across ? a.across < b.across : table.comes_before(*b.row, *a.row);
@@ -125,16 +125,18 @@ TextId left_out(const EvidenceTable& table, const std::string& text) {
 
 }  // namespace
 
-Estimate ResidualField::at(const Observation& asked, const std::string& without,
-                           const std::string& without_cluster) const {
+Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without) const {
   const StoredRow question = table_.asked(asked);
   const Likeness& likeness = likeness_of(question.what);
   const double reach = kReachOfRows * covariance(question, question);
-  const TextId source = left_out(table_, without), cluster = left_out(table_, without_cluster);
+  const TextId source = left_out(table_, without.source), cluster = left_out(table_, without.cluster),
+               run = left_out(table_, without.run);
   std::vector<Candidate> candidates;
   for (const StoredRow& row : table_.rows()) {
     if (row.what != question.what) continue;
-    if (row.text(RowText::source) == source || row.text(RowText::cluster) == cluster) continue;
+    if (row.text(RowText::source) == source || row.text(RowText::cluster) == cluster ||
+        row.text(RowText::run) == run)
+      continue;
     const double across = covariance(question, row) + bias_of(question, row, likeness);
     if (across > reach) candidates.push_back({&row, across});
   }

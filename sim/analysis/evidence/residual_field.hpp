@@ -29,19 +29,24 @@ struct Estimate {
   double narrowing() const { return prior > 0 ? spread / prior : 1; }
 };
 
+/// Whose rows a question is asked without; empty: nobody's.
+struct RowsLeftOut {
+  std::string source{}, cluster{}, run{};
+};
+
 /// Rows that are the same run count once; their order makes no difference.
 class ResidualField {
  public:
+  ResidualField() = default;
   explicit ResidualField(EvidenceTable table) : table_(std::move(table)) {}
   explicit ResidualField(const std::vector<Observation>& rows) : table_(rows) {}
   const EvidenceTable& table() const { return table_; }
+  EvidenceTable& table() { return table_; }
   std::vector<Observation> rows() const { return table_.observations(); }
 
   /// Of the run `question`, whose measured and predicted times do not matter, by the nearest 64 runs. A
-  /// question without a source is somebody else's: biases of sources are not carried to it. Rows of the
-  /// source `without`, and of the machine `without_cluster`, are left out.
-  Estimate at(const Observation& question, const std::string& without = "",
-              const std::string& without_cluster = "") const;
+  /// question without a source is somebody else's: biases of sources are not carried to it.
+  Estimate at(const Observation& question, const RowsLeftOut& without = {}) const;
 
   /// The spread of the estimate once the run itself is a row of the question's source.
   double spread_after(const Observation& question) const;

@@ -75,7 +75,10 @@ void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table
     table.cut(before);
     throw;
   }
-  if (const std::size_t others = table.keep_version(before, FORETRAIN_VERSION); others > 0)
+  const TextId current = table.find(FORETRAIN_VERSION);
+  const std::size_t others = table.erase_if(
+      before, [current](const StoredRow& row) { return row.text(RowText::version) != current; });
+  if (others > 0)
     warnings.push_back(fmt::format("{}: {} that another version predicted, left out; add their files again",
                                    printable(file), counted(static_cast<int>(others), "row")));
   if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
@@ -100,10 +103,8 @@ std::vector<Observation> read_store(const std::string& file) {
 OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   OpenedEvidence out;
   if (asked == "off") return out;
-  EvidenceTable table;
   if (!asked.empty()) {
-    take_store(asked, wanted, table, out.warnings);
-    out.field = ResidualField(std::move(table));
+    take_store(asked, wanted, out.field.table(), out.warnings);
     return out;
   }
   std::vector<std::string> files = shipped_evidence();
@@ -111,14 +112,13 @@ OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   if (const std::string own = personal_store(); !own.empty() && exists(own)) files.push_back(own);
   for (const std::string& file : files) {
     try {
-      take_store(file, wanted, table, out.warnings);
+      take_store(file, wanted, out.field.table(), out.warnings);
     } catch (const InputError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.first_message()));
     } catch (const WorldError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.what()));
     }
   }
-  out.field = ResidualField(std::move(table));
   return out;
 }
 

@@ -20,13 +20,13 @@ std::string personal_store();
 std::string site_store();
 
 struct OpenedEvidence {
-  ResidualField field{EvidenceTable()};
+  ResidualField field;
   std::vector<std::string> warnings;  ///< of stores that could not be read, and rows of other versions
 };
 
 /// "": everything there is, and what cannot be read is a warning; "off": nothing; else that file alone, which
-/// throws InputError when it is wrong. Rows that another version predicted are left out, and so are those that
-/// are not `wanted`.
+/// throws InputError when it is wrong. Rows that another version predicted are left out, and so are those
+/// that are not `wanted`.
 OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted = EvidenceOf::everything);
 
 /// The rows of one store. Throws InputError.

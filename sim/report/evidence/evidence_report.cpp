@@ -94,6 +94,13 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
   return out;
 }
 
+std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
+  std::vector<const CallEvidence*> out;
+  for (const CallEvidence& e : curve.evidence)
+    if (!e.estimate.neighbours.empty()) out.push_back(&e);
+  return out;
+}
+
 }  // namespace
 
 std::string evidence_line_of(const AppliedEvidence& e) {
@@ -116,6 +123,25 @@ std::string own_run_line(const AppliedEvidence& e) {
 std::string neighbour_lines(const AppliedEvidence& e) {
   return neighbours_of("the step of one GPU", e.step) +
          neighbours_of(fmt::format("{} GPUs over one", e.gpus), e.ratio);
+}
+
+std::string evidence_line_of(const CollectiveCurve& curve) {
+  const std::vector<const CallEvidence*> corrected = corrected_sizes(curve);
+  if (corrected.empty()) return {};
+  const auto factor = [](const CallEvidence* e) { return e->estimate.log_factor; };
+  const auto [least, most] = std::ranges::minmax(corrected, {}, factor);
+  const Estimate& e = corrected.back()->estimate;
+  return fmt::format(
+      "Corrected by {} % to {} %, {} of {}; the largest: ± {} from {}, nearest: {} (--evidence off: as "
+      "simulated).\n",
+      in_percent(factor(least)), in_percent(factor(most)), corrected.size(),
+      counted(static_cast<int>(curve.points.size()), "size"), percent(std::expm1(e.spread), 0),
+      counted(measurements_of(e), "measurement"), described(e.neighbours.front().row));
+}
+
+std::string neighbour_lines(const CollectiveCurve& curve) {
+  const std::vector<const CallEvidence*> corrected = corrected_sizes(curve);
+  return corrected.empty() ? "" : neighbours_of("the largest size", corrected.back()->estimate);
 }
 
 std::string write_evidence_list(const std::vector<Observation>& rows) {
@@ -165,9 +191,9 @@ std::string write_evidence_report(const ResidualField& field, const std::string&
   own.resize(std::min(own.size(), kWorst));
   if (!own.empty()) out += "\nFarthest off\n";
   for (const Observation& row : own)
-    out += fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(row)),
-                       kObservedNames[static_cast<std::size_t>(row.what)], described(row),
-                       printable(row.run));
+    out +=
+        fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(row)),
+                    kObservedNames[static_cast<std::size_t>(row.what)], described(row), printable(row.run));
   return out + runs_to_make(field, cluster);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/evidence/field_scores.hpp"
 
@@ -16,6 +17,11 @@ std::string evidence_line_of(const AppliedEvidence& evidence);
 std::string own_run_line(const AppliedEvidence& evidence);
 /// Every neighbour with distance and weight, for --explain; empty when there is none.
 std::string neighbour_lines(const AppliedEvidence& evidence);
+
+/// The same of a collective's curve, over its sizes; empty when nothing was.
+std::string evidence_line_of(const CollectiveCurve& curve);
+/// The neighbours of the largest size that was corrected.
+std::string neighbour_lines(const CollectiveCurve& curve);
 
 /// One line for each source: rows by kind and machines.
 std::string write_evidence_list(const std::vector<Observation>& rows);

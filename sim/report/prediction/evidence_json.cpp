@@ -4,8 +4,6 @@
 
 namespace foretrain {
 
-namespace {
-
 Json estimate_json(const Estimate& e) {
   Json out{{"log_factor", e.log_factor}, {"spread", e.spread}, {"uncertainty_left", e.narrowing()}};
   out["neighbours"] = Json::array();
@@ -21,8 +19,6 @@ Json estimate_json(const Estimate& e) {
                                  {"believed", n.trust}});
   return out;
 }
-
-}  // namespace
 
 /// Points are corrected; here is what was simulated.
 Json evidence_json(const AppliedEvidence& e) {

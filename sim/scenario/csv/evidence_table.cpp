@@ -97,14 +97,4 @@ bool EvidenceTable::comes_before(const StoredRow& a, const StoredRow& b) const {
   return text(a, RowText::run) < text(b, RowText::run);
 }
 
-std::size_t EvidenceTable::keep_version(std::size_t first, std::string_view version) {
-  const TextId kept = texts_.find(version);
-  const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto gone = std::remove_if(
-      begin, rows_.end(), [kept](const StoredRow& row) { return row.text(RowText::version) != kept; });
-  const auto count = static_cast<std::size_t>(rows_.end() - gone);
-  rows_.erase(gone, rows_.end());
-  return count;
-}
-
 }  // namespace foretrain

@@ -2,6 +2,7 @@
 // are read in less than a tenth of a second.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +68,13 @@ class EvidenceTable {
 
   void cut(std::size_t rows) { rows_.resize(rows); }
   /// Of those from `first` on; how many went.
-  std::size_t keep_version(std::size_t first, std::string_view version);
+  template <class Gone>
+  std::size_t erase_if(std::size_t first, Gone is_gone) {
+    const std::size_t before = rows_.size();
+    const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(first);
+    rows_.erase(std::remove_if(begin, rows_.end(), is_gone), rows_.end());
+    return before - rows_.size();
+  }
 
  private:
   TextTable texts_;

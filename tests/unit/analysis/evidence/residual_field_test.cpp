@@ -43,7 +43,7 @@ double moved_by(const std::vector<Observation>& before, const std::vector<Observ
 }  // namespace
 
 TEST_CASE("law: without rows a field says nothing, and knows nothing") {
-  const Estimate e = ResidualField(EvidenceTable()).at(question());
+  const Estimate e = ResidualField().at(question());
   CHECK(e.log_factor == 0);
   CHECK(e.neighbours.empty());
   CHECK(e.narrowing() == 1);
@@ -102,8 +102,9 @@ TEST_CASE("rows of one's own carry their bias to one's own questions, and to nob
 
 TEST_CASE("a row is never known to itself where its source or its machine is left out") {
   const ResidualField field({run("a", 1.4)});
-  CHECK(field.at(question(), "a").neighbours.empty());
-  CHECK(field.at(question(), "", "a machine").neighbours.empty());
+  CHECK(field.at(question(), {.source = "a"}).neighbours.empty());
+  CHECK(field.at(question(), {.cluster = "a machine"}).neighbours.empty());
+  CHECK(field.at(question(), {.run = "a run"}).neighbours.empty());
 }
 
 TEST_CASE("a ratio says nothing about one GPU and is one slope along the curve") {
