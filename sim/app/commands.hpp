@@ -250,6 +250,8 @@ struct ExplainCommand {
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
+  bool add = false;    ///< keep what the job measured
+  std::string store;   ///< where; empty: one's own
 };
 void run_explain(const ExplainCommand& command);  // explain.cpp
 

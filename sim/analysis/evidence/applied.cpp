@@ -5,15 +5,12 @@
 #include <array>
 #include <cmath>
 
+#include "sim/analysis/evidence/runs_to_make.hpp"
 #include "sim/analysis/uncertainty/evidence.hpp"
 
 namespace foretrain {
 
 namespace {
-
-bool has_evidence(const Scenario& scenario) {
-  return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
-}
 
 /// Of what is added to the variance of one GPU's step by more of them.
 double half_width(double one, double here, double of_step, double of_ratio) {
@@ -23,9 +20,15 @@ double half_width(double one, double here, double of_step, double of_ratio) {
 
 }  // namespace
 
+bool has_evidence(const Scenario& scenario) {
+  return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
+}
+
 bool is_worth_applying(const Estimate& e, const Observation& question) {
   if (e.neighbours.empty() || e.narrowing() >= kWorthApplying) return false;
-  const auto is_own = [&](const Neighbour& n) { return n.row.source == question.source; };
+  const auto is_own = [&](const Neighbour& n) {
+    return !question.source.empty() && n.row.source == question.source;
+  };
   return question.what != Observed::collective || std::ranges::any_of(e.neighbours, is_own);
 }
 
@@ -68,7 +71,6 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
     Observation question = step_question(scenario, batch);
     question.source = use.source;
     Estimate e = use.field->at(question);
-    if (!use.source.empty()) out.after_own_run = use.field->spread_after(question) / e.prior;
     if (is_worth_applying(e, question)) out.step = std::move(e);
   }
   out.gpus = scenario.gpus.back();
@@ -77,6 +79,7 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
     question.source = use.source;
     if (Estimate e = use.field->at(question); is_worth_applying(e, question)) out.ratio = std::move(e);
   }
+  if (use.suggests_runs) out.runs = runs_to_make(simulator, out, use);
   out.correction.one_gpu = out.step.log_factor;
   if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);
   return out;

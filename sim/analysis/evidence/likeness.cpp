@@ -15,9 +15,10 @@ namespace {
 /// Halves of a bit: a factor of four in batch or bytes leaves 1/e.
 constexpr double kDoublingsOfSize = 2;
 
-constexpr std::array<Likeness, 3> kLikeness{{{kStepTerms, kStepNoise, kStepBias},
+constexpr std::array<Likeness, 4> kLikeness{{{kStepTerms, kStepNoise, kStepBias},
                                              {kRatioTerms, kRatioNoise, kRatioBias},
-                                             {kCollectiveTerms, kCollectiveNoise, kCollectiveBias}}};
+                                             {kCollectiveTerms, kCollectiveNoise, kCollectiveBias},
+                                             {kStepTerms, kStepNoise, kStepBias}}};
 
 /// What sharing a text is called.
 constexpr std::array<std::pair<RowText, unsigned>, 11> kSharedTexts{
@@ -56,13 +57,27 @@ double along(FadesWith what, const StoredRow& a, const StoredRow& b) {
 
 const Likeness& likeness_of(Observed what) { return kLikeness[static_cast<std::size_t>(what)]; }
 
+double noise_of(Observed what) {
+  const double own = likeness_of(what).noise, of_ratio = likeness_of(Observed::ratio).noise;
+  return own * own + (what == Observed::job ? of_ratio * of_ratio : 0);
+}
+
+bool tells_about(Observed row, Observed question) {
+  const auto is_step = [](Observed what) { return what == Observed::step || what == Observed::job; };
+  return row == question || (is_step(row) && is_step(question));
+}
+
 double covariance(const StoredRow& a, const StoredRow& b) {
-  if (a.what != b.what) return 0;
+  if (!tells_about(a.what, b.what)) return 0;
   const unsigned same = shared_by(a, b);
-  double sum = 0;
-  for (const LikenessTerm& term : likeness_of(a.what).terms)
-    if ((same & term.same) == term.same) sum += term.spread * term.spread * along(term.along, a, b);
-  return sum;
+  const auto sum_of = [&](Observed what) {
+    double sum = 0;
+    for (const LikenessTerm& term : likeness_of(what).terms)
+      if ((same & term.same) == term.same) sum += term.spread * term.spread * along(term.along, a, b);
+    return sum;
+  };
+  const bool are_jobs = a.what == Observed::job && b.what == Observed::job;
+  return sum_of(a.what) + (are_jobs ? sum_of(Observed::ratio) : 0);
 }
 
 }  // namespace foretrain

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,11 +32,15 @@ std::map<int, const Measurement*> rows_by_line(const MeasurementFile& file) {
 class TrainingEvidence {
  public:
   TrainingEvidence(const MeasurementFile& file, const ObservationOptions& options, const Progress& progress)
-      : file_(file), options_(options), progress_(progress), lines_(rows_by_line(file)) {}
+      : file_(file), options_(options), progress_(progress), lines_(rows_by_line(file)) {
+    for (const Measurement& m : file.scaling)
+      if (m.gpus == 1) with_one_gpu_.insert(m.series);
+  }
 
   MeasuredEvidence evidence() {
     add(Observed::step, {1});
     add(Observed::ratio, {});
+    if (options_.jobs) add(Observed::job, {});
     return std::move(out_);
   }
 
@@ -47,18 +52,19 @@ class TrainingEvidence {
     const Validation v = validate(file_, asked, progress_);
     for (const ValidatedSeries& series : v.series)
       for (const ValidatedPoint& p : series.points) add_point(what, series.series, p);
-    if (what == Observed::ratio) return;
+    if (what != Observed::step) return;
     for (const SkippedRow& row : v.skipped)
       out_.skipped.push_back(fmt::format("line {}: {}", row.row, row.why));
   }
 
   void add_point(Observed what, const std::string& series, const ValidatedPoint& p) {
     if (what == Observed::ratio && (p.evidence.reference_gpus != 1 || p.gpus == 1)) return;
+    if (what == Observed::job && (p.gpus == 1 || with_one_gpu_.contains(series))) return;
     Observation row = described(series, p);
     row.what = what;
     const double quotient =
         metric_is_time(p.row.metric) ? p.measured / p.predicted : p.predicted / p.measured;
-    row.predicted = what == Observed::step ? seconds_of(p, p.predicted) : ratio_of(p, p.predicted);
+    row.predicted = what == Observed::ratio ? ratio_of(p, p.predicted) : seconds_of(p, p.predicted);
     row.measured = row.predicted * quotient;
     if (quotient < kLargestQuotient && quotient > 1 / kLargestQuotient)
       out_.rows.push_back(std::move(row));
@@ -99,6 +105,7 @@ class TrainingEvidence {
   const ObservationOptions& options_;
   const Progress& progress_;
   std::map<int, const Measurement*> lines_;
+  std::set<std::string> with_one_gpu_;  ///< series
   MeasuredEvidence out_;
 };
 

@@ -69,7 +69,7 @@ class Kriged {
         own_(covariance(question, question)) {}
 
   Estimate estimate() {
-    const double noise = likeness_.noise * likeness_.noise, bias = likeness_.bias * likeness_.bias;
+    const double noise = noise_of(question_.what), bias = likeness_.bias * likeness_.bias;
     Estimate out;
     out.spread = out.prior = std::sqrt(own_ + noise + bias);
     if (near_.empty()) return out;
@@ -96,11 +96,11 @@ class Kriged {
 
   fit::FieldProblem problem_of() const {
     fit::FieldProblem p;
-    p.own = own_, p.noise = likeness_.noise * likeness_.noise, p.bias = likeness_.bias * likeness_.bias;
+    p.own = own_, p.bias = likeness_.bias * likeness_.bias;
     const TextId asking = question_.text(RowText::source);
     std::map<TextId, std::size_t> groups;
     for (const NearRun& n : near_) {
-      p.values.push_back(middle_of(n.residuals));
+      p.values.push_back(middle_of(n.residuals)), p.noise.push_back(noise_of(n.row->what));
       p.across.push_back(covariance(question_, *n.row));
       const TextId source = n.row->text(RowText::source);
       const std::size_t group = groups.try_emplace(source, groups.size()).first->second;
@@ -133,7 +133,7 @@ Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without)
                run = left_out(table_, without.run);
   std::vector<Candidate> candidates;
   for (const StoredRow& row : table_.rows()) {
-    if (row.what != question.what) continue;
+    if (!tells_about(row.what, question.what)) continue;
     if (row.text(RowText::source) == source || row.text(RowText::cluster) == cluster ||
         row.text(RowText::run) == run)
       continue;
@@ -143,13 +143,13 @@ Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without)
   return Kriged(table_, question, nearest_runs(table_, std::move(candidates))).estimate();
 }
 
-double ResidualField::spread_after(const Observation& question) const {
-  const Estimate now = at(question);
+double ResidualField::spread_after(const Observation& question, const std::vector<Observation>& runs) const {
   std::vector<Observation> rows;
-  for (const Neighbour& n : now.neighbours) rows.push_back(n.row);
-  Observation run = question;
-  run.predicted = 1, run.measured = std::exp(now.log_factor);  // as expected: only the spread counts
-  rows.push_back(run);
+  for (Neighbour& n : at(question).neighbours) rows.push_back(std::move(n.row));
+  for (Observation run : runs) {
+    run.predicted = 1, run.measured = std::exp(at(run).log_factor);  // so that only the spread counts
+    rows.push_back(std::move(run));
+  }
   return ResidualField(rows).at(question).spread;
 }
 

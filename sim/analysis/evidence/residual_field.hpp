@@ -48,8 +48,8 @@ class ResidualField {
   /// question without a source is somebody else's: biases of sources are not carried to it.
   Estimate at(const Observation& question, const RowsLeftOut& without = {}) const;
 
-  /// The spread of the estimate once the run itself is a row of the question's source.
-  double spread_after(const Observation& question) const;
+  /// The spread of the estimate once such runs are rows, too, each measured as expected.
+  double spread_after(const Observation& question, const std::vector<Observation>& runs) const;
 
  private:
   EvidenceTable table_;
@@ -59,6 +59,7 @@ class ResidualField {
 struct EvidenceUse {
   const ResidualField* field = nullptr;  ///< none: as simulated
   std::string source{};
+  bool suggests_runs = false;  ///< also which runs would tell most
 };
 
 }  // namespace foretrain

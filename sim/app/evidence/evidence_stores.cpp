@@ -2,7 +2,9 @@
 // one.
 #include "sim/app/evidence/evidence_stores.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -84,6 +86,28 @@ void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table
   if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
 }
 
+bool is_before(const Observation& a, const Observation& b) {
+  return a.run != b.run ? a.run < b.run : comes_before(a, b);
+}
+
+bool is_repeated(const Observation& a, const Observation& b) {
+  constexpr double kDigits = 1e-6;  // the store keeps nine
+  return a.run == b.run && is_same_run(a, b) && std::abs(a.measured / b.measured - 1) < kDigits;
+}
+
+/// What was read again takes the place of what is there: the model may have changed since.
+std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Observation> more) {
+  std::ranges::stable_sort(more, is_before);
+  more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
+  const auto is_replaced = [&](const Observation& row) {
+    const auto [first, last] = std::ranges::equal_range(more, row.run, {}, &Observation::run);
+    return std::any_of(first, last, [&](const Observation& o) { return is_repeated(o, row); });
+  };
+  std::erase_if(rows, is_replaced);
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 }  // namespace
 
 std::string personal_store() {
@@ -136,6 +160,20 @@ void change_store(const std::string& file,
   for (const Observation& row : change(exists(file) ? read_store(file) : std::vector<Observation>{}))
     text += evidence_line(row);
   write_whole_file(file, text);
+}
+
+void add_to_store(const std::string& file, const std::vector<Observation>& rows) {
+  change_store(file, [&](std::vector<Observation> known) { return overlaid(std::move(known), rows); });
+}
+
+void add_job_to_store(const std::string& file, const Observation& row) {
+  change_store(file, [&](std::vector<Observation> known) {
+    std::erase_if(known, [&](const Observation& old) {
+      return old.run == row.run && old.cluster == row.cluster && old.source == row.source;
+    });
+    known.push_back(row);
+    return known;
+  });
 }
 
 }  // namespace foretrain

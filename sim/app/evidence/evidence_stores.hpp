@@ -32,6 +32,12 @@ OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted = Evide
 /// The rows of one store. Throws InputError.
 std::vector<Observation> read_store(const std::string& file);
 
+/// What was read again takes the place of what is there, for the model may have changed since; a run's
+/// repeats stay beside each other.
+void add_to_store(const std::string& file, const std::vector<Observation>& rows);
+/// The same of a job, which is there once: a row of its id on its cluster goes.
+void add_job_to_store(const std::string& file, const Observation& row);
+
 /// Gives the rows of the store to `change` and writes what that returns, whole or not at all. Programs that
 /// change the store at the same time wait for each other. A store that is not there is empty; one that cannot
 /// be read stays as it is. Throws InputError, WorldError.

@@ -20,6 +20,8 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kShownNeighbours = 12;
+/// Runs that leave more of the uncertainty are not worth five minutes.
+constexpr double kWorthMeasuring = 0.98;
 
 std::string described(const Observation& row) {
   if (row.what == Observed::collective)
@@ -94,6 +96,17 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
   return out;
 }
 
+/// The command that makes rows of runs.
+std::string kept_by(const std::vector<Observation>& runs) {
+  std::string out =
+      "  foretrain evidence add /dev/stdin <<END\n"
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n";
+  for (const Observation& run : runs)
+    out += fmt::format("mine,{},{},{},{},{:g},{},{},samples_per_s,RATE,,mine\n", printable(run.model),
+                       printable(run.cluster), run.strategy, run.precision, run.size, run.gpus, run.nodes);
+  return out + "END\n";
+}
+
 std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
   std::vector<const CallEvidence*> out;
   for (const CallEvidence& e : curve.evidence)
@@ -112,12 +125,19 @@ std::string evidence_line_of(const AppliedEvidence& e) {
   return out.empty() ? out : out + " (--evidence off: as simulated).\n";
 }
 
-std::string own_run_line(const AppliedEvidence& e) {
-  if (e.after_own_run >= 1) return {};
-  return fmt::format(
-      "A run of it on one GPU, five minutes long and kept with `foretrain evidence add`, leaves {} % of the "
-      "uncertainty of its step; now {} % is left.\n",
-      percent(e.after_own_run, 0), percent(e.step.narrowing(), 0));
+std::string runs_to_make_lines(const AppliedEvidence& e) {
+  if (e.runs.empty() || e.runs.front().left >= kWorthMeasuring) return {};
+  std::string out =
+      fmt::format("Runs of five minutes, and the part of the uncertainty of the step on {} that is left:\n",
+                  counted(e.gpus, "GPU"));
+  for (const RunsToMake& one : e.runs) {
+    std::string where;
+    for (const Observation& run : one.runs)
+      where += fmt::format("{}on {}", where.empty() ? "" : " and ", counted(run.gpus, "GPU"));
+    out += fmt::format("  {:>4} %  {}\n", percent(one.left, 0), where);
+  }
+  out += "To keep the first, with the samples/s that it prints instead of RATE:\n";
+  return out + kept_by(e.runs.front().runs);
 }
 
 std::string neighbour_lines(const AppliedEvidence& e) {
@@ -146,7 +166,7 @@ std::string neighbour_lines(const CollectiveCurve& curve) {
 
 std::string write_evidence_list(const std::vector<Observation>& rows) {
   struct Counts {
-    std::array<int, 3> of{};
+    std::array<int, kObservedNames.size()> of{};
     std::set<std::string> machines;
   };
   std::map<std::string, Counts> sources;
@@ -155,11 +175,11 @@ std::string write_evidence_list(const std::vector<Observation>& rows) {
     ++counts.of[static_cast<std::size_t>(row.what)];
     counts.machines.insert(row.cluster);
   }
-  std::string out =
-      fmt::format("{:>8} {:>8} {:>12} {:>9}   source\n", "steps", "ratios", "collectives", "clusters");
+  std::string out = fmt::format("{:>8} {:>8} {:>12} {:>6} {:>9}   source\n", "steps", "ratios", "collectives",
+                                "jobs", "clusters");
   for (const auto& [source, counts] : sources)
-    out += fmt::format("{:>8} {:>8} {:>12} {:>9}   {}\n", counts.of[0], counts.of[1], counts.of[2],
-                       counts.machines.size(), printable(source));
+    out += fmt::format("{:>8} {:>8} {:>12} {:>6} {:>9}   {}\n", counts.of[0], counts.of[1], counts.of[2],
+                       counts.of[3], counts.machines.size(), printable(source));
   return out + counted(static_cast<int>(rows.size()), "row") + "\n";
 }
 

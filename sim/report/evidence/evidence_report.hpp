@@ -12,9 +12,9 @@ namespace foretrain {
 
 /// "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how to leave it; empty when nothing was.
 std::string evidence_line_of(const AppliedEvidence& evidence);
-/// What a run of the training of one's own would leave of the uncertainty, and how to keep it; empty when
-/// that is all.
-std::string own_run_line(const AppliedEvidence& evidence);
+/// Short runs that would make the training's largest step surest, and the command that keeps them; empty when
+/// none would.
+std::string runs_to_make_lines(const AppliedEvidence& evidence);
 /// Every neighbour with distance and weight, for --explain; empty when there is none.
 std::string neighbour_lines(const AppliedEvidence& evidence);
 

@@ -130,7 +130,7 @@ class RowReader {
   Observed what() {
     for (std::size_t i = 0; i < kObservedNames.size(); ++i)
       if (kObservedNames[i] == fields_.at(0).text) return static_cast<Observed>(i);
-    mistake(0, "what must be step, ratio or collective");
+    mistake(0, "what must be step, ratio, collective or job");
     return Observed::step;
   }
 

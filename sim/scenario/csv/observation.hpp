@@ -9,9 +9,10 @@
 namespace foretrain {
 
 /// What a row says something about. step: of one GPU; ratio: of many GPUs' step over that of one GPU or of
-/// the smallest job of its series; collective: one call.
-enum class Observed : std::uint8_t { step, ratio, collective };
-inline constexpr std::array<std::string_view, 3> kObservedNames{"step", "ratio", "collective"};
+/// the smallest job of its series; collective: one call; job: the step of many GPUs, of which nobody measured
+/// one alone.
+enum class Observed : std::uint8_t { step, ratio, collective, job };
+inline constexpr std::array<std::string_view, 4> kObservedNames{"step", "ratio", "collective", "job"};
 
 /// One measured run, or one series' row. Texts that do not apply (`op` of a training) are empty.
 struct Observation {

@@ -121,4 +121,26 @@ TEST_CASE("a ratio says nothing about one GPU and is one slope along the curve")
   CHECK(field.at(query).log_factor == Approx(4 * two));
 }
 
+TEST_CASE("a job of many GPUs tells of the step on one, less than that step itself, and nothing of ratios") {
+  Observation step = run("own", 1.2), job = step, query = question();
+  job.what = Observed::job, job.gpus = 4, query.source = "own", query.cluster = job.cluster;
+  const Estimate by_step = ResidualField({step}).at(query), by_job = ResidualField({job}).at(query);
+  CHECK(by_job.log_factor > 0);
+  CHECK(by_job.log_factor < by_step.log_factor);
+  CHECK(by_job.spread > by_step.spread);
+  CHECK(by_job.spread < by_job.prior);
+  query.what = Observed::ratio, query.gpus = 4;
+  CHECK(ResidualField({job}).at(query).neighbours.empty());
+}
+
+TEST_CASE("a further run of one's own leaves less of the uncertainty than there is, and a nearer one least") {
+  Observation query = question(), other = query;
+  query.source = other.source = "own", other.size = 256;
+  const ResidualField field(agreeing());
+  const double now = field.at(query).spread;
+  CHECK(field.spread_after(query, {other}) < now);
+  CHECK(field.spread_after(query, {query}) < field.spread_after(query, {other}));
+  CHECK(field.spread_after(query, {query, other}) < field.spread_after(query, {query}));
+}
+
 }  // namespace residual_field_test
