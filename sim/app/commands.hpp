@@ -276,7 +276,8 @@ struct EvidenceCommand {
   std::string cluster;               ///< of report
   std::string of = "step";           ///< of score
   std::string leave_out = "source";  ///< of score
-  std::string output;                ///< of export; empty: standard output
+  std::string output;                ///< of export and learn; empty: standard output
+  std::string svg;                   ///< of learn; empty: nothing is drawn
 };
 void run_evidence_add(const EvidenceCommand& command);     // evidence.cpp
 void run_evidence_list(const EvidenceCommand& command);    // evidence.cpp

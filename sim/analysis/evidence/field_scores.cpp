@@ -84,9 +84,10 @@ struct User {
 User user_of(const ResidualField& field, const std::string& cluster) {
   User user;
   std::set<std::string> sources;
-  for (const Observation& row : field.rows())
+  const std::vector<Observation> rows = field.rows();
+  for (const Observation& row : rows)
     if (row.what == Observed::step && row.cluster == cluster) sources.insert(row.source);
-  for (const Observation& row : field.rows()) {
+  for (const Observation& row : rows) {
     if (row.what != Observed::step) continue;
     const bool is_job = row.cluster == cluster;
     if (!is_job && sources.contains(row.source)) continue;
@@ -96,31 +97,48 @@ User user_of(const ResidualField& field, const std::string& cluster) {
   return user;
 }
 
+/// What the user knows with the first `known` jobs.
+ResidualField known_to(const User& user, const std::vector<Observation>& order, std::size_t known) {
+  std::vector<Observation> rows = user.others;
+  rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
+  return ResidualField(rows);
+}
+
 /// Scores of the jobs behind the first `known`.
 void score_rest(const User& user, const std::vector<Observation>& order, std::size_t known,
                 std::vector<ScoredQuestion>& out) {
-  std::vector<Observation> rows = user.others;
-  rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
-  const ResidualField field(rows);
-  for (std::size_t i = known; i < order.size(); ++i) {
+  const ResidualField field = known_to(user, order, known);
+  for (std::size_t i = known; i < order.size(); ++i)
     out.push_back(scored(order[i], order[i], field.at(order[i])));
-  }
+}
+
+LearningStep learned_after(const User& user, int known) {
+  std::vector<ScoredQuestion> rest;
+  for (int order = 0; order < kOrders; ++order)
+    score_rest(user, in_another_order(user.jobs, order), static_cast<std::size_t>(known), rest);
+  std::vector<double> widths;
+  for (const ScoredQuestion& one : rest) widths.push_back(std::expm1(kStudentReach * one.spread));
+  const FieldScore score = summary_of_rows("", rest);
+  return {known, score.corrected, statistics_of(std::move(widths)).median, score.narrowing, score.held};
+}
+
+LearnedJob learned_job(const User& user, const std::vector<Observation>& order, std::size_t job) {
+  const ScoredQuestion one = scored(order[job], order[job], known_to(user, order, job).at(order[job]));
+  return {one.raw, one.raw - one.corrected, kStudentReach * one.spread};
 }
 
 }  // namespace
 
-std::vector<LearningStep> learn_machine(const ResidualField& field, const std::string& cluster,
-                                        const std::vector<int>& jobs) {
+Learning learn_machine(const ResidualField& field, const std::string& cluster,
+                       const std::vector<int>& known) {
   const User user = user_of(field, cluster);
-  std::vector<LearningStep> out;
-  for (const int known : jobs) {
-    if (static_cast<std::size_t>(known) >= user.jobs.size()) break;
-    std::vector<ScoredQuestion> rest;
-    for (int order = 0; order < kOrders; ++order)
-      score_rest(user, in_another_order(user.jobs, order), static_cast<std::size_t>(known), rest);
-    const FieldScore score = summary_of_rows("", rest);
-    out.push_back({known, score.corrected, score.narrowing, score.held});
-  }
+  Learning out;
+  for (const int jobs : known)
+    if (static_cast<std::size_t>(jobs) < user.jobs.size()) out.steps.push_back(learned_after(user, jobs));
+  const std::vector<Observation> order = in_another_order(user.jobs, 0);
+  const auto shown = static_cast<std::size_t>(known.empty() ? 0 : known.back());
+  for (std::size_t i = 0; i < std::min(order.size(), shown); ++i)
+    out.jobs.push_back(learned_job(user, order, i));
   return out;
 }
 

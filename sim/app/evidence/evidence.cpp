@@ -7,6 +7,7 @@
 #include "sim/analysis/evidence/observed.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
@@ -91,8 +92,14 @@ void run_evidence_score(const EvidenceCommand& command) {
 }
 
 void run_evidence_learn(const EvidenceCommand& command) {
-  write_output("", write_learning(learn_machine(field_of(command), command.cluster, {0, 1, 3, 10, 30}),
-                                  command.cluster));
+  const ResidualField field = field_of(command);
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
+  const Learning learning = learn_machine(field, command.cluster, {0, 1, 3, 10, 30});
+  if (learning.jobs.empty())
+    throw InputError(fmt::format("no run of one GPU of {} is there", printable(command.cluster)),
+                     "`foretrain evidence list` says what is");
+  if (!command.svg.empty()) write_file(command.svg, draw_learning(learning, command.cluster));
+  write_output(command.output, write_learning(learning, command.cluster));
 }
 
 void run_evidence_report(const EvidenceCommand& command) {

@@ -217,31 +217,4 @@ std::string write_evidence_report(const ResidualField& field, const std::string&
   return out + runs_to_make(field, cluster);
 }
 
-std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out) {
-  std::string out = fmt::format("{:>6}   {:^19}   {:^19}   {:>8} {:>7} {:>7}   {}\n", "", "as simulated",
-                                "corrected", "in field", "spread", "within", "");
-  out += fmt::format("{:>6}   {:>9} {:>9}   {:>9} {:>9}   {:>8} {:>7} {:>7}   {}\n", "rows", "median", "p90",
-                     "median", "p90", "90 %", "left", "reach",
-                     left_out == FieldLeftOut::source ? "source left out" : "cluster left out");
-  for (const FieldScore& s : scores)
-    out += fmt::format("{:>6}   {:>7} % {:>7} %   {:>7} % {:>7} %   {:>6} % {:>5} % {:>7}   {}\n", s.rows,
-                       percent(s.raw.median, 2), percent(s.raw.p90, 1), percent(s.corrected.median, 2),
-                       percent(s.corrected.p90, 1), percent(s.held, 1), percent(s.narrowing, 0), s.reached,
-                       printable(s.name));
-  return out;
-}
-
-std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster) {
-  constexpr double kErrorOfBar = 0.01, kMostBars = 60;
-  std::string out = fmt::format("Jobs of {} one by one, as its user's own\n", printable(cluster));
-  out += fmt::format("{:>6} {:>9} {:>9} {:>10} {:>12}   median error\n", "jobs", "median", "p90", "in 90 %",
-                     "spread left");
-  for (const LearningStep& s : steps)
-    out += fmt::format(
-        "{:>6} {:>7} % {:>7} % {:>8} % {:>10} %   {}\n", s.jobs, percent(s.error.median, 1),
-        percent(s.error.p90, 1), percent(s.held, 0), percent(s.narrowing, 0),
-        std::string(static_cast<std::size_t>(std::min(s.error.median / kErrorOfBar, kMostBars)), '#'));
-  return out;
-}
-
 }  // namespace foretrain

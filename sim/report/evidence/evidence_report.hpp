@@ -33,7 +33,10 @@ std::string write_evidence_rows(const std::vector<Observation>& rows, const std:
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster);
 std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out);
 
-/// A line and a bar for each step.
-std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster);
+/// A line for each number of known jobs.
+std::string write_learning(const Learning& learning, const std::string& cluster);
+/// The same as an SVG of two panels: jobs one by one beside what was expected of them, and errors over known
+/// jobs. Requires jobs.
+std::string draw_learning(const Learning& learning, const std::string& cluster);
 
 }  // namespace foretrain
