@@ -118,7 +118,7 @@ ExplainedJob beside_prediction(const ExplainCommand& command, const std::string&
 }
 
 /// Keeps it, and says so in a sentence.
-std::string keep(const ExplainCommand& command, JobObservation measured) {
+std::string keep_measured(const ExplainCommand& command, JobObservation measured) {
   if (!measured.row) return fmt::format("Not kept as evidence: {}.\n", measured.why_not);
   Observation& row = *measured.row;
   row.source = kOwnSource, row.version = FORETRAIN_VERSION;
@@ -153,7 +153,7 @@ void run_explain(const ExplainCommand& command) {
   }
   write_report(command.output, command.format,
                find_row(kExplanationFormats, command.format)->write(explained));
-  for (JobObservation& job : measured) fmt::print(stderr, "{}", keep(command, std::move(job)));
+  for (JobObservation& job : measured) fmt::print(stderr, "{}", keep_measured(command, std::move(job)));
 }
 
 }  // namespace foretrain

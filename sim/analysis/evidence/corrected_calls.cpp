@@ -13,7 +13,7 @@ namespace foretrain {
 namespace {
 
 /// The call of a point.
-DescribedCall described(const CollectiveCurve& curve, const CollectivePoint& p) {
+DescribedCall call_of(const CollectiveCurve& curve, const CollectivePoint& p) {
   return {curve.cluster,
           std::string(name_of(curve.op)),
           p.kind,
@@ -28,7 +28,7 @@ bool can_be_corrected(const CollectivePoint& p) {
   return p.channels > 0 && p.kind.part != LongestPart::any && p.time > Time::zero();
 }
 
-void correct(CollectivePoint& p, const CollectiveCurve& curve, const Estimate& e) {
+void correct_point(CollectivePoint& p, const CollectiveCurve& curve, const Estimate& e) {
   p.time = std::min(seconds(to_seconds(p.time) * std::exp(e.log_factor)), kLongestTime);
   p.spread *= e.narrowing();
   set_bandwidths(p, curve.op, curve.gpus());
@@ -54,11 +54,11 @@ void correct_calls(CollectiveCurve& curve, const EvidenceUse& use) {
   for (CollectivePoint& p : curve.points) {
     CallEvidence& here = evidence.emplace_back(CallEvidence{p.time, {}});
     if (!can_be_corrected(p)) continue;
-    Observation question = call_observation(described(curve, p));
+    Observation question = call_observation(call_of(curve, p));
     question.source = use.source;
     Estimate e = use.field->at(question);
     if (!is_worth_applying(e, question)) continue;
-    correct(p, curve, e);
+    correct_point(p, curve, e);
     here.estimate = std::move(e), applies = true;
   }
   if (applies) curve.evidence = std::move(evidence);

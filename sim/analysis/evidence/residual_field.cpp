@@ -119,7 +119,7 @@ class Kriged {
 };
 
 /// Of a text that leaves rows out; none does where it is empty.
-TextId left_out(const EvidenceTable& table, const std::string& text) {
+TextId text_left_out(const EvidenceTable& table, const std::string& text) {
   return text.empty() ? kUnknownText : table.find(text);
 }
 
@@ -129,8 +129,8 @@ Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without)
   const StoredRow question = table_.asked(asked);
   const Likeness& likeness = likeness_of(question.what);
   const double reach = kReachOfRows * covariance(question, question);
-  const TextId source = left_out(table_, without.source), cluster = left_out(table_, without.cluster),
-               run = left_out(table_, without.run);
+  const TextId source = text_left_out(table_, without.source),
+               cluster = text_left_out(table_, without.cluster), run = text_left_out(table_, without.run);
   std::vector<Candidate> candidates;
   for (const StoredRow& row : table_.rows()) {
     if (!tells_about(row.what, question.what)) continue;

@@ -63,7 +63,7 @@ std::string percent_axis(const LearningPanel& panel, std::string_view title) {
   return out;
 }
 
-std::string points_of(const LearningPanel& panel, const std::vector<PlacedValue>& values) {
+std::string polyline_of(const LearningPanel& panel, const std::vector<PlacedValue>& values) {
   std::string out;
   for (const PlacedValue& v : values) out += fmt::format("{:.1f},{:.1f} ", panel.x(v.x), panel.y(v.y));
   return out;
@@ -73,7 +73,7 @@ std::string points_of(const LearningPanel& panel, const std::vector<PlacedValue>
 std::string named_line(const LearningPanel& panel, const std::vector<PlacedValue>& values,
                        std::string_view color, std::string_view name) {
   return fmt::format("<polyline class=\"line\" stroke=\"{}\" points=\"{}\"/>\n", color,
-                     points_of(panel, values)) +
+                     polyline_of(panel, values)) +
          svg_label(panel.x(1) + 8, panel.y(values.back().y) + 4, "start", name);
 }
 
@@ -97,8 +97,8 @@ std::string drawn_jobs(const std::vector<LearnedJob>& jobs, const std::string& c
                         panel.y(std::expm1(jobs[i].measured)));
   }
   std::string out = percent_axis(panel, "Slower than simulated: jobs of " + xml_text(cluster));
-  out += fmt::format("<polygon class=\"band\" points=\"{}{}\"/>\n", points_of(panel, upper),
-                     points_of(panel, lower));
+  out += fmt::format("<polygon class=\"band\" points=\"{}{}\"/>\n", polyline_of(panel, upper),
+                     polyline_of(panel, lower));
   out += named_line(panel, expected, "#0a7bbd", "expected, 90 %") + dots;
   const double below = kLearningHeight - kLearningBottom;
   for (std::size_t i = 0; i < jobs.size(); i += 1 + jobs.size() / 11)
