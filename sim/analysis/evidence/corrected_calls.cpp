@@ -13,7 +13,7 @@ namespace foretrain {
 namespace {
 
 /// The call of a point.
-DescribedCall call_of(const CollectiveCurve& curve, const CollectivePoint& p) {
+DescribedCall call_of_point(const CollectiveCurve& curve, const CollectivePoint& p) {
   return {curve.cluster,
           std::string(name_of(curve.op)),
           p.kind,
@@ -54,7 +54,7 @@ void correct_calls(CollectiveCurve& curve, const EvidenceUse& use) {
   for (CollectivePoint& p : curve.points) {
     CallEvidence& here = evidence.emplace_back(CallEvidence{p.time, {}});
     if (!can_be_corrected(p)) continue;
-    Observation question = call_observation(call_of(curve, p));
+    Observation question = call_observation(call_of_point(curve, p));
     question.source = use.source;
     Estimate e = use.field->at(question);
     if (!is_worth_applying(e, question)) continue;
