@@ -156,9 +156,14 @@ void change_store(const std::string& file,
   if (!folder.empty()) fs::create_directories(folder, problem);
   if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
   const StoreLock lock(file);
+  const std::vector<Observation> rows = change(exists(file) ? read_store(file) : std::vector<Observation>{});
   std::string text = evidence_heading();
-  for (const Observation& row : change(exists(file) ? read_store(file) : std::vector<Observation>{}))
-    text += evidence_line(row);
+  for (const Observation& row : rows) text += evidence_line(row);
+  if (rows.size() > kMostObservations || text.size() > kLargestEvidence)
+    throw InputError(fmt::format("{} would have {}, more than can be read again", printable(file),
+                                 counted(static_cast<int>(rows.size()), "row")),
+                     fmt::format("at most {} rows and {} bytes; `foretrain evidence remove` takes some out",
+                                 kMostObservations, kLargestEvidence));
   write_whole_file(file, text);
 }
 
