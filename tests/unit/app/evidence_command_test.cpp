@@ -140,9 +140,10 @@ TEST_CASE("names of rows do nothing to a terminal, whatever they are") {
 
 TEST_CASE("one's own calls correct a collective's curve, and those that are drawn over it do not") {
   const TemporaryFolder folder;
-  folder.write("calls.csv",
-               "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n"
-               "mine,puhti,all_reduce,4,1,67108864,1500,,me\nmine,puhti,all_reduce,4,1,33554432,760,,me\n");
+  std::string calls = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n";
+  for (const char* call : {"67108864,900", "33554432,470", "16777216,250", "8388608,140"})
+    calls += "mine,puhti,all_reduce,4,1," + std::string(call) + ",,me\n";
+  folder.write("calls.csv", calls);
   CHECK(folder.run("foretrain evidence add calls.csv --store own.csv").exit_code == 0);
   const std::string ask =
       "foretrain collective --cluster puhti --op all_reduce --gpus 4 --sizes 64M --evidence own.csv";

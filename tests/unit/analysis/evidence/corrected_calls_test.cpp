@@ -43,11 +43,11 @@ CollectiveCurve with(const std::vector<Observation>& rows, bool single = false) 
 }  // namespace
 
 TEST_CASE("a call of one's own corrects its size most, and says what was simulated") {
-  const CollectiveCurve raw = curve(), near = with({measured("own", 3, 1.3)});
+  const CollectiveCurve raw = curve(), near = with({measured("own", 3, 1.1)});
   REQUIRE(is_corrected(near));
   const CollectivePoint &before = raw.points[3], &after = near.points[3];
   CHECK(after.time > before.time);
-  CHECK(to_seconds(after.time) < 1.3 * to_seconds(before.time));
+  CHECK(to_seconds(after.time) < 1.1 * to_seconds(before.time));
   CHECK(after.spread < before.spread);
   CHECK(after.busbw.per_second * to_seconds(after.time) ==
         Approx(before.busbw.per_second * to_seconds(before.time)));
@@ -59,7 +59,7 @@ TEST_CASE("a call of one's own corrects its size most, and says what was simulat
 TEST_CASE("law: without a row of one's own a curve is as simulated to the last digit") {
   const CollectiveCurve raw = curve();
   std::vector<Observation> others;
-  for (const char* source : {"a", "b", "c", "d", "e", "f"}) others.push_back(measured(source, 3, 1.3));
+  for (const char* source : {"a", "b", "c", "d", "e", "f"}) others.push_back(measured(source, 3, 1.1));
   for (const CollectiveCurve& one : {with({}), with(others)}) {
     CHECK_FALSE(is_corrected(one));
     for (std::size_t i = 0; i < raw.points.size(); ++i) {
@@ -70,7 +70,7 @@ TEST_CASE("law: without a row of one's own a curve is as simulated to the last d
 }
 
 TEST_CASE("single calls are not those that were measured, and stay as simulated") {
-  CHECK_FALSE(is_corrected(with({measured("own", 3, 1.3)}, true)));
+  CHECK_FALSE(is_corrected(with({measured("own", 3, 1.1)}, true)));
 }
 
 }  // namespace corrected_calls_test
