@@ -114,7 +114,7 @@ std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& 
   if (!options.explain) return out;
   for (const std::string& line : explain(curve)) out += "# " + line + "\n";
   std::istringstream neighbours(neighbour_lines(curve));
-  for (std::string line; std::getline(neighbours, line);) out += "# " + line + "\n";
+  for (std::string line; std::getline(neighbours, line);) out += (line.empty() ? "#" : "# ") + line + "\n";
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
 
 namespace foretrain {
 
@@ -25,7 +26,8 @@ constexpr double kWorthMeasuring = 0.98;
 
 std::string described(const Observation& row) {
   if (row.what == Observed::collective)
-    return fmt::format("{} of {:g} B on {} ({} on {})", printable(row.op), row.size, printable(row.cluster),
+    return fmt::format("{} of {} on {} ({} on {})", printable(row.op),
+                       to_string(Bytes{std::llround(row.size)}), printable(row.cluster),
                        counted(row.gpus, "GPU"), counted(row.nodes, "node"));
   return fmt::format("{} {} batch {:g} on {}, {}{}", printable(row.model), printable(row.precision), row.size,
                      printable(row.gpu), printable(row.source),
