@@ -14,6 +14,8 @@ check_linker_flag(CXX -fuse-ld=gold FORETRAIN_HAS_GOLD)
 add_library(foretrain_flags INTERFACE)
 target_include_directories(foretrain_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(foretrain_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# What clang's -Wconversion means besides g++'s.
+target_compile_options(foretrain_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 # Elsewhere compilers fuse multiplications and additions, each in its own places, and predictions would differ in the last digit. The
 # baseline of x86-64 has no such instruction.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
