@@ -227,7 +227,7 @@ TEST_CASE("a file that was cut says where") {
 }
 
 TEST_CASE("a graph of as many nodes as a network may have layers is read, and a larger one is refused",
-          "[long]") {
+          "") {
   const auto chain = [](int nodes) {
     OnnxWriter graph;
     graph.input("x", {1, 4}), graph.weight("w", {4, 4});
