@@ -62,7 +62,8 @@ ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool 
   const PassGraph& pass = ran.writer.pass();
   time.forward = pass_between(pass, ran.timeline, at(ran.begin), at(ran.middle), ran.begin);
   time.backward = pass_between(pass, ran.timeline, at(ran.middle), at(ran.end), ran.middle);
-  if (site.job.overlaps_experts) hide_expert_exchanges(time, expert_share(pieces));
+  time.expert_share = expert_share(pieces);
+  if (site.job.overlaps_experts) hide_expert_exchanges(time, time.expert_share);
   return time;
 }
 

@@ -15,11 +15,11 @@ namespace foretrain {
 struct StageReport {
   int layers = 0;
   bool embedding = false, head = false;
-  double forward_s = 0, backward_s = 0;  ///< of one micro-batch, all its chunks
+  double forward_s = 0, backward_s = 0;  ///< of one micro-batch, all its chunks; of two ways in the mean
   StageMemory memory;
 };
 
-/// A pass as it ran, for drawings; at most kMostSpans of them.
+/// A pass as it ran, for drawings; at most kMostSpans of them. Two that ran beside each other have one time.
 struct StageSpan {
   int stage = 0, micro_batch = 0, chunk = 0;
   char work = 'F';  ///< F, B, W, D (gradients of data-parallel ranks), O (optimizer)
