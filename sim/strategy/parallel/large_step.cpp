@@ -174,7 +174,8 @@ LargeStep LargeStepMaker::make() {
   return make(costs, run_pipeline(costs, job_));
 }
 
-/// Between passes of neighbouring chunks on different stages, from the end of the one that made it.
+/// Between passes of neighbouring chunks on different stages, from the end of the one that made it, or of its
+/// layers where its stage waits for it.
 std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const PipelineCosts& costs,
                                       int ways) {
   std::vector<StageMessage> out;
@@ -185,8 +186,12 @@ std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const
     if ((span.work != 'F' && span.work != 'B') || is_end) continue;
     const int to = costs.chunks[static_cast<std::size_t>(next)].chunk.stage;
     if (to == span.stage) continue;
-    out.push_back(
-        {span.stage, to, span.micro_batch, span.work == 'F', span.end_s, span.end_s + costs.message_s});
+    const PricedChunk& own = costs.chunks[static_cast<std::size_t>(span.chunk)];
+    const bool is_forward = span.work == 'F';
+    const double waited = is_forward ? own.forward_wait_s : own.backward_wait_s;
+    const double behind = waited + (is_forward ? own.forward_host_s : own.backward_host_s);
+    const double begin_s = span.end_s - (waited > 0 ? behind : 0);
+    out.push_back({span.stage, to, span.micro_batch, is_forward, begin_s, begin_s + costs.message_s});
   }
   return out;
 }

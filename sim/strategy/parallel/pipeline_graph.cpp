@@ -51,11 +51,13 @@ class PipelineGraph {
   }
   void keep(TaskId first, TaskId task, const PlacedAction& placed, char work);
   TaskId& done(StageWork work, int chunk, int micro) { return done_[{static_cast<int>(work), chunk, micro}]; }
-  /// A message takes its time, unless the next chunk is on the same stage.
-  Dependency message(TaskId from, int from_chunk, int to_chunk) const {
-    const bool moves = costs_.chunks[static_cast<std::size_t>(from_chunk)].chunk.stage !=
-                       costs_.chunks[static_cast<std::size_t>(to_chunk)].chunk.stage;
-    return {from, moves ? seconds(costs_.message_s) : Time{}};
+  /// A message takes its time, unless the next chunk is on the same stage. What its sender waited for it is
+  /// within the pass: both ends of an exchange are free at one moment.
+  Dependency message(TaskId from, const StageAction& sent, int to_chunk) const {
+    const PricedChunk& own = costs_.chunks[static_cast<std::size_t>(sent.chunk)];
+    if (own.chunk.stage == costs_.chunks[static_cast<std::size_t>(to_chunk)].chunk.stage) return {from, {}};
+    const double waited = sent.work == StageWork::forward ? own.forward_wait_s : own.backward_wait_s;
+    return {from, seconds(std::max(0.0, costs_.message_s - waited))};
   }
 
   const PipelineCosts& costs_;
@@ -112,11 +114,11 @@ void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<D
 }
 
 std::vector<Dependency> PipelineGraph::inputs_of(const StageAction& a) {
-  if (a.work == StageWork::forward && a.chunk % way_ != 0)
-    return {message(done(StageWork::forward, a.chunk - 1, a.micro_batch), a.chunk - 1, a.chunk)};
-  if (a.work == StageWork::backward && (a.chunk + 1) % way_ != 0)
-    return {message(done(StageWork::backward, a.chunk + 1, a.micro_batch), a.chunk + 1, a.chunk)};
-  return {};
+  const bool is_forward = a.work == StageWork::forward;
+  const bool is_first = is_forward ? a.chunk % way_ == 0 : (a.chunk + 1) % way_ == 0;
+  if (a.work == StageWork::weight_gradient || is_first) return {};
+  const StageAction sent{a.work, a.micro_batch, a.chunk + (is_forward ? -1 : 1)};
+  return {message(done(sent.work, sent.chunk, sent.micro_batch), sent, a.chunk)};
 }
 
 void PipelineGraph::add(const PlacedAction& placed) {

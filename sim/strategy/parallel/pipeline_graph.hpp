@@ -16,7 +16,7 @@ struct PricedChunk {
   /// Beside a backward, a forward pass of the stage's other chunk, which hide each other's all-to-alls.
   PassTime paired_forward{}, paired_backward{};
   bool from_idle = false;                          ///< its host begins when a pass does
-  double forward_wait_s = 0, backward_wait_s = 0;  ///< the stage waits for its own message to be sent
+  double forward_wait_s = 0, backward_wait_s = 0;  ///< of its own message, which the stage waits for
   double forward_host_s = 0, backward_host_s = 0;  ///< its host does, and reads sizes
   double gradients_s = 0;                          ///< exchange of its gradients, all buckets
   int buckets = 1;
