@@ -28,9 +28,15 @@ ProgramRun predicted(const TemporaryFolder& folder, const std::string& options) 
 }  // namespace
 
 TEST_CASE("plan takes several numbers of GPUs, or of nodes, and says which is the last that pays") {
-  const ProgramRun gpus = planned("--gpus 4,8 --format json");
+  const TemporaryFolder folder;
+  const ProgramRun gpus = folder.run("foretrain plan" + kFixed +
+                                     "--global-batch 64 --gpus 4,8 --format json --html page.html");
   INFO(gpus.output);
   REQUIRE(gpus.exit_code == 0);
+  const std::string page = folder.read("page.html");
+  for (const char* part : {"\"kind\":\"plan\"", "\"schema\":\"foretrain.plans/1\"", "\"on_front\":true",
+                           "\"exposed_communication_s\":"})
+    CHECK_THAT(page, ContainsSubstring(part));
   const json out = json::parse(gpus.output);
   CHECK(out["schema"] == "foretrain.plans/1");
   REQUIRE(out["counts"].size() == 2);
