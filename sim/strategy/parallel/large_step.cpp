@@ -163,6 +163,7 @@ LargeStep LargeStepMaker::make(const PipelineCosts& costs, const PipelineRun& ru
   LargeStep step;
   account(costs, run, step);
   step.between_s = between_nodes(step);
+  step.tensor_between_s = exchanges_.nodes(RankGroup::tensor) > 1 ? step.tensor_s : 0;
   report_stages(costs, step);
   step.spans = run.spans;
   if (request_.explain) explain(costs, step);

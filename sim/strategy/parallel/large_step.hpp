@@ -34,8 +34,9 @@ struct LargeStep {
   double pipeline_s = 0;  ///< messages between stages that the stage itself waits for
   double bubble_s = 0;    ///< nothing to do: other stages are not ready
   double host_s = 0, optimizer_s = 0;
-  double between_s = 0;    ///< of what is exposed above, over the network; the rest inside nodes
-  double model_flops = 0;  ///< of the whole step, all GPUs, nothing recomputed, causal halves once
+  double between_s = 0;         ///< of what is exposed above, over the network; the rest inside nodes
+  double tensor_between_s = 0;  ///< of that, of tensor ranks
+  double model_flops = 0;       ///< of the whole step, all GPUs, nothing recomputed, causal halves once
   std::vector<StageReport> stages;
   std::vector<StageSpan> spans;
   int busiest_stage = 0;
