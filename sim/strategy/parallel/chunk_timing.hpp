@@ -25,9 +25,11 @@ struct PassTime {
 struct ChunkTime {
   PassTime forward, backward;
   double weight_share = 0.5;
-  double expert_share = 0;  ///< of the GPU, while tokens are sent to experts
-  double issue_s = 0;       ///< what the host needs for both
-  double flops = 0;         ///< of the model, forward and backward, nothing recomputed
+  double expert_share = 0;     ///< of the GPU, while tokens are sent to experts
+  double issue_s = 0;          ///< what the host needs for both
+  double launches = 0;         ///< of both
+  double scattered_bytes = 0;  ///< what reduce-scatters of tensor ranks send, of both
+  double flops = 0;            ///< of the model, forward and backward, nothing recomputed
 };
 
 /// Forward of one micro-batch and backward of another are issued layer by layer in turn, so that the

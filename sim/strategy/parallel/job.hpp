@@ -61,6 +61,8 @@ struct LargeModelJob {
   double capacity_factor = 0;           ///< of experts; 0: no token is dropped
   double imbalance = 1.1;  ///< tokens of the busiest expert rank over the mean, where none is dropped
   bool cuda_graphs = false;
+  bool record_streams =
+      false;  ///< PyTorch before 2.2: what a reduce-scatter sent stays until the GPU is there
   bool overlaps_experts = false;             ///< all-to-alls of one micro-batch run beside another's kernels
   std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
   double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own

@@ -130,6 +130,7 @@ void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) 
   const std::vector<StageMemory> memory = stage_memory(job_);
   for (std::size_t i = 0; i < memory.size(); ++i) {
     step.stages[i].memory = memory[i];
+    if (!costs.chunks[i].from_idle) step.stages[i].memory.held = held_bytes(job_, costs.chunks[i].time);
     if (memory[i].total() > memory[static_cast<std::size_t>(step.fullest_stage)].total())
       step.fullest_stage = static_cast<int>(i);
   }
