@@ -20,6 +20,7 @@
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/trace_options.hpp"
 #include "sim/app/options/training_options.hpp"
+#include "sim/app/options/tune_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/pages/command_pages.hpp"
 #include "sim/app/pages/completion.hpp"
@@ -44,6 +45,7 @@ struct Options {
   TrainingOptions training;
   PlanOptions plan;
   SweepOptions sweep;
+  TuneOptions tune;
   CollectiveCommand collective;
   ListCommand list;
   ServeCommand serve;
@@ -266,6 +268,7 @@ void declare(CLI::App& app, Options& options) {
   add_compare(app, options.training);
   add_plan(app, options.plan);
   add_sweep(app, options.sweep);
+  add_tune(app, options.tune);
   add_collective(app, options.collective);
   add_list(app, options);
   add_topology(app, options.topology);
