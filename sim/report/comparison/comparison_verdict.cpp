@@ -24,7 +24,7 @@ std::string likely(const ComparedStrategy& row) {
 }
 
 /// So many names, further ones are counted.
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMostTied = 3;
 
 /// ", zero1 and zero2 within 2 % of it": what shares the first place, or nothing.
 std::string beside(const ComparedGpus& numbers, const ComparedStrategy& fastest) {
@@ -33,8 +33,8 @@ std::string beside(const ComparedGpus& numbers, const ComparedStrategy& fastest)
     if (row.standing == Standing::as_fast && row.strategy != fastest.strategy) names.push_back(row.strategy);
   if (names.empty() || !fastest.point.fits()) return "";
   std::string text = names.front();
-  if (names.size() > kMostNamed) text = fmt::format("{} others", names.size());
-  for (std::size_t i = 1; i < names.size() && names.size() <= kMostNamed; ++i)
+  if (names.size() > kMostTied) text = fmt::format("{} others", names.size());
+  for (std::size_t i = 1; i < names.size() && names.size() <= kMostTied; ++i)
     text += (i + 1 < names.size() ? ", " : " and ") + names[i];
   return fmt::format(", {} within {} % of it", text, percent(kWorthSwitching, 0));
 }
