@@ -313,7 +313,7 @@ int run_command_line(int argc, char** argv) {
   declare(app, options);
   const PageOrigin made{command_text(argc, argv), "foretrain " FORETRAIN_VERSION, date_of_today()};
   options.training.predict.made = options.training.compare.made = options.training.validate.made = made;
-  options.collective.made = made;
+  options.collective.made = options.plan.plan.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
     app.parse(argc, argv);

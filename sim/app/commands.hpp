@@ -76,6 +76,8 @@ struct PlanCommand {
   RecommendationOptions scripts{};  ///< its files alone
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
+  std::string html;    ///< also write the page here
+  PageOrigin made{};
 };
 void run_plan(const PlanCommand& command);  // plan.cpp
 
