@@ -55,6 +55,7 @@ class Kriging {
 
  private:
   std::size_t group(Index i) const { return p_.groups[static_cast<std::size_t>(i)]; }
+  double noise(Index i) const { return p_.noise[static_cast<std::size_t>(i)]; }
   double bias_of(std::size_t group) const { return p_.bias / group_trust_[group]; }
 
   VectorXd across_of() const {
@@ -69,7 +70,7 @@ class Kriging {
     for (Index i = 0; i < n_; ++i) {
       for (Index j = 0; j < n_; ++j)
         if (group(i) == group(j)) a(i, j) += bias_of(group(i));
-      a(i, i) += p_.noise / trust_[i];
+      a(i, i) += noise(i) / trust_[i];
     }
     factor_.compute(a);
     alpha_ = factor_.solve(values_);
@@ -79,9 +80,9 @@ class Kriging {
   void trust_again() {
     VectorXd of_group = VectorXd::Zero(static_cast<Index>(group_trust_.size()));
     for (Index i = 0; i < n_; ++i) {
-      const double scatter = p_.noise / trust_[i] * alpha_[i];
+      const double scatter = noise(i) / trust_[i] * alpha_[i];
       of_group[static_cast<Index>(group(i))] += alpha_[i];
-      trust_[i] = trust_in(scatter * scatter, p_.noise);
+      trust_[i] = trust_in(scatter * scatter, noise(i));
     }
     for (std::size_t g = 0; g < group_trust_.size(); ++g) {
       const double bias = bias_of(g) * of_group[static_cast<Index>(g)];

@@ -13,7 +13,7 @@ struct FieldProblem {
   std::vector<double> covariance;   ///< n x n, row by row, without noise and without biases
   std::vector<double> across;       ///< between the place asked for and each value
   double own = 0;                   ///< variance at the place asked for
-  double noise = 0;                 ///< of one value by itself; more than 0
+  std::vector<double> noise;        ///< of each value by itself; more than 0
   double bias = 0;                  ///< variance of what all values of a group have in common
   std::vector<std::size_t> groups;  ///< of each value, 0, 1, …
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);

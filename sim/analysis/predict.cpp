@@ -65,7 +65,9 @@ class Predictor {
 
   /// From here on steps are what measured runs like this one say of them.
   void correct(Prediction& prediction) {
-    prediction.evidence = evidence_for(points_.simulator(), options_.evidence);
+    EvidenceUse use = options_.evidence;
+    use.suggests_runs = options_.sensitivity;
+    prediction.evidence = evidence_for(points_.simulator(), use);
     points_.set_correction(prediction.evidence->correction);
   }
 

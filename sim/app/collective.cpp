@@ -1,8 +1,12 @@
 // collective: arguments → request → curve → report → output, one line per arrow.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "sim/analysis/collective/collective_curve.hpp"
+#include "sim/analysis/evidence/corrected_calls.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/base/names.hpp"
 #include "sim/cluster/node_kinds.hpp"
@@ -95,6 +99,25 @@ std::string page_of(const CollectiveCommand& command, const CollectiveCurve& cur
                      command.made});
 }
 
+/// Rows that are drawn over the curve may not correct it.
+void drop_series(EvidenceTable& table, const std::vector<CollectiveMeasurement>& drawn) {
+  std::set<TextId> series;
+  for (const CollectiveMeasurement& row : drawn) series.insert(table.find(row.series));
+  table.erase_if(0, [&](const StoredRow& row) { return series.contains(row.text(RowText::run)); });
+}
+
+/// A cluster whose calls a calibration has is predicted by those.
+CollectiveCurve corrected(const CollectiveCommand& command, const CollectiveQuestion& question,
+                          const MeasurementFile& drawn) {
+  CollectiveCurve curve = predict_collective(question);
+  if (!question.cluster.calibration.collectives.empty()) return curve;
+  OpenedEvidence opened = open_evidence(command.evidence, EvidenceOf::collectives);
+  drop_series(opened.field.table(), drawn.collective);
+  correct_calls(curve, {&opened.field, kOwnSource});
+  curve.warnings.insert(curve.warnings.end(), opened.warnings.begin(), opened.warnings.end());
+  return curve;
+}
+
 }  // namespace
 
 void run_collective(const CollectiveCommand& command) {
@@ -102,7 +125,7 @@ void run_collective(const CollectiveCommand& command) {
   const MeasurementFile measured =
       command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
   check_outputs({{"-o", command.output}, {"--svg", command.svg}, {"--html", command.html}});
-  const CollectiveCurve curve = predict_collective(question);
+  const CollectiveCurve curve = corrected(command, question, measured);
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
   if (!command.html.empty()) write_file(command.html, page_of(command, curve, measured.collective));
   ReportOptions options{.explain = command.explain};

@@ -113,6 +113,7 @@ struct CollectiveCommand {
   std::string svg;       ///< also draw the curve here
   std::string measured;  ///< with these measurements over it
   std::string html;      ///< also write the page here
+  std::string evidence;  ///< as of predict
   PageOrigin made{};
   bool single = false;  ///< of one call by itself
   bool quiet = false;   ///< the rows alone
@@ -264,6 +265,8 @@ struct ExplainCommand {
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
+  bool add = false;    ///< keep what the job measured
+  std::string store;   ///< where; empty: one's own
 };
 void run_explain(const ExplainCommand& command);  // explain.cpp
 
@@ -288,7 +291,8 @@ struct EvidenceCommand {
   std::string cluster;               ///< of report
   std::string of = "step";           ///< of score
   std::string leave_out = "source";  ///< of score
-  std::string output;                ///< of export; empty: standard output
+  std::string output;                ///< of export and learn; empty: standard output
+  std::string svg;                   ///< of learn; empty: nothing is drawn
 };
 void run_evidence_add(const EvidenceCommand& command);     // evidence.cpp
 void run_evidence_list(const EvidenceCommand& command);    // evidence.cpp

@@ -112,7 +112,7 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
   const std::vector<ComparedScenarios> opened =
       open_compared(command.scenarios, command.overrides, strategies);
   check_outputs({{"-o", command.output}, {"--html", command.html}});
-  const OpenedEvidence evidence = open_evidence(command.evidence);
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(scenarios, evidence));
   if (!command.html.empty()) write_file(command.html, page_of(command, comparisons));

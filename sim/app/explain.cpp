@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/explanation/explanation.hpp"
+#include "sim/analysis/explanation/job_observation.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
 #include "sim/import/accounting/readers.hpp"
 #include "sim/import/job_script.hpp"
 #include "sim/report/explanation/explanation_reports.hpp"
@@ -86,8 +90,14 @@ std::vector<int> gpus_to_predict(const ExplainCommand& command, const FinishedJo
   throw InputError("how many GPUs the job had stands in none of the files", "give --gpus, as in --gpus 4");
 }
 
-JobExplanation beside_prediction(const ExplainCommand& command, const std::string& scenario,
-                                 const FinishedJob& job) {
+/// Of the explained job what it measured, where that is asked for.
+struct ExplainedJob {
+  JobExplanation explanation;
+  std::optional<JobObservation> measured{};
+};
+
+ExplainedJob beside_prediction(const ExplainCommand& command, const std::string& scenario,
+                               const FinishedJob& job) {
   ScenarioOverrides overrides = command.overrides;
   overrides.gpus = gpus_to_predict(command, job);
   std::vector<std::string> names;
@@ -102,7 +112,22 @@ JobExplanation beside_prediction(const ExplainCommand& command, const std::strin
   const NodeSpec& node = opened.scenario.cluster.node;
   const PredictedRun run{prediction, *point, node.gpus > 0 ? node.host.cores / node.gpus : 0,
                          opened.scenario.cluster.site.gpu_type + " " + node.gpu.name};
-  return explain_job(job, &run);
+  ExplainedJob out{explain_job(job, &run)};
+  if (command.add) out.measured = observation_of(job, run, opened.scenario);
+  return out;
+}
+
+/// Keeps it, and says so in a sentence.
+std::string keep_measured(const ExplainCommand& command, JobObservation measured) {
+  if (!measured.row) return fmt::format("Not kept as evidence: {}.\n", measured.why_not);
+  Observation& row = *measured.row;
+  row.source = kOwnSource, row.version = FORETRAIN_VERSION;
+  const std::string store = command.store.empty() ? personal_store() : command.store;
+  add_job_to_store(store, row);
+  return fmt::format("Kept in {}: {} batch {:g} on {} of {}, {} a step where {} are predicted.\n",
+                     printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
+                     printable(row.cluster), to_string(seconds(row.measured)),
+                     to_string(seconds(row.predicted)));
 }
 
 }  // namespace
@@ -115,11 +140,20 @@ void run_explain(const ExplainCommand& command) {
     throw InputError(fmt::format("a prediction is of one job, and there are {}: {}", files.jobs.size(),
                                  ids_of(files.jobs)),
                      "choose one with --job");
+  if (command.add && !predicts)
+    throw InputError("what the job trained is not told, so there is nothing to keep",
+                     "give a scenario, a job script, or --model and --cluster");
   std::vector<JobExplanation> explained;
-  for (const FinishedJob& job : files.jobs)
-    explained.push_back(predicts ? beside_prediction(command, files.scenario, job) : explain_job(job));
+  std::vector<JobObservation> measured;
+  for (const FinishedJob& job : files.jobs) {
+    ExplainedJob one =
+        predicts ? beside_prediction(command, files.scenario, job) : ExplainedJob{explain_job(job)};
+    if (one.measured) measured.push_back(std::move(*one.measured));
+    explained.push_back(std::move(one.explanation));
+  }
   write_report(command.output, command.format,
                find_row(kExplanationFormats, command.format)->write(explained));
+  for (JobObservation& job : measured) fmt::print(stderr, "{}", keep_measured(command, std::move(job)));
 }
 
 }  // namespace foretrain

@@ -218,7 +218,8 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
 void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   check_scalings(command);
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
-  const Answer answer = answered(command, open_evidence(command.evidence), opened, others);
+  const Answer answer =
+      answered(command, open_evidence(command.evidence, EvidenceOf::trainings), opened, others);
   const std::string report = main_report(command, answer);
   for (const auto& [file, text] : further_files(command, answer, opened))
     is_packed(file) && file == command.trace ? write_bytes(file, text) : write_file(file, text);
@@ -242,7 +243,7 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
   const auto write = find_report(command.format)->write_several;
   refuse_traces(command, write != nullptr, "several", "predict them one by one");
   refuse_studies(opened);
-  const OpenedEvidence evidence = open_evidence(command.evidence);
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   std::vector<Prediction> predictions;
   PageContent page{"prediction", {}, {}, command.made};
   for (const OpenedScenario& one : opened) {

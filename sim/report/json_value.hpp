@@ -31,6 +31,8 @@ Json unlike_json(const std::vector<UnlikeShare>& all);
 Json mixing_json(const Mixing& mixing);
 /// What evidence did to a prediction (prediction/evidence_json.cpp).
 Json evidence_json(const AppliedEvidence& evidence);
+Json estimate_json(const Estimate& estimate);
+Json runs_json(const std::vector<RunsToMake>& candidates);
 Json decisions_json(const Decisions& decisions);
 /// A file of another tool's training settings, key by key (prediction/settings_listing.cpp).
 Json settings_json(const TrainingSettings& settings);

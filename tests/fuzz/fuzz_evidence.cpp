@@ -11,13 +11,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const SourceText source{"fuzz.csv", std::string(reinterpret_cast<const char*>(data), size)};
   Diagnostics diagnostics(source);
   std::string again = evidence_heading();
-  const std::vector<Observation> rows = read_evidence(source, diagnostics);
-  for (const Observation& row : rows) {
+  EvidenceTable read, read_again;
+  read_evidence(source, diagnostics, read);
+  for (const Observation& row : read.observations()) {
     test::require(row.measured > 0 && std::isfinite(residual_of(row)) && row.gpus >= 1 && row.nodes >= 1);
     again += evidence_line(row);
   }
   const SourceText written{"again.csv", again};
   Diagnostics none(written);
-  test::require(read_evidence(written, none).size() == rows.size() && none.empty());
+  read_evidence(written, none, read_again);
+  test::require(read_again.size() == read.size() && none.empty());
   return 0;
 }

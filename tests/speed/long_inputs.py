@@ -47,6 +47,14 @@ def recorded_model(folder, n):
                    f'parameters = [\n{parameters}]\noperators = [\n{forward}{backward}]\n')
 
 
+def predicted_with_store(folder, n):
+    """A store of n rows, each of another run."""
+    head, columns, *rows = (ROOT / "evidence/trainings.csv").read_text().splitlines()
+    split = [row.split(",") for row in rows]
+    text = "".join(",".join([*r[:2], f"{r[2]}-{i}", *r[3:]]) + "\n" for i in range(n) for r in [split[i % len(split)]])
+    return ["predict", "mahti-resnet50-ddp", "--evidence", written(folder, "store.csv", f"{head}\n{columns}\n{text}")]
+
+
 def trained(model, *more, gpus="1,8"):
     return ["predict", "--model", model, "--cluster", "puhti", "--batch", "8", "--set", "data.samples=60000", "--gpus", gpus, *more]
 
@@ -162,6 +170,7 @@ CASES = {
     "scenarios in one call": (scenarios, (10, 100, 1_000)),
     "rows of validate": (validate_rows("scaling.csv"), TEN),
     "rows of validate, collectives": (validate_rows("nccl.csv"), TEN),
+    "rows of evidence": (predicted_with_store, TEN),
     "rows of calibrate fit": (samples("fit"), TEN),
     "rows of calibrate samples": (samples("samples"), TEN),
     "lines of an nccl-tests log": (nccl_log, TEN),

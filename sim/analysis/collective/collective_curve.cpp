@@ -78,7 +78,7 @@ class NcclPoints {
     p.time = question_.single ? plan.launch + alone : std::max(alone - p.hidden, plan.launch);
     p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
     p.timing = plan.timing;
-    p.spread = spread_of(communicator_, plan);
+    p.spread = spread_of(communicator_, plan), p.kind = evidence_of(communicator_, plan);
     p.bound = bound_of(plan, alone, p.hidden);
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
@@ -118,9 +118,7 @@ void finish(CollectivePoint& p, const CollectiveQuestion& question, int ranks) {
                                  to_string(kLongestTime)),
                      "ask for smaller sizes");
   }
-  if (p.time == Time::zero()) return;
-  p.algbw = {static_cast<double>(p.size.count) / to_seconds(p.time)};
-  p.busbw = p.algbw * busbw_factor(question.op, ranks);
+  set_bandwidths(p, question.op, ranks);
 }
 
 /// One point per size, by a function that needs not know of empty messages.
@@ -155,6 +153,12 @@ std::string_view name_of(BoundBy bound) {
   static constexpr std::array<std::string_view, 6> kNames{"-",    "launch", "latency", "thread blocks",
                                                           "host", "link"};
   return kNames[static_cast<std::size_t>(bound)];
+}
+
+void set_bandwidths(CollectivePoint& p, CollectiveOp op, int ranks) {
+  if (p.time == Time::zero()) return;
+  p.algbw = {static_cast<double>(p.size.count) / to_seconds(p.time)};
+  p.busbw = p.algbw * busbw_factor(op, ranks);
 }
 
 std::optional<TimeRange> interval_of(const CollectivePoint& point) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/evidence/residual_field.hpp"
 #include "sim/analysis/uncertainty/collective_spread.hpp"
 #include "sim/base/units.hpp"
 #include "sim/cluster/cluster.hpp"
@@ -53,10 +54,17 @@ struct CollectivePoint {
   std::string_view protocol = "-";
   int channels = 0;  ///< connections of a transport; 0: nothing runs
   CollectiveTiming timing{};
-  double spread = 0;  ///< standard deviation of the time's logarithm; 0: nobody measured such
+  double spread = 0;          ///< standard deviation of the time's logarithm; 0: nobody measured such
+  CollectiveEvidence kind{};  ///< by which rows it is known
   BoundBy bound = BoundBy::nothing;
   int bottleneck = -1;  ///< index into CollectiveCurve::links; -1: none
   std::string why;
+};
+
+/// What measured runs made of a point.
+struct CallEvidence {
+  Time raw{};         ///< as simulated
+  Estimate estimate;  ///< without neighbours: as simulated
 };
 
 struct CollectiveCurve {
@@ -70,6 +78,7 @@ struct CollectiveCurve {
   std::string library;  ///< "NCCL 2.20.5", "gloo"
   Fidelity fidelity = Fidelity::analytic;
   std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
+  std::vector<CallEvidence> evidence;   ///< of each point; empty: times are as simulated
   std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"
   std::vector<std::string> warnings;
   int gpus() const { return placement.size(); }
@@ -95,6 +104,9 @@ int usual_processes_per_node(int nodes);
 /// takes longer than kLongestTime, and when the transport's library has no such operation or the algorithm
 /// asked for cannot do it. Requires a cluster that check() passes.
 CollectiveCurve predict_collective(const CollectiveQuestion& question);
+
+/// A point's bandwidths by its time.
+void set_bandwidths(CollectivePoint& point, CollectiveOp op, int ranks);
 
 /// 90 % interval of a point's time; none where nothing runs or nobody measured such.
 std::optional<TimeRange> interval_of(const CollectivePoint& point);

@@ -5,17 +5,12 @@
 #include <array>
 #include <cmath>
 
+#include "sim/analysis/evidence/runs_to_make.hpp"
 #include "sim/analysis/uncertainty/evidence.hpp"
 
 namespace foretrain {
 
 namespace {
-
-bool has_evidence(const Scenario& scenario) {
-  return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
-}
-
-bool is_worth_applying(const Estimate& e) { return !e.neighbours.empty() && e.narrowing() < kWorthApplying; }
 
 /// Of what is added to the variance of one GPU's step by more of them.
 double half_width(double one, double here, double of_step, double of_ratio) {
@@ -24,6 +19,18 @@ double half_width(double one, double here, double of_step, double of_ratio) {
 }
 
 }  // namespace
+
+bool has_evidence(const Scenario& scenario) {
+  return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
+}
+
+bool is_worth_applying(const Estimate& e, const Observation& question) {
+  if (e.neighbours.empty() || e.narrowing() >= kWorthApplying) return false;
+  const auto is_own = [&](const Neighbour& n) {
+    return !question.source.empty() && n.row.source == question.source;
+  };
+  return question.what != Observed::collective || std::ranges::any_of(e.neighbours, is_own);
+}
 
 std::string_view name_of_architecture(Architecture architecture) {
   constexpr std::array<std::string_view, 12> kNames{"cpu",    "kepler", "pascal", "volta",
@@ -63,16 +70,16 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
   if (!scenario.anchor) {
     Observation question = step_question(scenario, batch);
     question.source = use.source;
-    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.step = std::move(e);
-    if (!use.source.empty())
-      out.after_own_run = use.field->spread_after(question) / use.field->at(question).prior;
+    Estimate e = use.field->at(question);
+    if (is_worth_applying(e, question)) out.step = std::move(e);
   }
   out.gpus = scenario.gpus.back();
   if (out.gpus > 1) {
     Observation question = ratio_question(scenario, batch, out.gpus, simulator.placement(out.gpus).nodes);
     question.source = use.source;
-    if (Estimate e = use.field->at(question); is_worth_applying(e)) out.ratio = std::move(e);
+    if (Estimate e = use.field->at(question); is_worth_applying(e, question)) out.ratio = std::move(e);
   }
+  if (use.suggests_runs) out.runs = runs_to_make(simulator, out, use);
   out.correction.one_gpu = out.step.log_factor;
   if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);
   return out;

@@ -13,6 +13,13 @@ namespace foretrain {
 /// Evidence that narrows less than this is not applied at all: the prediction is then the simulated one.
 inline constexpr double kWorthApplying = 0.98;
 
+/// Large models and mixed nodes have none.
+bool has_evidence(const Scenario& scenario);
+
+/// Whether the estimate corrects what was asked; of a collective also only where a row of whoever asks is
+/// behind it.
+bool is_worth_applying(const Estimate& estimate, const Observation& question);
+
 /// "volta".
 std::string_view name_of_architecture(Architecture architecture);
 

@@ -16,14 +16,20 @@ struct RawPoint {
   Interval interval;
 };
 
+/// Short runs of a training, and what would be left of the uncertainty of its largest step once they are rows
+/// of one's own.
+struct RunsToMake {
+  std::vector<Observation> runs;  ///< of one GPU, of several over it, or of several alone
+  double left = 1;                ///< 1: as it is now
+};
+
 struct AppliedEvidence {
   StepCorrection correction;
   Estimate step;   ///< of one GPU; without neighbours: nothing is within reach, or the training is anchored
   Estimate ratio;  ///< of the largest listed number over one GPU
   int gpus = 1;    ///< that number
-  /// Part of the uncertainty of the step on one GPU that would be left after one run of it of one's own.
-  double after_own_run = 1;
-  std::vector<RawPoint> raw;  ///< of the listed numbers
+  std::vector<RunsToMake> runs;  ///< those that leave least first; when asked for
+  std::vector<RawPoint> raw;     ///< of the listed numbers
   bool is_applied() const { return !step.neighbours.empty() || !ratio.neighbours.empty(); }
 };
 

@@ -40,15 +40,30 @@ FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQues
   return out;
 }
 
-ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
-  Observation question = row;
-  const bool by_source = left_out == FieldLeftOut::source;
-  if (by_source) question.source.clear();
-  const Estimate e = by_source ? field.at(question, row.source) : field.at(question, "", row.cluster);
-  const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;
+/// What the row may not be known by.
+RowsLeftOut unknown_to(const Observation& row, FieldLeftOut left_out) {
+  switch (left_out) {
+    case FieldLeftOut::source:
+      return {.source = row.source};
+    case FieldLeftOut::cluster:
+      return {.cluster = row.cluster};
+    case FieldLeftOut::series:
+      break;
+  }
+  return {.run = row.run};
+}
+
+ScoredQuestion scored(const Observation& row, const Observation& question, const Estimate& e) {
+  const bool applies = is_worth_applying(e, question);
   const double residual = residual_of(row);
   return {residual, applies ? residual - e.log_factor : residual, applies ? e.spread : e.prior,
           applies ? e.narrowing() : 1, applies};
+}
+
+ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
+  Observation question = row;
+  if (left_out == FieldLeftOut::source) question.source.clear();
+  return scored(row, question, field.at(question, unknown_to(row, left_out)));
 }
 
 constexpr int kOrders = 10;
@@ -69,9 +84,10 @@ struct User {
 User user_of(const ResidualField& field, const std::string& cluster) {
   User user;
   std::set<std::string> sources;
-  for (const Observation& row : field.rows())
+  const std::vector<Observation> rows = field.rows();
+  for (const Observation& row : rows)
     if (row.what == Observed::step && row.cluster == cluster) sources.insert(row.source);
-  for (const Observation& row : field.rows()) {
+  for (const Observation& row : rows) {
     if (row.what != Observed::step) continue;
     const bool is_job = row.cluster == cluster;
     if (!is_job && sources.contains(row.source)) continue;
@@ -81,34 +97,48 @@ User user_of(const ResidualField& field, const std::string& cluster) {
   return user;
 }
 
+/// What the user knows with the first `known` jobs.
+ResidualField known_to(const User& user, const std::vector<Observation>& order, std::size_t known) {
+  std::vector<Observation> rows = user.others;
+  rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
+  return ResidualField(rows);
+}
+
 /// Scores of the jobs behind the first `known`.
 void score_rest(const User& user, const std::vector<Observation>& order, std::size_t known,
                 std::vector<ScoredQuestion>& out) {
-  std::vector<Observation> rows = user.others;
-  rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
-  const ResidualField field(std::move(rows));
-  for (std::size_t i = known; i < order.size(); ++i) {
-    const Estimate e = field.at(order[i]);
-    const bool applies = !e.neighbours.empty() && e.narrowing() < kWorthApplying;
-    const double residual = residual_of(order[i]);
-    out.push_back({residual, applies ? residual - e.log_factor : residual, e.spread, e.narrowing(), applies});
-  }
+  const ResidualField field = known_to(user, order, known);
+  for (std::size_t i = known; i < order.size(); ++i)
+    out.push_back(scored(order[i], order[i], field.at(order[i])));
+}
+
+LearningStep learned_after(const User& user, int known) {
+  std::vector<ScoredQuestion> rest;
+  for (int order = 0; order < kOrders; ++order)
+    score_rest(user, in_another_order(user.jobs, order), static_cast<std::size_t>(known), rest);
+  std::vector<double> widths;
+  for (const ScoredQuestion& one : rest) widths.push_back(std::expm1(kStudentReach * one.spread));
+  const FieldScore score = summary_of_rows("", rest);
+  return {known, score.corrected, statistics_of(std::move(widths)).median, score.narrowing, score.held};
+}
+
+LearnedJob learned_job(const User& user, const std::vector<Observation>& order, std::size_t job) {
+  const ScoredQuestion one = scored(order[job], order[job], known_to(user, order, job).at(order[job]));
+  return {one.raw, one.raw - one.corrected, kStudentReach * one.spread};
 }
 
 }  // namespace
 
-std::vector<LearningStep> learn_machine(const ResidualField& field, const std::string& cluster,
-                                        const std::vector<int>& jobs) {
+Learning learn_machine(const ResidualField& field, const std::string& cluster,
+                       const std::vector<int>& known) {
   const User user = user_of(field, cluster);
-  std::vector<LearningStep> out;
-  for (const int known : jobs) {
-    if (static_cast<std::size_t>(known) >= user.jobs.size()) break;
-    std::vector<ScoredQuestion> rest;
-    for (int order = 0; order < kOrders; ++order)
-      score_rest(user, in_another_order(user.jobs, order), static_cast<std::size_t>(known), rest);
-    const FieldScore score = summary_of_rows("", rest);
-    out.push_back({known, score.corrected, score.narrowing, score.held});
-  }
+  Learning out;
+  for (const int jobs : known)
+    if (static_cast<std::size_t>(jobs) < user.jobs.size()) out.steps.push_back(learned_after(user, jobs));
+  const std::vector<Observation> order = in_another_order(user.jobs, 0);
+  const auto shown = static_cast<std::size_t>(known.empty() ? 0 : known.back());
+  for (std::size_t i = 0; i < std::min(order.size(), shown); ++i)
+    out.jobs.push_back(learned_job(user, order, i));
   return out;
 }
 

@@ -10,9 +10,9 @@
 namespace foretrain {
 
 /// source: without the row's publication. cluster: without its machine, but with its source's other machines,
-/// as a question of the source itself.
-enum class FieldLeftOut : std::uint8_t { source, cluster };
-inline constexpr std::array<std::string_view, 2> kFieldLeftOutNames{"source", "cluster"};
+/// as a question of the source itself. series: likewise without the row's series alone.
+enum class FieldLeftOut : std::uint8_t { source, cluster, series };
+inline constexpr std::array<std::string_view, 3> kFieldLeftOutNames{"source", "cluster", "series"};
 
 struct FieldScore {
   std::string name;
@@ -31,13 +31,24 @@ std::vector<FieldScore> score_field(const ResidualField& field, Observed what, F
 struct LearningStep {
   int jobs = 0;
   ErrorStatistics error;
-  double narrowing = 1;  ///< median part of the uncertainty that is left
-  double held = 0;       ///< share of the jobs to come within 90 % of the field's spread
+  double half_width = 0;  ///< median of the 90 % interval's upper half, as part of the step
+  double narrowing = 1;   ///< median part of the uncertainty that is left
+  double held = 0;        ///< share of the jobs to come within 90 % of the field's spread
 };
 
-/// The machine's runs one by one as its user's own, in several orders; what was published of them, and what
-/// their publication says of other machines, is unknown. As many steps as there are runs for.
-std::vector<LearningStep> learn_machine(const ResidualField& field, const std::string& cluster,
-                                        const std::vector<int>& jobs);
+/// A job as it was expected when only those before it were known: logarithms of measured over simulated.
+struct LearnedJob {
+  double measured = 0;
+  double expected = 0, reach = 0;  ///< 90 %: expected - reach to expected + reach
+};
+
+struct Learning {
+  std::vector<LearningStep> steps;  ///< as many as there are runs for
+  std::vector<LearnedJob> jobs;     ///< in one of the orders
+};
+
+/// The machine's runs of one GPU one by one as its user's own, in several orders; what was published of them,
+/// and what their publication says of other machines, is unknown. `known`: after so many jobs, ascending.
+Learning learn_machine(const ResidualField& field, const std::string& cluster, const std::vector<int>& known);
 
 }  // namespace foretrain

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace foretrain {
 
@@ -14,36 +15,37 @@ namespace {
 /// Halves of a bit: a factor of four in batch or bytes leaves 1/e.
 constexpr double kDoublingsOfSize = 2;
 
-constexpr std::array<Likeness, 3> kLikeness{{{kStepTerms, kStepNoise, kStepBias},
+constexpr std::array<Likeness, 4> kLikeness{{{kStepTerms, kStepNoise, kStepBias},
                                              {kRatioTerms, kRatioNoise, kRatioBias},
-                                             {kCollectiveTerms, kCollectiveNoise, kCollectiveBias}}};
+                                             {kCollectiveTerms, kCollectiveNoise, kCollectiveBias},
+                                             {kStepTerms, kStepNoise, kStepBias}}};
 
-bool is_same_source(const Observation& a, const Observation& b) {
-  return !a.source.empty() && a.source == b.source;
-}
+/// What sharing a text is called.
+constexpr std::array<std::pair<RowText, unsigned>, 11> kSharedTexts{
+    {{RowText::model, shared::model},
+     {RowText::network, shared::network},
+     {RowText::gpu, shared::gpu},
+     {RowText::architecture, shared::architecture},
+     {RowText::cluster, shared::cluster},
+     {RowText::framework, shared::framework},
+     {RowText::execution, shared::execution},
+     {RowText::precision, shared::precision},
+     {RowText::strategy, shared::strategy},
+     {RowText::op, shared::op},
+     {RowText::path, shared::path}}};
 
 /// Bits of what both share.
-unsigned shared_by(const Observation& a, const Observation& b) {
+unsigned shared_by(const StoredRow& a, const StoredRow& b) {
   unsigned same = 0;
-  const auto add = [&same](bool is_same, unsigned bit) { same |= is_same ? bit : 0; };
-  add(is_same_source(a, b), shared::source);
-  add(a.model == b.model, shared::model);
-  add(a.network == b.network, shared::network);
-  add(a.gpu == b.gpu, shared::gpu);
-  add(a.architecture == b.architecture, shared::architecture);
-  add(a.cluster == b.cluster, shared::cluster);
-  add(a.framework == b.framework, shared::framework);
-  add(a.execution == b.execution, shared::execution);
-  add(a.precision == b.precision, shared::precision);
-  add(a.strategy == b.strategy, shared::strategy);
-  add(a.op == b.op, shared::op);
-  add(a.path == b.path, shared::path);
-  add((a.nodes > 1) == (b.nodes > 1), shared::several_nodes);
-  add(a.gpus == b.gpus && a.nodes == b.nodes, shared::gpus);
+  for (const auto& [which, bit] : kSharedTexts) same |= a.text(which) == b.text(which) ? bit : 0;
+  const TextId source = a.text(RowText::source);
+  same |= source != 0 && source == b.text(RowText::source) ? shared::source : 0;
+  same |= (a.nodes > 1) == (b.nodes > 1) ? shared::several_nodes : 0;
+  same |= a.gpus == b.gpus && a.nodes == b.nodes ? shared::gpus : 0;
   return same;
 }
 
-double along(FadesWith what, const Observation& a, const Observation& b) {
+double along(FadesWith what, const StoredRow& a, const StoredRow& b) {
   if (what == FadesWith::size) {
     const double apart = std::abs(std::log2(std::max(1.0, a.size) / std::max(1.0, b.size)));
     return std::exp(-apart / kDoublingsOfSize);
@@ -55,13 +57,27 @@ double along(FadesWith what, const Observation& a, const Observation& b) {
 
 const Likeness& likeness_of(Observed what) { return kLikeness[static_cast<std::size_t>(what)]; }
 
-double covariance(const Observation& a, const Observation& b) {
-  if (a.what != b.what) return 0;
+double noise_of(Observed what) {
+  const double own = likeness_of(what).noise, of_ratio = likeness_of(Observed::ratio).noise;
+  return own * own + (what == Observed::job ? of_ratio * of_ratio : 0);
+}
+
+bool tells_about(Observed row, Observed question) {
+  const auto is_step = [](Observed what) { return what == Observed::step || what == Observed::job; };
+  return row == question || (is_step(row) && is_step(question));
+}
+
+double covariance(const StoredRow& a, const StoredRow& b) {
+  if (!tells_about(a.what, b.what)) return 0;
   const unsigned same = shared_by(a, b);
-  double sum = 0;
-  for (const LikenessTerm& term : likeness_of(a.what).terms)
-    if ((same & term.same) == term.same) sum += term.spread * term.spread * along(term.along, a, b);
-  return sum;
+  const auto sum_of = [&](Observed what) {
+    double sum = 0;
+    for (const LikenessTerm& term : likeness_of(what).terms)
+      if ((same & term.same) == term.same) sum += term.spread * term.spread * along(term.along, a, b);
+    return sum;
+  };
+  const bool are_jobs = a.what == Observed::job && b.what == Observed::job;
+  return sum_of(a.what) + (are_jobs ? sum_of(Observed::ratio) : 0);
 }
 
 }  // namespace foretrain

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "sim/scenario/csv/evidence_rows.hpp"
+#include "sim/scenario/csv/evidence_table.hpp"
 
 namespace foretrain {
 
@@ -35,9 +35,18 @@ struct Likeness {
   double bias = 0;   ///< what all runs of a source have in common, and those of others do not
 };
 
+/// Of a job that of the step on one GPU, which is what it tells about.
 const Likeness& likeness_of(Observed what);
 
-/// Without noise and bias. A term that needs the same source is nothing to a run without one.
-double covariance(const Observation& a, const Observation& b);
+/// Variance of a row by itself: of a job that of its step and that of its ratio.
+double noise_of(Observed what);
+
+/// Whether rows of this kind say something about questions of that.
+bool tells_about(Observed row, Observed question);
+
+/// Without noise and bias, of rows of one table. A job's miss is that of its step on one GPU and that of its
+/// ratio; with another job it shares both, with a step on one GPU the first. A term that needs the same
+/// source is nothing to a run without one.
+double covariance(const StoredRow& a, const StoredRow& b);
 
 }  // namespace foretrain

@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/corrected_calls.hpp"
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
@@ -30,11 +32,15 @@ std::map<int, const Measurement*> rows_by_line(const MeasurementFile& file) {
 class TrainingEvidence {
  public:
   TrainingEvidence(const MeasurementFile& file, const ObservationOptions& options, const Progress& progress)
-      : file_(file), options_(options), progress_(progress), lines_(rows_by_line(file)) {}
+      : file_(file), options_(options), progress_(progress), lines_(rows_by_line(file)) {
+    for (const Measurement& m : file.scaling)
+      if (m.gpus == 1) with_one_gpu_.insert(m.series);
+  }
 
   MeasuredEvidence evidence() {
     add(Observed::step, {1});
     add(Observed::ratio, {});
+    if (options_.jobs) add(Observed::job, {});
     return std::move(out_);
   }
 
@@ -46,18 +52,19 @@ class TrainingEvidence {
     const Validation v = validate(file_, asked, progress_);
     for (const ValidatedSeries& series : v.series)
       for (const ValidatedPoint& p : series.points) add_point(what, series.series, p);
-    if (what == Observed::ratio) return;
+    if (what != Observed::step) return;
     for (const SkippedRow& row : v.skipped)
       out_.skipped.push_back(fmt::format("line {}: {}", row.row, row.why));
   }
 
   void add_point(Observed what, const std::string& series, const ValidatedPoint& p) {
     if (what == Observed::ratio && (p.evidence.reference_gpus != 1 || p.gpus == 1)) return;
+    if (what == Observed::job && (p.gpus == 1 || with_one_gpu_.contains(series))) return;
     Observation row = described(series, p);
     row.what = what;
     const double quotient =
         metric_is_time(p.row.metric) ? p.measured / p.predicted : p.predicted / p.measured;
-    row.predicted = what == Observed::step ? seconds_of(p, p.predicted) : ratio_of(p, p.predicted);
+    row.predicted = what == Observed::ratio ? ratio_of(p, p.predicted) : seconds_of(p, p.predicted);
     row.measured = row.predicted * quotient;
     if (quotient < kLargestQuotient && quotient > 1 / kLargestQuotient)
       out_.rows.push_back(std::move(row));
@@ -98,6 +105,7 @@ class TrainingEvidence {
   const ObservationOptions& options_;
   const Progress& progress_;
   std::map<int, const Measurement*> lines_;
+  std::set<std::string> with_one_gpu_;  ///< series
   MeasuredEvidence out_;
 };
 
@@ -125,14 +133,11 @@ class CollectiveEvidenceRows {
                       p.measured, p.predicted));
       return;
     }
-    Observation row;
-    row.what = Observed::collective;
+    Observation row =
+        call_observation({series.cluster, series.op, p.kind, std::string(p.algorithm),
+                          std::string(name_of(p.protocol)), p.bytes, series.gpus, series.nodes});
     row.source = options_.source.empty() ? sources_[p.line] : options_.source;
-    row.run = series.series, row.cluster = series.cluster, row.op = series.op;
-    row.path = kMessagePathNames[static_cast<std::size_t>(p.kind.path)];
-    row.network = kLongestPartNames[static_cast<std::size_t>(p.kind.part)];
-    row.strategy = fmt::format("{} {}", p.algorithm, name_of(p.protocol));
-    row.size = static_cast<double>(p.bytes), row.gpus = series.gpus, row.nodes = series.nodes;
+    row.run = series.series;
     row.measured = p.measured * kMicro, row.predicted = p.predicted * kMicro;
     row.version = options_.version;
     out_.rows.push_back(std::move(row));

@@ -16,6 +16,7 @@ struct ObservationOptions {
   std::string version;      ///< of the program, kept with each row
   std::string source{};     ///< whose rows they are; empty: what each row names first (publication_of)
   Provenance provenance{};  ///< what names and sources of rows tell
+  bool jobs = false;        ///< also steps of larger jobs whose series has no row of one GPU
 };
 
 struct MeasuredEvidence {
@@ -24,8 +25,8 @@ struct MeasuredEvidence {
   std::vector<std::string> refused;  ///< rows whose unit must be wrong, with what was expected
 };
 
-/// Steps on one GPU, and of larger jobs the ratio to their one-GPU row; collectives each by itself. Kernels
-/// and large models are no evidence.
+/// Steps on one GPU, and of larger jobs the ratio to their one-GPU row, or the step where there is none;
+/// collectives each by itself. Kernels and large models are no evidence.
 MeasuredEvidence evidence_of(const MeasurementFile& file, const ObservationOptions& options,
                              const Progress& progress = nullptr);
 

@@ -17,13 +17,19 @@ constexpr std::size_t kMostNeighbours = 64;
 constexpr double kReachOfRows = 0.01;
 
 struct Candidate {
-  const Observation* row = nullptr;
+  const StoredRow* row = nullptr;
   double across = 0;
 };
 
-double bias_of(const Observation& question, const Observation& row, const Likeness& likeness) {
-  const bool shares = !question.source.empty() && question.source == row.source;
-  return shares ? likeness.bias * likeness.bias : 0;
+/// A run with its repeats.
+struct NearRun {
+  const StoredRow* row = nullptr;  ///< the first of them
+  std::vector<double> residuals;
+};
+
+double bias_of(const StoredRow& question, const StoredRow& row, const Likeness& likeness) {
+  const TextId asking = question.text(RowText::source);
+  return asking != 0 && asking == row.text(RowText::source) ? likeness.bias * likeness.bias : 0;
 }
 
 double middle_of(std::vector<double> values) {
@@ -32,105 +38,119 @@ double middle_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// One neighbour for a run and its repeats, which stand beside each other in [first, last).
-Neighbour one_neighbour(std::vector<Candidate>::const_iterator first,
-                        std::vector<Candidate>::const_iterator last) {
-  std::vector<double> residuals;
-  for (auto it = first; it != last; ++it) residuals.push_back(residual_of(*it->row));
-  Neighbour out{*first->row, static_cast<int>(last - first), 0, 0, 1};
-  out.row.measured = out.row.predicted * std::exp(middle_of(std::move(residuals)));
-  return out;
-}
-
-/// By what both have in common, most first; then in an order of their own, whatever that of the store.
-bool is_nearer(const Candidate& a, const Candidate& b) {
-  return a.across != b.across ? a.across > b.across : comes_before(*a.row, *b.row);
-}
-
-std::vector<Neighbour> nearest_runs(std::vector<Candidate> candidates) {
-  std::ranges::sort(candidates, is_nearer);
-  std::vector<Neighbour> out;
-  for (auto it = candidates.cbegin(); it != candidates.cend() && out.size() < kMostNeighbours;) {
-    const auto end = std::find_if(it, candidates.cend(),
-                                  [&](const Candidate& c) { return !is_same_run(*c.row, *it->row); });
-    out.push_back(one_neighbour(it, end));
-    it = end;
+/// By what both have in common, most first; then in an order of their own, whatever that of the store. Only
+/// as many are put in order as are wanted.
+std::vector<NearRun> nearest_runs(const EvidenceTable& table, std::vector<Candidate> candidates) {
+  const auto is_farther = [&table](const Candidate& a, const Candidate& b) {
+    return a.across != b.across ? a.across < b.across : table.comes_before(*b.row, *a.row);
+  };
+  std::ranges::make_heap(candidates, is_farther);
+  std::vector<NearRun> out;
+  while (!candidates.empty()) {
+    std::ranges::pop_heap(candidates, is_farther);
+    const StoredRow& row = *candidates.back().row;
+    candidates.pop_back();
+    if (out.empty() || !is_same_run(row, *out.back().row)) {
+      if (out.size() == kMostNeighbours) break;
+      out.push_back({&row, {}});
+    }
+    out.back().residuals.push_back(residual_of(row));
   }
   return out;
 }
 
 class Kriged {
  public:
-  Kriged(const Observation& question, std::vector<Neighbour> near)
-      : question_(question), likeness_(likeness_of(question.what)), near_(std::move(near)) {}
+  Kriged(const EvidenceTable& table, const StoredRow& question, std::vector<NearRun> near)
+      : table_(table),
+        question_(question),
+        likeness_(likeness_of(question.what)),
+        near_(std::move(near)),
+        own_(covariance(question, question)) {}
 
   Estimate estimate() {
-    const double alone = likeness_.noise * likeness_.noise + likeness_.bias * likeness_.bias;
+    const double noise = noise_of(question_.what), bias = likeness_.bias * likeness_.bias;
     Estimate out;
-    const double own = covariance(question_, question_);
-    out.spread = out.prior = std::sqrt(own + alone);
+    out.spread = out.prior = std::sqrt(own_ + noise + bias);
     if (near_.empty()) return out;
-    const fit::FieldProblem problem = problem_of(own);
+    const fit::FieldProblem problem = problem_of();
     const fit::FieldAnswer answer = fit::krige(problem);
     const bool is_own = problem.own_group != fit::FieldProblem::kNone;
     out.log_factor = answer.mean;
-    out.spread = std::min(out.prior, std::sqrt(answer.variance + likeness_.noise * likeness_.noise +
-                                               (is_own ? 0 : likeness_.bias * likeness_.bias)));
+    out.spread = std::min(out.prior, std::sqrt(answer.variance + noise + (is_own ? 0 : bias)));
     for (std::size_t i = 0; i < near_.size(); ++i) {
-      near_[i].weight = answer.weights[i], near_[i].trust = answer.trust[i];
-      const double common = problem.across[i] + bias_of(question_, near_[i].row, likeness_);
-      near_[i].distance = 1 - std::min(1.0, common / (own + (is_own ? likeness_.bias * likeness_.bias : 0)));
+      Neighbour& n = out.neighbours.emplace_back(neighbour(near_[i], problem.values[i]));
+      n.weight = answer.weights[i], n.trust = answer.trust[i];
+      const double common = problem.across[i] + bias_of(question_, *near_[i].row, likeness_);
+      n.distance = 1 - std::min(1.0, common / (own_ + (is_own ? bias : 0)));
     }
-    out.neighbours = std::move(near_);
     return out;
   }
 
  private:
-  fit::FieldProblem problem_of(double own) const {
+  Neighbour neighbour(const NearRun& run, double residual) const {
+    Neighbour out{table_.observation(*run.row), static_cast<int>(run.residuals.size()), 0, 0, 1};
+    out.row.measured = out.row.predicted * std::exp(residual);
+    return out;
+  }
+
+  fit::FieldProblem problem_of() const {
     fit::FieldProblem p;
-    p.own = own, p.noise = likeness_.noise * likeness_.noise, p.bias = likeness_.bias * likeness_.bias;
-    std::map<std::string, std::size_t> groups;
-    for (const Neighbour& n : near_) {
-      p.values.push_back(residual_of(n.row));
-      p.across.push_back(covariance(question_, n.row));
-      const std::size_t group = groups.try_emplace(n.row.source, groups.size()).first->second;
+    p.own = own_, p.bias = likeness_.bias * likeness_.bias;
+    const TextId asking = question_.text(RowText::source);
+    std::map<TextId, std::size_t> groups;
+    for (const NearRun& n : near_) {
+      p.values.push_back(middle_of(n.residuals)), p.noise.push_back(noise_of(n.row->what));
+      p.across.push_back(covariance(question_, *n.row));
+      const TextId source = n.row->text(RowText::source);
+      const std::size_t group = groups.try_emplace(source, groups.size()).first->second;
       p.groups.push_back(group);
-      if (!question_.source.empty() && n.row.source == question_.source) p.own_group = group;
-      for (const Neighbour& other : near_) p.covariance.push_back(covariance(n.row, other.row));
+      if (asking != 0 && source == asking) p.own_group = group;
+      for (const NearRun& other : near_) p.covariance.push_back(covariance(*n.row, *other.row));
     }
     return p;
   }
 
-  const Observation& question_;
+  const EvidenceTable& table_;
+  const StoredRow& question_;
   const Likeness& likeness_;
-  std::vector<Neighbour> near_;
+  std::vector<NearRun> near_;
+  double own_;
 };
+
+/// Of a text that leaves rows out; none does where it is empty.
+TextId text_left_out(const EvidenceTable& table, const std::string& text) {
+  return text.empty() ? kUnknownText : table.find(text);
+}
 
 }  // namespace
 
-Estimate ResidualField::at(const Observation& question, const std::string& without,
-                           const std::string& without_cluster) const {
+Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without) const {
+  const StoredRow question = table_.asked(asked);
   const Likeness& likeness = likeness_of(question.what);
   const double reach = kReachOfRows * covariance(question, question);
+  const TextId source = text_left_out(table_, without.source),
+               cluster = text_left_out(table_, without.cluster), run = text_left_out(table_, without.run);
   std::vector<Candidate> candidates;
-  for (const Observation& row : rows_) {
-    if (row.what != question.what) continue;
-    if (!without.empty() && row.source == without) continue;
-    if (!without_cluster.empty() && row.cluster == without_cluster) continue;
+  for (const StoredRow& row : table_.rows()) {
+    if (!tells_about(row.what, question.what)) continue;
+    if (row.text(RowText::source) == source || row.text(RowText::cluster) == cluster ||
+        row.text(RowText::run) == run)
+      continue;
     const double across = covariance(question, row) + bias_of(question, row, likeness);
     if (across > reach) candidates.push_back({&row, across});
   }
-  return Kriged(question, nearest_runs(std::move(candidates))).estimate();
+  return Kriged(table_, question, nearest_runs(table_, std::move(candidates))).estimate();
 }
 
-double ResidualField::spread_after(const Observation& question) const {
-  const Estimate now = at(question);
+double ResidualField::spread_after(const Observation& question, const std::vector<Observation>& runs) const {
   std::vector<Observation> rows;
-  for (const Neighbour& n : now.neighbours) rows.push_back(n.row);
-  Observation run = question;
-  run.predicted = 1, run.measured = std::exp(now.log_factor);  // as expected: only the spread counts
-  rows.push_back(run);
-  return ResidualField(std::move(rows)).at(question).spread;
+  for (Neighbour& n : at(question).neighbours) rows.push_back(std::move(n.row));
+  for (Observation run : runs) {
+    run.predicted = 1, run.measured = std::exp(at(run).log_factor);  // so that only the spread counts
+    rows.push_back(std::move(run));
+  }
+  return ResidualField(rows).at(question).spread;
 }
 
 }  // namespace foretrain

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/scenario/csv/evidence_rows.hpp"
+#include "sim/scenario/csv/evidence_table.hpp"
 
 namespace foretrain {
 
@@ -28,30 +29,37 @@ struct Estimate {
   double narrowing() const { return prior > 0 ? spread / prior : 1; }
 };
 
+/// Whose rows a question is asked without; empty: nobody's.
+struct RowsLeftOut {
+  std::string source{}, cluster{}, run{};
+};
+
 /// Rows that are the same run count once; their order makes no difference.
 class ResidualField {
  public:
-  explicit ResidualField(std::vector<Observation> rows) : rows_(std::move(rows)) {}
-  bool empty() const { return rows_.empty(); }
-  const std::vector<Observation>& rows() const { return rows_; }
+  ResidualField() = default;
+  explicit ResidualField(EvidenceTable table) : table_(std::move(table)) {}
+  explicit ResidualField(const std::vector<Observation>& rows) : table_(rows) {}
+  const EvidenceTable& table() const { return table_; }
+  EvidenceTable& table() { return table_; }
+  std::vector<Observation> rows() const { return table_.observations(); }
 
   /// Of the run `question`, whose measured and predicted times do not matter, by the nearest 64 runs. A
-  /// question without a source is somebody else's: biases of sources are not carried to it. Rows of the
-  /// source `without`, and of the machine `without_cluster`, are left out.
-  Estimate at(const Observation& question, const std::string& without = "",
-              const std::string& without_cluster = "") const;
+  /// question without a source is somebody else's: biases of sources are not carried to it.
+  Estimate at(const Observation& question, const RowsLeftOut& without = {}) const;
 
-  /// The spread of the estimate once the run itself is a row of the question's source.
-  double spread_after(const Observation& question) const;
+  /// The spread of the estimate once such runs are rows, too, each measured as expected.
+  double spread_after(const Observation& question, const std::vector<Observation>& runs) const;
 
  private:
-  std::vector<Observation> rows_;
+  EvidenceTable table_;
 };
 
 /// Which field, and whose question it is: rows of this source carry their bias to it.
 struct EvidenceUse {
   const ResidualField* field = nullptr;  ///< none: as simulated
   std::string source{};
+  bool suggests_runs = false;  ///< also which runs would tell most
 };
 
 }  // namespace foretrain

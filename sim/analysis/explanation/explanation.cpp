@@ -61,12 +61,6 @@ std::vector<std::string> gaps(const FinishedJob& job, const PredictedRun* run) {
   return out;
 }
 
-/// Names of GPUs are cut differently everywhere: "a100" is in "a100-sxm4-40gb".
-bool is_other_gpu(const FinishedJob& job, const PredictedRun& run) {
-  const std::string had = job.gpu_type ? lower_case(job.gpu_type->value) : "";
-  return !had.empty() && lower_case(run.gpu_type).find(had) == std::string::npos;
-}
-
 }  // namespace
 
 std::string_view name_of(Evidence evidence) {
@@ -135,6 +129,12 @@ std::vector<ComparedFigure> compared_figures(const FinishedJob& job, const Predi
   add("memory_asked_bytes", "main memory it had", FigureUnit::bytes, number_in(job.memory_asked),
       place_in(job.memory_asked));
   return out;
+}
+
+/// Names of GPUs are cut differently everywhere: "a100" is in "a100-sxm4-40gb".
+bool is_other_gpu(const FinishedJob& job, const PredictedRun& run) {
+  const std::string had = job.gpu_type ? lower_case(job.gpu_type->value) : "";
+  return !had.empty() && lower_case(run.gpu_type).find(had) == std::string::npos;
 }
 
 JobExplanation explain_job(const FinishedJob& job, const PredictedRun* run) {

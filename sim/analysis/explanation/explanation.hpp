@@ -85,6 +85,8 @@ std::vector<NextRequest> next_requests(const FinishedJob& job, const PredictedRu
 
 /// Whether the job did what it was for, so that its time is that of its work.
 bool did_its_work(const FinishedJob& job);
+/// Whether its GPUs were of another type than predicted, as far as both are told.
+bool is_other_gpu(const FinishedJob& job, const PredictedRun& run);
 /// GPUs that did nothing while others worked, or all of them.
 std::vector<MeasuredGpu> idle_gpus(const FinishedJob& job);
 /// Whether GPUs waited for something else than kernels and collectives.

@@ -140,7 +140,9 @@ class Comparer {
       row.point = predictor.point(gpus, own);
       row.point.speedup = row.point.samples_per_s / one_gpu_rate;
       row.point.efficiency = row.point.speedup / gpus;
+      row.raw_step_s = predictor.step(gpus).step_s;
       row.parts = predictor.step(gpus).parts;
+      for (StepPart& part : row.parts) part.seconds *= predictor.correction().factor(gpus);
       row.job_losses = job_losses(scenario, gpus);
       for (const Decision& d : own.list()) decisions.add(row.strategy + ": " + d.subject, d.choice, d.why);
     } catch (const InputError& error) {

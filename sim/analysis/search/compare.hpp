@@ -40,6 +40,7 @@ struct ComparedStrategy {
   Standing standing = Standing::as_fast;
   double ratio = 1;         ///< its samples per second over those of the fastest
   Range ratio_range{1, 1};  ///< 90 %, from draws that both share (speed_ratio.hpp)
+  double raw_step_s = 0;    ///< as simulated, whatever measured runs made of the point
 };
 
 /// By standing; those within 2 % simplest first (the scenario's own, then ddp), the others fastest first,

@@ -1,6 +1,5 @@
 // evidence: stores of measured runs beside their predictions.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "sim/analysis/evidence/observed.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
@@ -32,6 +32,7 @@ MeasuredEvidence evidence_in(const std::string& file, const EvidenceCommand& com
   ProgressLine progress("predicting the rows of " + file);
   const Progress show = [&progress](double done) { progress.show(done); };
   ObservationOptions options{FORETRAIN_VERSION, source_of(command), {}};
+  options.jobs = !options.source.empty();
   if (!command.provenance.empty())
     options.provenance =
         read_or_throw(read_text_file(command.provenance, kLargestProvenance), read_provenance);
@@ -46,28 +47,6 @@ void refuse(const std::string& file, const std::vector<std::string>& refused) {
   std::vector<Diagnostic> mistakes;
   for (const std::string& why : refused) mistakes.push_back({printable(file), {}, "", why, ""});
   throw InputError(std::move(mistakes));
-}
-
-bool is_before(const Observation& a, const Observation& b) {
-  return a.run != b.run ? a.run < b.run : comes_before(a, b);
-}
-
-bool is_repeated(const Observation& a, const Observation& b) {
-  constexpr double kDigits = 1e-6;  // the store keeps nine
-  return a.run == b.run && is_same_run(a, b) && std::abs(a.measured / b.measured - 1) < kDigits;
-}
-
-/// What was read again takes the place of what is there: the model may have changed since.
-std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Observation> more) {
-  std::ranges::stable_sort(more, is_before);
-  more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
-  const auto is_replaced = [&](const Observation& row) {
-    const auto [first, last] = std::ranges::equal_range(more, row.run, {}, &Observation::run);
-    return std::any_of(first, last, [&](const Observation& o) { return is_repeated(o, row); });
-  };
-  std::erase_if(rows, is_replaced);
-  rows.insert(rows.end(), more.begin(), more.end());
-  return rows;
 }
 
 ResidualField field_of(const EvidenceCommand& command) {
@@ -88,8 +67,7 @@ void run_evidence_add(const EvidenceCommand& command) {
       skipped += fmt::format("{} {}: left out\n", printable(file), printable(why));
     std::move(evidence.rows.begin(), evidence.rows.end(), std::back_inserter(rows));
   }
-  change_store(store_of(command),
-               [&](std::vector<Observation> known) { return overlaid(std::move(known), rows); });
+  add_to_store(store_of(command), rows);
   write_output("", skipped + fmt::format("{} in {}\n", counted(static_cast<int>(rows.size()), "row"),
                                          printable(store_of(command))));
 }
@@ -114,8 +92,14 @@ void run_evidence_score(const EvidenceCommand& command) {
 }
 
 void run_evidence_learn(const EvidenceCommand& command) {
-  write_output("", write_learning(learn_machine(field_of(command), command.cluster, {0, 1, 3, 10, 30}),
-                                  command.cluster));
+  const ResidualField field = field_of(command);
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
+  const Learning learning = learn_machine(field, command.cluster, {0, 1, 3, 10, 30});
+  if (learning.jobs.empty())
+    throw InputError(fmt::format("no run of one GPU of {} is there", printable(command.cluster)),
+                     "`foretrain evidence list` says what is");
+  if (!command.svg.empty()) write_file(command.svg, draw_learning(learning, command.cluster));
+  write_output(command.output, write_learning(learning, command.cluster));
 }
 
 void run_evidence_report(const EvidenceCommand& command) {

@@ -2,7 +2,9 @@
 // one.
 #include "sim/app/evidence/evidence_stores.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +17,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
+#include "sim/scenario/csv/evidence_rows.hpp"
 #include "sim/scenario/evidence_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -50,11 +53,12 @@ class StoreLock {
   int descriptor_;
 };
 
-std::vector<Observation> rows_of(const std::string& file, bool& torn) {
-  const SourceText text = read_text_file(file, kLargestEvidence);
-  return read_or_throw(text, [&torn](const SourceText& source, Diagnostics& diagnostics) {
-    return read_evidence(source, diagnostics, &torn);
-  });
+/// Appends its rows; whether its last one is incomplete.
+bool read_into(EvidenceTable& table, const std::string& file, EvidenceOf wanted) {
+  return read_or_throw(read_text_file(file, kLargestEvidence),
+                       [&](const SourceText& source, Diagnostics& diagnostics) {
+                         return read_evidence(source, diagnostics, table, wanted);
+                       });
 }
 
 bool exists(const std::string& file) {
@@ -63,18 +67,45 @@ bool exists(const std::string& file) {
 }
 
 /// Appends the rows of a store that this version predicted.
-void take_store(const std::string& file, std::vector<Observation>& rows, std::vector<std::string>& warnings) {
+void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table,
+                std::vector<std::string>& warnings) {
+  const std::size_t before = table.size();
   bool torn = false;
-  int others = 0;
-  for (Observation& row : rows_of(file, torn)) {
-    const bool is_current = row.version == FORETRAIN_VERSION;
-    others += is_current ? 0 : 1;
-    if (is_current) rows.push_back(std::move(row));
+  try {
+    torn = read_into(table, file, wanted);
+  } catch (...) {
+    table.cut(before);
+    throw;
   }
+  const TextId current = table.find(FORETRAIN_VERSION);
+  const std::size_t others = table.erase_if(
+      before, [current](const StoredRow& row) { return row.text(RowText::version) != current; });
   if (others > 0)
     warnings.push_back(fmt::format("{}: {} that another version predicted, left out; add their files again",
-                                   printable(file), counted(others, "row")));
+                                   printable(file), counted(static_cast<int>(others), "row")));
   if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
+}
+
+bool is_before(const Observation& a, const Observation& b) {
+  return a.run != b.run ? a.run < b.run : comes_before(a, b);
+}
+
+bool is_repeated(const Observation& a, const Observation& b) {
+  constexpr double kDigits = 1e-6;  // the store keeps nine
+  return a.run == b.run && is_same_run(a, b) && std::abs(a.measured / b.measured - 1) < kDigits;
+}
+
+/// What was read again takes the place of what is there: the model may have changed since.
+std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Observation> more) {
+  std::ranges::stable_sort(more, is_before);
+  more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
+  const auto is_replaced = [&](const Observation& row) {
+    const auto [first, last] = std::ranges::equal_range(more, row.run, {}, &Observation::run);
+    return std::any_of(first, last, [&](const Observation& o) { return is_repeated(o, row); });
+  };
+  std::erase_if(rows, is_replaced);
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
 }
 
 }  // namespace
@@ -88,17 +119,16 @@ std::string personal_store() {
 std::string site_store() { return variable("FORETRAIN_EVIDENCE"); }
 
 std::vector<Observation> read_store(const std::string& file) {
-  bool torn = false;
-  return rows_of(file, torn);
+  EvidenceTable table;
+  read_into(table, file, EvidenceOf::everything);
+  return table.observations();
 }
 
-OpenedEvidence open_evidence(const std::string& asked) {
+OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   OpenedEvidence out;
   if (asked == "off") return out;
-  std::vector<Observation> rows;
   if (!asked.empty()) {
-    take_store(asked, rows, out.warnings);
-    out.field = ResidualField(std::move(rows));
+    take_store(asked, wanted, out.field.table(), out.warnings);
     return out;
   }
   std::vector<std::string> files = shipped_evidence();
@@ -106,14 +136,13 @@ OpenedEvidence open_evidence(const std::string& asked) {
   if (const std::string own = personal_store(); !own.empty() && exists(own)) files.push_back(own);
   for (const std::string& file : files) {
     try {
-      take_store(file, rows, out.warnings);
+      take_store(file, wanted, out.field.table(), out.warnings);
     } catch (const InputError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.first_message()));
     } catch (const WorldError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.what()));
     }
   }
-  out.field = ResidualField(std::move(rows));
   return out;
 }
 
@@ -127,10 +156,29 @@ void change_store(const std::string& file,
   if (!folder.empty()) fs::create_directories(folder, problem);
   if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
   const StoreLock lock(file);
+  const std::vector<Observation> rows = change(exists(file) ? read_store(file) : std::vector<Observation>{});
   std::string text = evidence_heading();
-  for (const Observation& row : change(exists(file) ? read_store(file) : std::vector<Observation>{}))
-    text += evidence_line(row);
+  for (const Observation& row : rows) text += evidence_line(row);
+  if (rows.size() > kMostObservations || text.size() > kLargestEvidence)
+    throw InputError(fmt::format("{} would have {}, more than can be read again", printable(file),
+                                 counted(static_cast<int>(rows.size()), "row")),
+                     fmt::format("at most {} rows and {} bytes; `foretrain evidence remove` takes some out",
+                                 kMostObservations, kLargestEvidence));
   write_whole_file(file, text);
+}
+
+void add_to_store(const std::string& file, const std::vector<Observation>& rows) {
+  change_store(file, [&](std::vector<Observation> known) { return overlaid(std::move(known), rows); });
+}
+
+void add_job_to_store(const std::string& file, const Observation& row) {
+  change_store(file, [&](std::vector<Observation> known) {
+    std::erase_if(known, [&](const Observation& old) {
+      return old.run == row.run && old.cluster == row.cluster && old.source == row.source;
+    });
+    known.push_back(row);
+    return known;
+  });
 }
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/analysis/evidence/residual_field.hpp"
+#include "sim/scenario/csv/evidence_rows.hpp"
 
 namespace foretrain {
 
@@ -19,16 +20,23 @@ std::string personal_store();
 std::string site_store();
 
 struct OpenedEvidence {
-  ResidualField field{{}};
+  ResidualField field;
   std::vector<std::string> warnings;  ///< of stores that could not be read, and rows of other versions
 };
 
 /// "": everything there is, and what cannot be read is a warning; "off": nothing; else that file alone, which
-/// throws InputError when it is wrong. Rows that another version predicted are left out.
-OpenedEvidence open_evidence(const std::string& asked);
+/// throws InputError when it is wrong. Rows that another version predicted are left out, and so are those
+/// that are not `wanted`.
+OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted = EvidenceOf::everything);
 
 /// The rows of one store. Throws InputError.
 std::vector<Observation> read_store(const std::string& file);
+
+/// What was read again takes the place of what is there, for the model may have changed since; a run's
+/// repeats stay beside each other.
+void add_to_store(const std::string& file, const std::vector<Observation>& rows);
+/// The same of a job, which is there once: a row of its id on its cluster goes.
+void add_job_to_store(const std::string& file, const Observation& row);
 
 /// Gives the rows of the store to `change` and writes what that returns, whole or not at all. Programs that
 /// change the store at the same time wait for each other. A store that is not there is empty; one that cannot

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/options/evidence_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/names.hpp"
@@ -121,6 +122,7 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
           "--measured", collective.measured,
           "CSV as for validate; its rows of the same job are drawn over the curve of --svg or --html")
       ->type_name("FILE");
+  add_evidence_option(*command, collective.evidence);
   command->add_flag(
       "--single", collective.single,
       "What one call takes by itself, as in a training step; otherwise one of many in the loop of "

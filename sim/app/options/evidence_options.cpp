@@ -63,6 +63,9 @@ void add_learn(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* learn = parent.add_subcommand(
       "learn", "How predictions of a machine get better with each job of its user: its rows one by one");
   learn->add_option("--cluster", evidence.cluster, "The machine")->required()->type_name("NAME");
+  learn->add_option("-o,--output", evidence.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  learn->add_option("--svg", evidence.svg, "Also draw it")->type_name("FILE");
   add_shown_store(*learn, evidence);
   learn->callback([&evidence] { run_evidence_learn(evidence); });
 }

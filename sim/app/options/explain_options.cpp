@@ -55,11 +55,21 @@ void add_explain(CLI::App& app, ExplainCommand& explain) {
       ->capture_default_str();
   command->add_option("-o,--output", explain.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  command->add_flag("--add", explain.add,
+                    "Keep what the job measured of its step as evidence, which corrects the next prediction "
+                    "(foretrain evidence)");
+  command
+      ->add_option("--store", explain.store,
+                   "With --add: another store than your own (XDG_DATA_HOME/foretrain/evidence.csv)")
+      ->type_name("FILE");
   command->footer(
       "Several files about one job are taken together.\n\n"
       "Examples:\n  jobstats 39798795 | foretrain explain -\n  foretrain explain sacct.json seff.txt\n  "
       "foretrain explain sacct.json job.sbatch --model resnet50 --set data.samples=1281167");
-  command->callback([&explain] { run_explain(explain); });
+  command->callback([&explain] {
+    if (!explain.store.empty() && !explain.add) throw CLI::RequiresError("--store", "--add");
+    run_explain(explain);
+  });
 }
 
 }  // namespace foretrain

@@ -29,10 +29,11 @@ std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptio
       "cluster,op,gpus,nodes,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,channels,bound_by,"
       "bottleneck,launch_us,start_us,"
       "steps_us,fill_us,data_us,time_low_us,time_high_us";
-  out += options.explain ? ",why\n" : "\n";
+  out += fmt::format("{}{}\n", curve.evidence.empty() ? "" : ",raw_time_us", options.explain ? ",why" : "");
   const std::string job = fmt::format("{},{},{},{}", csv_field(curve.cluster), name_of(curve.op),
                                       curve.gpus(), curve.placement.nodes);
-  for (const CollectivePoint& p : curve.points) {
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const CollectivePoint& p = curve.points[i];
     const CollectiveTiming& t = p.timing;
     fmt::format_to(std::back_inserter(out), "{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{}", job,
                    p.size.count, to_microseconds(p.time), p.algbw.per_second * 1e-9,
@@ -40,6 +41,7 @@ std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptio
                    csv_field(bottleneck_of(curve, p)), to_microseconds(p.launch), to_microseconds(t.start),
                    to_microseconds(t.steps), to_microseconds(t.fill), to_microseconds(t.data));
     out += interval_fields(p);
+    if (!curve.evidence.empty()) out += fmt::format(",{:.6g}", to_microseconds(curve.evidence[i].raw));
     out += options.explain ? "," + csv_field(p.why) + "\n" : "\n";
   }
   return out;

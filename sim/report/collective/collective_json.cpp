@@ -49,6 +49,10 @@ std::string write_collective_json(const CollectiveCurve& curve, const ReportOpti
       {"fidelity", name_of(curve.fidelity)}};
   Json points = Json::array();
   for (const CollectivePoint& p : curve.points) points.push_back(point_json(curve, p, options.explain));
+  for (std::size_t i = 0; i < curve.evidence.size(); ++i) {
+    points[i]["raw_time_s"] = to_seconds(curve.evidence[i].raw);
+    points[i]["evidence"] = estimate_json(curve.evidence[i].estimate);
+  }
   out["points"] = std::move(points);
   out["warnings"] = curve.warnings;
   return json_text(out);

@@ -1,12 +1,14 @@
 // Columns and digits are those of nccl-tests 2.13 (src/common.cu), so that what reads its output reads ours.
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 
 namespace foretrain {
 
@@ -106,10 +108,13 @@ std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& 
   out += kColumns;
   for (const CollectivePoint& p : curve.points) out += row(curve, p);
   out += intervals(curve);
+  if (const std::string line = evidence_line_of(curve); !line.empty()) out += "# " + line;
   out +=
       fmt::format("# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {:g}\n#\n", average_busbw(curve));
   if (!options.explain) return out;
   for (const std::string& line : explain(curve)) out += "# " + line + "\n";
+  std::istringstream neighbours(neighbour_lines(curve));
+  for (std::string line; std::getline(neighbours, line);) out += "# " + line + "\n";
   return out;
 }
 

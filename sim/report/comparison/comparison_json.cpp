@@ -12,6 +12,8 @@ Json parts_json(const std::vector<StepPart>& parts) {
   return out;
 }
 
+bool is_corrected(const Comparison& c) { return c.evidence && c.evidence->is_applied(); }
+
 Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
   if (!row.why_not.empty())
     return {{"strategy", row.strategy},
@@ -34,6 +36,7 @@ Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
       {"samples_per_s", p.samples_per_s},
       {"speedup", p.speedup},
       {"efficiency", p.efficiency}};
+  if (is_corrected(c)) out["raw_step_s"] = row.raw_step_s;
   out["memory"] = {{"bytes", p.memory.total().count},
                    {"capacity_bytes", p.memory_capacity.count},
                    {"fits", p.fits()},
@@ -66,6 +69,7 @@ Json comparison_json(const Comparison& c) {
                        {"strategies", std::move(strategies)}});
   }
   out["points"] = std::move(numbers);
+  if (is_corrected(c)) out["evidence"] = evidence_json(*c.evidence);
   out["decisions"] = decisions_json(c.decisions);
   out["warnings"] = c.warnings;
   return out;

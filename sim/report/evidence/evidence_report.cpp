@@ -20,6 +20,8 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kShownNeighbours = 12;
+/// Runs that leave more of the uncertainty are not worth five minutes.
+constexpr double kWorthMeasuring = 0.98;
 
 std::string described(const Observation& row) {
   if (row.what == Observed::collective)
@@ -65,14 +67,15 @@ std::string neighbours_of(std::string_view what, const Estimate& e) {
 /// Of the trainings that others measured, each as it would run on the machine: the least known ones first.
 std::string runs_to_make(const ResidualField& field, const std::string& cluster) {
   constexpr std::size_t kRuns = 5;
-  const auto here = std::ranges::find(field.rows(), cluster, &Observation::cluster);
-  if (here == field.rows().end()) return "No row is of it: any run tells something.\n";
+  const std::vector<Observation> rows = field.rows();
+  const auto here = std::ranges::find(rows, cluster, &Observation::cluster);
+  if (here == rows.end()) return "No row is of it: any run tells something.\n";
   struct Run {
     Observation question;
     double narrowing;
   };
   std::map<std::tuple<std::string, std::string, std::string>, Run> runs;
-  for (const Observation& row : field.rows()) {
+  for (const Observation& row : rows) {
     const auto key = std::tuple(row.model, row.precision, row.framework);
     if (row.what != Observed::step || runs.contains(key)) continue;
     Observation question = row;
@@ -93,6 +96,24 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
   return out;
 }
 
+/// The command that makes rows of runs.
+std::string kept_by(const std::vector<Observation>& runs) {
+  std::string out =
+      "  foretrain evidence add /dev/stdin <<END\n"
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n";
+  for (const Observation& run : runs)
+    out += fmt::format("mine,{},{},{},{},{:g},{},{},samples_per_s,RATE,,mine\n", printable(run.model),
+                       printable(run.cluster), run.strategy, run.precision, run.size, run.gpus, run.nodes);
+  return out + "END\n";
+}
+
+std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
+  std::vector<const CallEvidence*> out;
+  for (const CallEvidence& e : curve.evidence)
+    if (!e.estimate.neighbours.empty()) out.push_back(&e);
+  return out;
+}
+
 }  // namespace
 
 std::string evidence_line_of(const AppliedEvidence& e) {
@@ -104,12 +125,19 @@ std::string evidence_line_of(const AppliedEvidence& e) {
   return out.empty() ? out : out + " (--evidence off: as simulated).\n";
 }
 
-std::string own_run_line(const AppliedEvidence& e) {
-  if (e.after_own_run >= 1) return {};
-  return fmt::format(
-      "A run of it on one GPU, five minutes long and kept with `foretrain evidence add`, leaves {} % of the "
-      "uncertainty of its step; now {} % is left.\n",
-      percent(e.after_own_run, 0), percent(e.step.narrowing(), 0));
+std::string runs_to_make_lines(const AppliedEvidence& e) {
+  if (e.runs.empty() || e.runs.front().left >= kWorthMeasuring) return {};
+  std::string out =
+      fmt::format("Runs of five minutes, and the part of the uncertainty of the step on {} that is left:\n",
+                  counted(e.gpus, "GPU"));
+  for (const RunsToMake& one : e.runs) {
+    std::string where;
+    for (const Observation& run : one.runs)
+      where += fmt::format("{}on {}", where.empty() ? "" : " and ", counted(run.gpus, "GPU"));
+    out += fmt::format("  {:>4} %  {}\n", percent(one.left, 0), where);
+  }
+  out += "To keep the first, with the samples/s that it prints instead of RATE:\n";
+  return out + kept_by(e.runs.front().runs);
 }
 
 std::string neighbour_lines(const AppliedEvidence& e) {
@@ -117,9 +145,28 @@ std::string neighbour_lines(const AppliedEvidence& e) {
          neighbours_of(fmt::format("{} GPUs over one", e.gpus), e.ratio);
 }
 
+std::string evidence_line_of(const CollectiveCurve& curve) {
+  const std::vector<const CallEvidence*> corrected = corrected_sizes(curve);
+  if (corrected.empty()) return {};
+  const auto factor = [](const CallEvidence* e) { return e->estimate.log_factor; };
+  const auto [least, most] = std::ranges::minmax(corrected, {}, factor);
+  const Estimate& e = corrected.back()->estimate;
+  return fmt::format(
+      "Corrected by {} % to {} %, {} of {}; the largest: ± {} from {}, nearest: {} (--evidence off: as "
+      "simulated).\n",
+      in_percent(factor(least)), in_percent(factor(most)), corrected.size(),
+      counted(static_cast<int>(curve.points.size()), "size"), percent(std::expm1(e.spread), 0),
+      counted(measurements_of(e), "measurement"), described(e.neighbours.front().row));
+}
+
+std::string neighbour_lines(const CollectiveCurve& curve) {
+  const std::vector<const CallEvidence*> corrected = corrected_sizes(curve);
+  return corrected.empty() ? "" : neighbours_of("the largest size", corrected.back()->estimate);
+}
+
 std::string write_evidence_list(const std::vector<Observation>& rows) {
   struct Counts {
-    std::array<int, 3> of{};
+    std::array<int, kObservedNames.size()> of{};
     std::set<std::string> machines;
   };
   std::map<std::string, Counts> sources;
@@ -128,11 +175,11 @@ std::string write_evidence_list(const std::vector<Observation>& rows) {
     ++counts.of[static_cast<std::size_t>(row.what)];
     counts.machines.insert(row.cluster);
   }
-  std::string out =
-      fmt::format("{:>8} {:>8} {:>12} {:>9}   source\n", "steps", "ratios", "collectives", "clusters");
+  std::string out = fmt::format("{:>8} {:>8} {:>12} {:>6} {:>9}   source\n", "steps", "ratios", "collectives",
+                                "jobs", "clusters");
   for (const auto& [source, counts] : sources)
-    out += fmt::format("{:>8} {:>8} {:>12} {:>9}   {}\n", counts.of[0], counts.of[1], counts.of[2],
-                       counts.machines.size(), printable(source));
+    out += fmt::format("{:>8} {:>8} {:>12} {:>6} {:>9}   {}\n", counts.of[0], counts.of[1], counts.of[2],
+                       counts.of[3], counts.machines.size(), printable(source));
   return out + counted(static_cast<int>(rows.size()), "row") + "\n";
 }
 
@@ -156,46 +203,18 @@ std::string write_evidence_rows(const std::vector<Observation>& rows, const std:
 
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster) {
   constexpr std::size_t kWorst = 5;
-  std::vector<const Observation*> own;
-  for (const Observation& row : field.rows())
-    if (row.cluster == cluster) own.push_back(&row);
+  std::vector<Observation> own = field.rows();
+  std::erase_if(own, [&](const Observation& row) { return row.cluster != cluster; });
   std::string out = fmt::format("{}: {}\n", printable(cluster), counted(static_cast<int>(own.size()), "row"));
   std::ranges::stable_sort(own, std::ranges::greater{},
-                           [](const Observation* row) { return std::abs(residual_of(*row)); });
+                           [](const Observation& row) { return std::abs(residual_of(row)); });
   own.resize(std::min(own.size(), kWorst));
   if (!own.empty()) out += "\nFarthest off\n";
-  for (const Observation* row : own)
-    out += fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(*row)),
-                       kObservedNames[static_cast<std::size_t>(row->what)], described(*row),
-                       printable(row->run));
+  for (const Observation& row : own)
+    out +=
+        fmt::format("{:>8} %   {} of {}: {}\n", in_percent(residual_of(row)),
+                    kObservedNames[static_cast<std::size_t>(row.what)], described(row), printable(row.run));
   return out + runs_to_make(field, cluster);
-}
-
-std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out) {
-  std::string out = fmt::format("{:>6}   {:^19}   {:^19}   {:>8} {:>7} {:>7}   {}\n", "", "as simulated",
-                                "corrected", "in field", "spread", "within", "");
-  out += fmt::format("{:>6}   {:>9} {:>9}   {:>9} {:>9}   {:>8} {:>7} {:>7}   {}\n", "rows", "median", "p90",
-                     "median", "p90", "90 %", "left", "reach",
-                     left_out == FieldLeftOut::source ? "source left out" : "cluster left out");
-  for (const FieldScore& s : scores)
-    out += fmt::format("{:>6}   {:>7} % {:>7} %   {:>7} % {:>7} %   {:>6} % {:>5} % {:>7}   {}\n", s.rows,
-                       percent(s.raw.median, 2), percent(s.raw.p90, 1), percent(s.corrected.median, 2),
-                       percent(s.corrected.p90, 1), percent(s.held, 1), percent(s.narrowing, 0), s.reached,
-                       printable(s.name));
-  return out;
-}
-
-std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster) {
-  constexpr double kErrorOfBar = 0.01, kMostBars = 60;
-  std::string out = fmt::format("Jobs of {} one by one, as its user's own\n", printable(cluster));
-  out += fmt::format("{:>6} {:>9} {:>9} {:>10} {:>12}   median error\n", "jobs", "median", "p90", "in 90 %",
-                     "spread left");
-  for (const LearningStep& s : steps)
-    out += fmt::format(
-        "{:>6} {:>7} % {:>7} % {:>8} % {:>10} %   {}\n", s.jobs, percent(s.error.median, 1),
-        percent(s.error.p90, 1), percent(s.held, 0), percent(s.narrowing, 0),
-        std::string(static_cast<std::size_t>(std::min(s.error.median / kErrorOfBar, kMostBars)), '#'));
-  return out;
 }
 
 }  // namespace foretrain

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/evidence/field_scores.hpp"
 
@@ -11,11 +12,16 @@ namespace foretrain {
 
 /// "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how to leave it; empty when nothing was.
 std::string evidence_line_of(const AppliedEvidence& evidence);
-/// What a run of the training of one's own would leave of the uncertainty, and how to keep it; empty when
-/// that is all.
-std::string own_run_line(const AppliedEvidence& evidence);
+/// Short runs that would make the training's largest step surest, and the command that keeps them; empty when
+/// none would.
+std::string runs_to_make_lines(const AppliedEvidence& evidence);
 /// Every neighbour with distance and weight, for --explain; empty when there is none.
 std::string neighbour_lines(const AppliedEvidence& evidence);
+
+/// The same of a collective's curve, over its sizes; empty when nothing was.
+std::string evidence_line_of(const CollectiveCurve& curve);
+/// The neighbours of the largest size that was corrected.
+std::string neighbour_lines(const CollectiveCurve& curve);
 
 /// One line for each source: rows by kind and machines.
 std::string write_evidence_list(const std::vector<Observation>& rows);
@@ -27,7 +33,10 @@ std::string write_evidence_rows(const std::vector<Observation>& rows, const std:
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster);
 std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out);
 
-/// A line and a bar for each step.
-std::string write_learning(const std::vector<LearningStep>& steps, const std::string& cluster);
+/// A line for each number of known jobs.
+std::string write_learning(const Learning& learning, const std::string& cluster);
+/// The same as an SVG of two panels: jobs one by one beside what was expected of them, and errors over known
+/// jobs. Requires jobs.
+std::string draw_learning(const Learning& learning, const std::string& cluster);
 
 }  // namespace foretrain

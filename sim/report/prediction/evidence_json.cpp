@@ -4,8 +4,6 @@
 
 namespace foretrain {
 
-namespace {
-
 Json estimate_json(const Estimate& e) {
   Json out{{"log_factor", e.log_factor}, {"spread", e.spread}, {"uncertainty_left", e.narrowing()}};
   out["neighbours"] = Json::array();
@@ -22,7 +20,15 @@ Json estimate_json(const Estimate& e) {
   return out;
 }
 
-}  // namespace
+Json runs_json(const std::vector<RunsToMake>& candidates) {
+  Json out = Json::array();
+  for (const RunsToMake& one : candidates) {
+    Json gpus = Json::array();
+    for (const Observation& run : one.runs) gpus.push_back(run.gpus);
+    out.push_back({{"gpus", std::move(gpus)}, {"uncertainty_left", one.left}});
+  }
+  return out;
+}
 
 /// Points are corrected; here is what was simulated.
 Json evidence_json(const AppliedEvidence& e) {

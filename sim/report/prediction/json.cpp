@@ -320,6 +320,7 @@ Json prediction_json(const Prediction& p) {
   out["to_narrow"] = p.to_narrow.empty() ? Json(nullptr) : Json(p.to_narrow);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
+  if (p.sensitivity && p.evidence) out["sensitivity"]["runs"] = runs_json(p.evidence->runs);
   if (p.evidence && !p.evidence->raw.empty() && p.evidence->is_applied())
     out["evidence"] = evidence_json(*p.evidence);
   if (p.mixing) out["mixing"] = mixing_json(*p.mixing);

@@ -169,7 +169,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   if (p.recommendation) out += write_recommendation(*p.recommendation);
   if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
-  if (p.sensitivity && p.evidence) out += own_run_line(*p.evidence);
+  if (p.sensitivity && p.evidence) out += runs_to_make_lines(*p.evidence);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
   out += break_even_paragraph(p);
   if (!p.note.empty()) out += "\n" + p.note + "\n";

@@ -1,12 +1,11 @@
 // One pass with views into the text: a store of 100,000 rows opens with every command, so a row costs no more
-// than its fields. Columns stand in one order, as only this program writes them.
+// than its fields, and a text that stands in the row above is not looked up again. Columns stand in one
+// order, as only this program writes them.
 #include "sim/scenario/csv/evidence_rows.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -23,22 +22,10 @@ constexpr std::string_view kVersion = "1";
 constexpr std::string_view kEvidenceColumns =
     "what,source,run,model,network,gpu,architecture,cluster,framework,execution,precision,strategy,op,path,"
     "size,gpus,nodes,measured,predicted,version";
-constexpr std::size_t kTexts = 13;  // behind "what"
+constexpr std::size_t kFirstText = 1, kFirstFigure = 14, kMeasuredAt = 17, kVersionAt = 19;
 constexpr std::size_t kFields = 20;
 constexpr std::size_t kUsualRow = 200;  // bytes; for room alone
 constexpr double kLargestObservedSize = 1e16, kMostRanks = 1e7;
-
-using Texts = std::array<std::string Observation::*, kTexts>;
-constexpr Texts kTextColumns{&Observation::source,    &Observation::run,       &Observation::model,
-                             &Observation::network,   &Observation::gpu,       &Observation::architecture,
-                             &Observation::cluster,   &Observation::framework, &Observation::execution,
-                             &Observation::precision, &Observation::strategy,  &Observation::op,
-                             &Observation::path};
-
-auto run_key_of(const Observation& r) {
-  return std::tie(r.what, r.source, r.model, r.gpu, r.cluster, r.framework, r.execution, r.precision,
-                  r.strategy, r.op, r.path, r.size, r.gpus, r.nodes);
-}
 
 std::string field_text(std::string_view text) {
   const std::string shown = printable(text);
@@ -85,46 +72,65 @@ class LineFields {
   std::size_t count_ = 0;
 };
 
-void assign(std::string& to, const FieldView& field) {
-  if (!field.quoted) {
-    to.assign(field.text);
-    return;
+/// Without its quotes.
+std::string unquoted(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    out += text[i];
+    if (text[i] == '"') ++i;
   }
-  to.clear();
-  for (std::size_t i = 1; i + 1 < field.text.size(); ++i) {
-    to += field.text[i];
-    if (field.text[i] == '"') ++i;
-  }
+  return out;
 }
+
+/// Numbers of texts, column by column.
+class ColumnTexts {
+ public:
+  explicit ColumnTexts(TextTable& texts) : texts_(texts) {}
+
+  TextId id_of(std::size_t column, const FieldView& field) {
+    if (field.quoted) return texts_.id_of(unquoted(field.text));
+    Last& last = last_[column];
+    if (field.text != last.text) last = {field.text, texts_.id_of(field.text)};
+    return last.id;
+  }
+
+ private:
+  struct Last {
+    std::string_view text;
+    TextId id = 0;
+  };
+  TextTable& texts_;
+  std::array<Last, kRowTexts> last_{};
+};
 
 class RowReader {
  public:
   RowReader(const LineFields& fields, int line, Diagnostics& diagnostics)
       : fields_(fields), line_(line), diagnostics_(diagnostics) {}
 
-  std::optional<Observation> row() {
+  std::optional<StoredRow> row(ColumnTexts& texts) {
     if (fields_.count() != kFields) {
       mistake(0, fmt::format("{} fields, a row of evidence has {}", fields_.count(), kFields));
       return std::nullopt;
     }
-    Observation out;
+    StoredRow out;
     out.what = what();
-    for (std::size_t i = 0; i < kTexts; ++i) assign(out.*kTextColumns[i], fields_.at(i + 1));
-    out.size = number(14, "size", 0, kLargestObservedSize);
-    out.gpus = static_cast<int>(number(15, "gpus", 1, kMostRanks));
-    out.nodes = static_cast<int>(number(16, "nodes", 1, kMostRanks));
-    out.measured = number(17, "measured", 1e-12, 1e9);
-    out.predicted = number(18, "predicted", 1e-12, 1e9);
-    assign(out.version, fields_.at(19));
+    for (std::size_t i = 0; i + 1 < kRowTexts; ++i) out.texts[i] = texts.id_of(i, fields_.at(kFirstText + i));
+    out.texts.back() = texts.id_of(kRowTexts - 1, fields_.at(kVersionAt));
+    out.size = number(kFirstFigure, "size", 0, kLargestObservedSize);
+    out.gpus = static_cast<int>(number(kFirstFigure + 1, "gpus", 1, kMostRanks));
+    out.nodes = static_cast<int>(number(kFirstFigure + 2, "nodes", 1, kMostRanks));
+    out.measured = number(kMeasuredAt, "measured", 1e-12, 1e9);
+    out.predicted = number(kMeasuredAt + 1, "predicted", 1e-12, 1e9);
     if (sound_) check_quotient(out);
-    return sound_ ? std::optional(std::move(out)) : std::nullopt;
+    return sound_ ? std::optional(out) : std::nullopt;
   }
 
  private:
   Observed what() {
     for (std::size_t i = 0; i < kObservedNames.size(); ++i)
       if (kObservedNames[i] == fields_.at(0).text) return static_cast<Observed>(i);
-    mistake(0, "what must be step, ratio or collective");
+    mistake(0, "what must be step, ratio, collective or job");
     return Observed::step;
   }
 
@@ -138,10 +144,11 @@ class RowReader {
     return least;
   }
 
-  void check_quotient(const Observation& row) {
+  void check_quotient(const StoredRow& row) {
     const double quotient = row.measured / row.predicted;
     if (quotient < kLargestQuotient && quotient > 1 / kLargestQuotient) return;
-    mistake(17, fmt::format("measured is {:.3g} times what was predicted, {:.4g} s", quotient, row.predicted),
+    mistake(kMeasuredAt,
+            fmt::format("measured is {:.3g} times what was predicted, {:.4g} s", quotient, row.predicted),
             "the unit may be wrong: seconds");
   }
 
@@ -159,16 +166,16 @@ class RowReader {
   bool sound_ = true;
 };
 
-/// The line that begins at `at`, without its end.
-std::string_view line_at(std::string_view text, std::size_t at) {
-  std::string_view line = text.substr(at, std::min(text.find('\n', at), text.size()) - at);
+/// The line from `at` to its end, without that.
+std::string_view line_at(std::string_view text, std::size_t at, std::size_t end) {
+  std::string_view line = text.substr(at, std::min(end, text.size()) - at);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
 /// Behind the two lines of the heading; 0 when they are not there.
 std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
-  const std::string_view mark = line_at(text, 0);
+  const std::string_view mark = line_at(text, 0, text.find('\n'));
   if (!mark.starts_with(kMark)) {
     add_mistake(
         diagnostics, {1, 1, 1}, "is no evidence store",
@@ -182,7 +189,7 @@ std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
     return 0;
   }
   const std::size_t second = std::min(text.find('\n'), text.size() - 1) + 1;
-  if (line_at(text, second) != kEvidenceColumns) {
+  if (line_at(text, second, text.find('\n', second)) != kEvidenceColumns) {
     add_mistake(diagnostics, {2, 1, 1}, "the columns are not those of an evidence store",
                 fmt::format("they are {}", kEvidenceColumns));
     return 0;
@@ -190,57 +197,54 @@ std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
   return std::min(text.find('\n', second), text.size() - 1) + 1;
 }
 
-}  // namespace
-
-double residual_of(const Observation& row) { return std::log(row.measured / row.predicted); }
-
-bool is_same_run(const Observation& a, const Observation& b) { return run_key_of(a) == run_key_of(b); }
-
-bool comes_before(const Observation& a, const Observation& b) {
-  const auto ka = run_key_of(a), kb = run_key_of(b);
-  if (ka != kb) return ka < kb;
-  return std::tie(a.measured, a.predicted, a.run) < std::tie(b.measured, b.predicted, b.run);
+bool is_wanted(std::string_view line, EvidenceOf wanted) {
+  if (wanted == EvidenceOf::everything) return true;
+  return line.starts_with("collective,") == (wanted == EvidenceOf::collectives);
 }
+
+/// Whether the text can be a store at all.
+bool is_readable(std::string_view text, Diagnostics& diagnostics) {
+  if (text.size() > kLargestEvidence)
+    add_mistake(diagnostics, {}, fmt::format("is larger than {} bytes", kLargestEvidence));
+  else if (text.empty() || !is_text(text))
+    add_mistake(diagnostics, {}, text.empty() ? "is empty" : "is not a text file");
+  else
+    return true;
+  return false;
+}
+
+}  // namespace
 
 std::string evidence_heading() { return fmt::format("{}{}\n{}\n", kMark, kVersion, kEvidenceColumns); }
 
 std::string evidence_line(const Observation& row) {
   std::string out(kObservedNames[static_cast<std::size_t>(row.what)]);
-  for (const auto column : kTextColumns) out += "," + field_text(row.*column);
+  for (std::size_t i = 0; i + 1 < kRowTexts; ++i) out += "," + field_text(row.*kRowTextMembers[i]);
   return out + fmt::format(",{:.12g},{},{},{:.9g},{:.9g},{}\n", row.size, row.gpus, row.nodes, row.measured,
                            row.predicted, field_text(row.version));
 }
 
-std::vector<Observation> read_evidence(const SourceText& source, Diagnostics& diagnostics, bool* torn) {
+bool read_evidence(const SourceText& source, Diagnostics& diagnostics, EvidenceTable& into,
+                   EvidenceOf wanted) {
   const std::string_view text = source.text;
-  if (text.size() > kLargestEvidence) {
-    add_mistake(diagnostics, {}, fmt::format("is larger than {} bytes", kLargestEvidence));
-    return {};
-  }
-  if (text.empty() || !is_text(text)) {
-    add_mistake(diagnostics, {}, text.empty() ? "is empty" : "is not a text file");
-    return {};
-  }
-  std::vector<Observation> rows;
-  rows.reserve(std::min(kMostObservations, text.size() / kUsualRow));
+  if (!is_readable(text, diagnostics)) return false;
+  const std::size_t most = into.size() + kMostObservations;
+  into.reserve(into.size() + std::min(kMostObservations, text.size() / kUsualRow));
+  ColumnTexts texts(into.texts());
   std::size_t at = behind_heading(text, diagnostics);
-  int number = 3;
-  for (; at > 0 && at < text.size() && !is_full(diagnostics); ++number) {
-    if (rows.size() >= kMostObservations) {
+  for (int number = 3; at > 0 && at < text.size() && !is_full(diagnostics); ++number) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) return true;
+    const std::string_view line = line_at(text, at, end);
+    at = end + 1;
+    if (line.empty() || line.starts_with('#') || !is_wanted(line, wanted)) continue;
+    if (into.size() >= most) {
       add_mistake(diagnostics, {number, 1, 1}, fmt::format("more than {} rows", kMostObservations));
       break;
     }
-    const std::size_t end = text.find('\n', at);
-    if (end == std::string_view::npos) {
-      if (torn != nullptr) *torn = true;
-      break;
-    }
-    const std::string_view line = line_at(text, at);
-    at = end + 1;
-    if (line.empty() || line.starts_with('#')) continue;
-    if (auto row = RowReader(LineFields(line), number, diagnostics).row()) rows.push_back(std::move(*row));
+    if (const auto row = RowReader(LineFields(line), number, diagnostics).row(texts)) into.add(*row);
   }
-  return rows;
+  return false;
 }
 
 }  // namespace foretrain

@@ -4,6 +4,8 @@
 #include "sim/scenario/csv/text_scan.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -128,9 +130,27 @@ class Scanner {
 
 TextScan scan_text(std::string_view text) { return Scanner(text).run(); }
 
+namespace {
+
+/// How many bytes at the beginning are of whole words without a byte beyond ASCII: most texts have no other.
+std::size_t ascii_words(std::string_view bytes) {
+  constexpr std::uint64_t kBeyondAscii = 0x8080808080808080;
+  std::uint64_t word = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    if ((word & kBeyondAscii) != 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
 bool is_text(std::string_view bytes) {
   if (bytes.find('\0') != std::string_view::npos) return false;
   while (!bytes.empty()) {
+    bytes.remove_prefix(ascii_words(bytes));
+    if (bytes.empty()) break;
     const std::size_t length = static_cast<unsigned char>(bytes.front()) < 0x80 ? 1 : utf8_length(bytes);
     if (length == 0) return false;
     bytes.remove_prefix(length);

@@ -2,6 +2,7 @@
 // is remembered, so that no output takes the place of one.
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "sim/base/printable.hpp"
@@ -64,6 +66,20 @@ std::string size_refusal(std::uintmax_t size, std::size_t largest) {
   return size == 0 ? "is empty" : size > largest ? too_large(largest) : "";
 }
 
+/// Room for the whole file; of a large one on large pages, where the system gives them: faulting in small
+/// ones takes longer than reading.
+void reserve_for(const std::string& path, std::size_t largest, std::string& text) {
+  constexpr std::size_t kLargePage = 2u << 20;
+  std::error_code no_size;
+  const auto size = std::filesystem::file_size(path, no_size);
+  if (no_size || size > largest) return;
+  text.reserve(size);
+  if (size < 2 * kLargePage) return;
+  const std::size_t behind = reinterpret_cast<std::uintptr_t>(text.data()) % kLargePage;
+  const std::size_t before = (kLargePage - behind) % kLargePage;
+  ::madvise(text.data() + before, (size - before) / kLargePage * kLargePage, MADV_HUGEPAGE);
+}
+
 }  // namespace
 
 bool is_readable_file(const std::string& path) {
@@ -101,6 +117,7 @@ SourceText read_text_file(const std::string& path, std::size_t largest) {
     throw WorldError(
         fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
   SourceText source{path, std::string()};
+  reserve_for(path, largest, source.text);
   std::string block(64 << 10, '\0');
   while (stream && source.text.size() <= largest) {
     stream.read(block.data(), static_cast<std::streamsize>(block.size()));

@@ -1,4 +1,6 @@
 // `foretrain evidence`, as typed, and what predictions make of it.
+#include <filesystem>
+
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
@@ -77,6 +79,105 @@ TEST_CASE("a broken store of one's own is a warning beside the prediction, a bro
   const ProgramRun named =
       folder.run("foretrain predict --model mnist_net --cluster puhti --gpus 1 --evidence broken.csv");
   CHECK(named.exit_code == 1);
+}
+
+TEST_CASE("several writers of one store wait for each other, and every row is there") {
+  const TemporaryFolder folder;
+  std::string all;
+  for (const char* name : {"a", "b", "c"}) {
+    folder.write(name + std::string(".csv"), kHeader + measured(name, 240));
+    all += "foretrain evidence add " + std::string(name) + ".csv --store own.csv & ";
+  }
+  const ProgramRun run = folder.run(all + "wait");
+  INFO(run.output);
+  CHECK_THAT(folder.run("foretrain evidence list --store own.csv").output, ContainsSubstring("3 rows"));
+}
+
+TEST_CASE("a half-written store keeps its whole rows and says so, and one too large is left out unread") {
+  const TemporaryFolder folder;
+  folder.write("runs.csv", kHeader + measured("monday", 240) + measured("tuesday", 244));
+  folder.run("foretrain evidence add runs.csv --store own.csv");
+  const std::string whole = folder.read("own.csv");
+  folder.write("own.csv", whole.substr(0, whole.size() - 20));
+  const ProgramRun torn = folder.run(kPredict);
+  CHECK(torn.exit_code == 0);
+  CHECK_THAT(torn.output, ContainsSubstring("its last row is incomplete and left out"));
+  CHECK_THAT(torn.output, ContainsSubstring("from 1 measurement"));
+  folder.write("large.csv", "#");
+  std::filesystem::resize_file(folder.path() / "large.csv", 2'000'000'000);  // a hole: ten million rows
+  const ProgramRun large =
+      folder.run("FORETRAIN_EVIDENCE=large.csv foretrain predict --model mnist_net --cluster puhti --gpus 1");
+  INFO(large.output);
+  CHECK(large.exit_code == 0);
+  CHECK_THAT(large.output, ContainsSubstring("evidence left out: "));
+  CHECK_THAT(large.output, ContainsSubstring("is larger than"));
+}
+
+TEST_CASE("rows of another version are left out with a word, and nothing of them is lost") {
+  const TemporaryFolder folder;
+  folder.write("runs.csv", kHeader + measured("monday", 240));
+  folder.run("foretrain evidence add runs.csv --store own.csv");
+  std::string old = folder.read("own.csv");
+  old.replace(old.rfind(',') + 1, std::string::npos, "0.0.1\n");
+  folder.write("own.csv", old);
+  const ProgramRun run = folder.run(kPredict);
+  CHECK_THAT(run.output, ContainsSubstring("1 row that another version predicted"));
+  CHECK(run.output.find("Corrected") == std::string::npos);
+  CHECK(folder.read("own.csv") == old);
+}
+
+TEST_CASE("names of rows do nothing to a terminal, whatever they are") {
+  const TemporaryFolder folder;
+  folder.write("runs.csv", kHeader + measured("\"a\x1b[31m,\"\"b\"", 240));
+  CHECK(folder.run("foretrain evidence add runs.csv --store own.csv").exit_code == 0);
+  for (const char* command : {"list", "show a", "report --cluster puhti", "score", "learn --cluster puhti"}) {
+    const ProgramRun run = folder.run("foretrain evidence " + std::string(command) + " --store own.csv");
+    INFO(command << run.output);
+    CHECK(run.exit_code == 0);
+    CHECK(run.output.find('\x1b') == std::string::npos);
+  }
+}
+
+TEST_CASE("one's own calls correct a collective's curve, and those that are drawn over it do not") {
+  const TemporaryFolder folder;
+  std::string calls = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n";
+  for (const char* call : {"67108864,900", "33554432,470", "16777216,250", "8388608,140"})
+    calls += "mine,puhti,all_reduce,4,1," + std::string(call) + ",,me\n";
+  folder.write("calls.csv", calls);
+  CHECK(folder.run("foretrain evidence add calls.csv --store own.csv").exit_code == 0);
+  const std::string ask =
+      "foretrain collective --cluster puhti --op all_reduce --gpus 4 --sizes 64M --evidence own.csv";
+  CHECK_THAT(folder.run(ask).output, ContainsSubstring("# Corrected by "));
+  CHECK_THAT(folder.run(ask + " --explain").output, ContainsSubstring("# Evidence on the largest size: "));
+  CHECK_THAT(folder.run(ask + " --format csv").output, ContainsSubstring(",raw_time_us\n"));
+  CHECK_THAT(folder.run(ask + " --format json").output, ContainsSubstring("\"raw_time_s\""));
+  CHECK(folder.run(ask + " --svg c.svg --measured calls.csv").output.find("Corrected") == std::string::npos);
+  CHECK(folder.run("foretrain collective --cluster puhti --op all_reduce --gpus 4 --sizes 64M --evidence off")
+            .output.find("Corrected") == std::string::npos);
+}
+
+TEST_CASE("a user's first jobs are a table and a picture") {
+  const TemporaryFolder folder;
+  folder.write("runs.csv", kHeader + measured("monday", 240) + measured("tuesday", 244));
+  folder.run("foretrain evidence add runs.csv --store own.csv");
+  const ProgramRun run =
+      folder.run("foretrain evidence learn --cluster puhti --store own.csv --svg jobs.svg");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(folder.read("jobs.svg"), ContainsSubstring("</svg>"));
+  const ProgramRun none = folder.run("foretrain evidence learn --cluster mahti --store own.csv");
+  CHECK(none.exit_code == 1);
+  CHECK_THAT(none.output, ContainsSubstring("no run of one GPU of mahti"));
+}
+
+TEST_CASE("jobs of many GPUs without a run of one are evidence, too, of one's own rows") {
+  const TemporaryFolder folder;
+  folder.write("runs.csv",
+               std::string(kHeader) + "big,resnet50,puhti,ddp,fp32,32,4,1,samples_per_s,900,,me\n");
+  CHECK_THAT(folder.run("foretrain evidence add runs.csv --store own.csv").output,
+             ContainsSubstring("1 row in"));
+  CHECK_THAT(folder.read("own.csv"), ContainsSubstring("\njob,own,big,resnet50,"));
+  CHECK_THAT(folder.run(kPredict).output, ContainsSubstring("Corrected by "));
 }
 
 }  // namespace evidence_command_test

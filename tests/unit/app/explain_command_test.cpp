@@ -46,6 +46,31 @@ TEST_CASE("a job script among the files puts the prediction beside it") {
   CHECK_THAT(json.output, ContainsSubstring("\"exposed_communication_s\""));
 }
 
+TEST_CASE("--add keeps what the job measured once, however often, and the next prediction knows it") {
+  const TemporaryFolder folder;
+  std::string hour = kSacct;
+  hour.replace(hour.find("03:20:00"), 8, "01:00:00");
+  folder.write("sacct.txt", hour);
+  folder.write("job.sbatch", kScript);
+  const std::string add =
+      "foretrain explain job.sbatch sacct.txt --set data.samples=1281167 --add --store own.csv";
+  const ProgramRun run = folder.run(add);
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("Kept in own.csv: resnet50 batch 32 on 4 GPUs of puhti, "));
+  const std::string once = folder.read("own.csv");
+  CHECK_THAT(once, ContainsSubstring("\njob,own,job 7,resnet50,"));
+  CHECK(once.find("31m") == std::string::npos);  // of its name
+  folder.run(add);
+  CHECK(folder.read("own.csv") == once);
+  CHECK_THAT(
+      folder.run("foretrain predict --model resnet50 --cluster puhti --gpus 4 --evidence own.csv").output,
+      ContainsSubstring("from 1 measurement"));
+  const ProgramRun nothing = folder.run("foretrain explain sacct.txt --add");
+  CHECK(nothing.exit_code == 1);
+  CHECK_THAT(nothing.output, ContainsSubstring("nothing to keep"));
+}
+
 TEST_CASE("a scenario of the catalog is predicted on as many GPUs as the job had") {
   const TemporaryFolder folder;
   folder.write("sacct.txt", kSacct);

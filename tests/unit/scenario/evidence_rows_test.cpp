@@ -20,9 +20,11 @@ std::vector<Observation> read(const std::string& text, std::string* mistakes = n
                               bool* torn = nullptr) {
   const SourceText source{"e.csv", text};
   Diagnostics diagnostics(source);
-  const std::vector<Observation> rows = read_evidence(source, diagnostics, torn);
+  EvidenceTable table;
+  const bool is_torn = read_evidence(source, diagnostics, table);
+  if (torn != nullptr) *torn = is_torn;
   if (mistakes != nullptr) *mistakes = diagnostics.empty() ? "" : format(diagnostics.found());
-  return rows;
+  return table.observations();
 }
 
 std::string mistakes_of(const std::string& text) {
@@ -74,6 +76,41 @@ TEST_CASE("a row in another unit is refused with what was expected, and every mi
   CHECK_THAT(mistakes, ContainsSubstring("measured is 1.1e+03 times what was predicted, 0.1 s"));
   CHECK_THAT(mistakes, ContainsSubstring("e.csv:4:"));
   CHECK_THAT(mistakes, ContainsSubstring("2 fields, a row of evidence has 20"));
+}
+
+TEST_CASE("a text is kept once, whatever row and column it stands in, and found again") {
+  EvidenceTable table({row(), row()});
+  Observation other = row();
+  other.model = "v100", other.gpu = "";
+  table.add(other);
+  REQUIRE(table.size() == 3);
+  CHECK(is_same_run(table.rows()[0], table.rows()[1]));
+  CHECK_FALSE(is_same_run(table.rows()[0], table.rows()[2]));
+  CHECK(table.rows()[2].text(RowText::model) == table.rows()[0].text(RowText::gpu));
+  CHECK(table.rows()[2].text(RowText::gpu) == 0);
+  CHECK(table.find("nobody's") == kUnknownText);
+  CHECK(table.observation(table.rows()[0]).source == row().source);
+  CHECK(table.comes_before(table.rows()[0], table.rows()[2]) == comes_before(row(), other));
+  for (int i = 0; i < 1000; ++i) table.texts().id_of(std::to_string(i));
+  CHECK(table.observation(table.rows()[2]).cluster == "puhti");
+}
+
+TEST_CASE("only rows of the kind that is wanted are looked at, and those of another version can go") {
+  Observation call = row();
+  call.what = Observed::collective, call.version = "1.1";
+  const std::string text = evidence_heading() + evidence_line(call) + evidence_line(row());
+  const SourceText source{"e.csv", text};
+  Diagnostics diagnostics(source);
+  EvidenceTable trainings, all;
+  read_evidence(source, diagnostics, trainings, EvidenceOf::trainings);
+  REQUIRE(trainings.size() == 1);
+  CHECK(trainings.rows()[0].what == Observed::step);
+  read_evidence(source, diagnostics, all);
+  const TextId other = all.find("1.1");
+  const auto is_other = [other](const StoredRow& r) { return r.text(RowText::version) == other; };
+  CHECK(all.erase_if(1, is_other) == 0);
+  CHECK(all.erase_if(0, is_other) == 1);
+  CHECK(all.size() == 1);
 }
 
 }  // namespace evidence_rows_test

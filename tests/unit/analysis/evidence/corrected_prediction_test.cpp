@@ -89,4 +89,48 @@ TEST_CASE("the crossover is found on the corrected curve, as its table shows it"
   CHECK(p.crossover.fastest_gpus == fastest);
 }
 
+TEST_CASE("law: a correction is one factor whatever the bandwidth, so faster networks stay faster") {
+  const Scenario slow = test::scenario_of(test::resnet18(), test::star_cluster(8, {1.25e9}), {1, 8});
+  const Scenario fast = test::scenario_of(test::resnet18(), test::star_cluster(8, {12.5e9}), {1, 8});
+  const ResidualField field = steps_of(slow, 12, 1.3);
+  const Prediction raw_slow = predict(slow), raw_fast = predict(fast);
+  const Prediction near_slow = with(slow, field), near_fast = with(fast, field);
+  REQUIRE(raw_fast.points[1].step_s < raw_slow.points[1].step_s);
+  CHECK(near_fast.points[1].step_s < near_slow.points[1].step_s);
+  CHECK(near_fast.evidence->correction == near_slow.evidence->correction);
+}
+
+TEST_CASE(
+    "law: steps grow with the GPUs where simulated ones do, while measured jobs lost no less than that") {
+  const Scenario scenario = test::mnist_scenario({1, 2, 4, 8});
+  std::vector<Observation> rows;
+  for (int i = 0; i < 12; ++i) {
+    rows.push_back(ratio_question(scenario, scenario.workload.batch_per_gpu, 8, 8));
+    rows.back().source = "source " + std::to_string(i), rows.back().predicted = 1, rows.back().measured = 1.2;
+  }
+  const Prediction raw = predict(scenario), near = with(scenario, ResidualField(rows));
+  REQUIRE(near.evidence->correction.per_doubling > 0);
+  for (std::size_t i = 1; i < raw.points.size(); ++i)
+    CHECK((raw.points[i].step_s >= raw.points[i - 1].step_s) <=
+          (near.points[i].step_s >= near.points[i - 1].step_s));
+}
+
+TEST_CASE("runs to make are of this training, best first, and leave less than there is") {
+  const Scenario scenario = test::resnet_scenario();
+  const ResidualField nothing;
+  const Prediction p = predict(scenario, nullptr, {.sensitivity = true, .evidence = {&nothing, "own"}});
+  REQUIRE(p.evidence);
+  // One GPU; four of a node and eight of two, each alone and beside one GPU.
+  REQUIRE(p.evidence->runs.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const RunsToMake& one = p.evidence->runs[i];
+    CHECK(one.left > 0);
+    CHECK(one.left < 1);
+    if (i > 0) CHECK(one.left >= p.evidence->runs[i - 1].left);
+    CHECK(one.runs.front().model == scenario.model.name);
+  }
+  CHECK(p.evidence->runs.front().runs.size() == 2);
+  CHECK(predict(scenario, nullptr, {.evidence = {&nothing, "own"}}).evidence->runs.empty());
+}
+
 }  // namespace corrected_prediction_test

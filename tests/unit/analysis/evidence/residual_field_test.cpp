@@ -43,7 +43,7 @@ double moved_by(const std::vector<Observation>& before, const std::vector<Observ
 }  // namespace
 
 TEST_CASE("law: without rows a field says nothing, and knows nothing") {
-  const Estimate e = ResidualField({}).at(question());
+  const Estimate e = ResidualField().at(question());
   CHECK(e.log_factor == 0);
   CHECK(e.neighbours.empty());
   CHECK(e.narrowing() == 1);
@@ -102,8 +102,9 @@ TEST_CASE("rows of one's own carry their bias to one's own questions, and to nob
 
 TEST_CASE("a row is never known to itself where its source or its machine is left out") {
   const ResidualField field({run("a", 1.4)});
-  CHECK(field.at(question(), "a").neighbours.empty());
-  CHECK(field.at(question(), "", "a machine").neighbours.empty());
+  CHECK(field.at(question(), {.source = "a"}).neighbours.empty());
+  CHECK(field.at(question(), {.cluster = "a machine"}).neighbours.empty());
+  CHECK(field.at(question(), {.run = "a run"}).neighbours.empty());
 }
 
 TEST_CASE("a ratio says nothing about one GPU and is one slope along the curve") {
@@ -112,12 +113,34 @@ TEST_CASE("a ratio says nothing about one GPU and is one slope along the curve")
   four.gpus = 4, four.cluster = query.cluster;
   const ResidualField field({four});
   query.gpus = 1;
-  CHECK(covariance(query, four) == 0);
+  CHECK(covariance(field.table().asked(query), field.table().rows()[0]) == 0);
   query.gpus = 2;
   const double two = field.at(query).log_factor;
   query.gpus = 16;
   CHECK(two > 0);
   CHECK(field.at(query).log_factor == Approx(4 * two));
+}
+
+TEST_CASE("a job of many GPUs tells of the step on one, less than that step itself, and nothing of ratios") {
+  Observation step = run("own", 1.2), job = step, query = question();
+  job.what = Observed::job, job.gpus = 4, query.source = "own", query.cluster = job.cluster;
+  const Estimate by_step = ResidualField({step}).at(query), by_job = ResidualField({job}).at(query);
+  CHECK(by_job.log_factor > 0);
+  CHECK(by_job.log_factor < by_step.log_factor);
+  CHECK(by_job.spread > by_step.spread);
+  CHECK(by_job.spread < by_job.prior);
+  query.what = Observed::ratio, query.gpus = 4;
+  CHECK(ResidualField({job}).at(query).neighbours.empty());
+}
+
+TEST_CASE("a further run of one's own leaves less of the uncertainty than there is, and a nearer one least") {
+  Observation query = question(), other = query;
+  query.source = other.source = "own", other.size = 256;
+  const ResidualField field(agreeing());
+  const double now = field.at(query).spread;
+  CHECK(field.spread_after(query, {other}) < now);
+  CHECK(field.spread_after(query, {query}) < field.spread_after(query, {other}));
+  CHECK(field.spread_after(query, {query, other}) < field.spread_after(query, {query}));
 }
 
 }  // namespace residual_field_test

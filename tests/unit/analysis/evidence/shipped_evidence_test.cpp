@@ -15,13 +15,18 @@ using namespace foretrain;
 
 namespace {
 
+std::vector<Observation> rows_in(const SourceText& text) {
+  EvidenceTable table;
+  Diagnostics diagnostics(text);
+  read_evidence(text, diagnostics, table);
+  diagnostics.throw_if_any();
+  return table.observations();
+}
+
 std::vector<Observation> shipped(Observed what) {
   std::vector<Observation> rows;
   for (const std::string& file : shipped_evidence())
-    for (Observation& row : read_or_throw(read_text_file(file, kLargestEvidence),
-                                          [](const SourceText&source, Diagnostics&diagnostics) {
-                                            return read_evidence(source, diagnostics);
-                                          }))
+    for (Observation& row : rows_in(read_text_file(file, kLargestEvidence)))
       if (row.what == what) rows.push_back(std::move(row));
   return rows;
 }

@@ -1,0 +1,27 @@
+// What a finished job measured of its training's step, as a row of evidence.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/analysis/explanation/explanation.hpp"
+#include "sim/scenario/csv/observation.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace foretrain {
+
+/// Largest part of the run that may go to other things than steps: what these take is known by half, which is
+/// then no more than one run differs from the next.
+inline constexpr double kMostBesideSteps = 0.2;
+
+struct JobObservation {
+  std::optional<Observation> row;
+  std::string why_not;  ///< without a row, a clause
+};
+
+/// The step of one GPU, or of the whole job where it had more; its run is the job's id. The row says what
+/// trained where and how long a step took, and nothing of who ran it, when, on which nodes or under what
+/// name. `run` is the prediction of `scenario` as simulated; source and version are left to the caller.
+JobObservation observation_of(const FinishedJob& job, const PredictedRun& run, const Scenario& scenario);
+
+}  // namespace foretrain
