@@ -7,13 +7,22 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 
+# A third of the time of GNU's other linker; part of Debian's binutils.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold FORETRAIN_HAS_GOLD)
+
 add_library(foretrain_flags INTERFACE)
 target_include_directories(foretrain_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(foretrain_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# What clang's -Wconversion means besides g++'s.
+target_compile_options(foretrain_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 # Elsewhere compilers fuse multiplications and additions, each in its own places, and predictions would differ in the last digit. The
 # baseline of x86-64 has no such instruction.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(foretrain_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+endif()
+if(FORETRAIN_HAS_GOLD AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld")
+  target_link_options(foretrain_flags INTERFACE -fuse-ld=gold)
 endif()
 if(CCACHE)
   target_compile_options(foretrain_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)

@@ -166,6 +166,11 @@ class Predictor {
       if (!p.fits()) shortages.push_back({i, p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
     }
     for (std::string& text : memory_warnings(shortages)) warnings.push_back(std::move(text));
+    const std::optional<LargeModelPoint>& last = prediction.points.back().large;
+    if (last && last->tensor_between > 0)
+      warnings.push_back(fmt::format("exchanges of tensor ranks over nodes take {:.0f} % of the step on {}",
+                                     100 * last->tensor_between,
+                                     counted(prediction.points.back().gpus, "GPU")));
     if (scenario_.parallel && fewest_gpus_of(*scenario_.parallel) > 1)
       warnings.push_back(fmt::format("speedups and efficiencies count from {}, the fewest that can run it",
                                      counted(fewest_gpus_of(*scenario_.parallel), "GPU")));

@@ -20,6 +20,7 @@
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/trace_options.hpp"
 #include "sim/app/options/training_options.hpp"
+#include "sim/app/options/tune_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/pages/command_pages.hpp"
 #include "sim/app/pages/completion.hpp"
@@ -44,6 +45,7 @@ struct Options {
   TrainingOptions training;
   PlanOptions plan;
   SweepOptions sweep;
+  TuneOptions tune;
   CollectiveCommand collective;
   ListCommand list;
   ServeCommand serve;
@@ -266,6 +268,7 @@ void declare(CLI::App& app, Options& options) {
   add_compare(app, options.training);
   add_plan(app, options.plan);
   add_sweep(app, options.sweep);
+  add_tune(app, options.tune);
   add_collective(app, options.collective);
   add_list(app, options);
   add_topology(app, options.topology);
@@ -310,7 +313,7 @@ int run_command_line(int argc, char** argv) {
   declare(app, options);
   const PageOrigin made{command_text(argc, argv), "foretrain " FORETRAIN_VERSION, date_of_today()};
   options.training.predict.made = options.training.compare.made = options.training.validate.made = made;
-  options.collective.made = made;
+  options.collective.made = options.plan.plan.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
     app.parse(argc, argv);

@@ -76,8 +76,23 @@ struct PlanCommand {
   RecommendationOptions scripts{};  ///< its files alone
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
+  std::string html;    ///< also write the page here
+  PageOrigin made{};
 };
 void run_plan(const PlanCommand& command);  // plan.cpp
+
+struct TuneCommand {
+  std::string scenario;         ///< a file or a catalog name
+  ScenarioOverrides overrides;  ///< of the scenario as it stands; its number of GPUs where none vary
+  std::vector<std::string> over, axes, where;  ///< as of tuned_sweep()
+  std::string goal;          ///< a name of kTuneGoals; empty: the run, or samples per second
+  int searches = 8;          ///< that find nothing better, then it ends
+  std::int64_t most = 5000;  ///< predictions
+  std::int64_t seed = 1;
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_tune(const TuneCommand& command);  // tune.cpp
 
 /// How many processes launch the kernels of a node's GPUs.
 enum class LaunchProcesses : std::uint8_t { one, per_gpu };

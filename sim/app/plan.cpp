@@ -15,6 +15,7 @@
 #include "sim/app/progress_line.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/plan/plan_reports.hpp"
 #include "sim/scenario/job.hpp"
 
@@ -109,6 +110,7 @@ std::vector<FileText> scripts_of(const Scenario& scenario, const PlanCommand& co
 void run_plan(const PlanCommand& command) {
   check_numbers(command);
   check_outputs({{"-o", command.output},
+                 {"--html", command.html},
                  {"--sbatch", command.scripts.sbatch},
                  {"--condor", command.scripts.condor},
                  {"--job-script", command.scripts.job_script}});
@@ -128,6 +130,8 @@ void run_plan(const PlanCommand& command) {
   const PlannedCounts plan = planned(scenario, command, request);
   const std::vector<FileText> scripts = scripts_of(scenario, command, plan);
   const std::string report = find_row(kPlanReports, command.format)->write(plan, {command.top});
+  if (!command.html.empty())
+    write_file(command.html, write_page({"plan", {write_plan_json(plan, {})}, {}, command.made}));
   for (const auto& [file, text] : scripts) write_file(file, text);
   write_report(command.output, command.format, report);
 }

@@ -29,11 +29,11 @@ void check_stages(const LargeModelJob& job) {
     require(chunk.stage >= 0 && chunk.stage < job.degrees.pipeline && chunk.layers >= 0);
     layers += chunk.layers, heads += chunk.head ? 1 : 0;
   }
-  require(layers == job.shape.layers && heads == 1);
+  require(layers == job.ways() * job.shape.layers && heads == job.ways());
   if (job.micro_batches() > kMostScheduled) return;
   const auto orders = schedule_of(
       {job.schedule, job.degrees.pipeline, chunks_per_stage(job), static_cast<int>(job.micro_batches())});
-  require(executable_order(orders, static_cast<int>(chunks.size())).has_value());
+  require(executable_order(orders, static_cast<int>(chunks.size()), job.ways()).has_value());
 }
 
 void check_runs(const LargeModelJob& job, int gpus) {

@@ -67,6 +67,7 @@ std::vector<LargeModelJob> layouts() {
   all.push_back(with(job_of(dense(), {.tensor = 2, .data = 8}, 2), ModelSharding::none));
   all.push_back(job_of(mixture(), {.tensor = 2, .expert = 4, .expert_tensor = 2, .data = 8}, 2));
   all.push_back(job_of(mixture(), {.tensor = 2, .pipeline = 2, .expert = 8, .data = 4}, 8));
+  all.push_back(with(all.back(), PipelineSchedule::dualpipe));
   return all;
 }
 

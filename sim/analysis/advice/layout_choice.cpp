@@ -95,8 +95,11 @@ void LayoutRecommender::note(Recommendation& out) const {
   const auto same = std::ranges::find_if(
       options_, [&](const JobOption& option) { return option.point.gpus == out.best->point.gpus; });
   const LayoutSearch& search = searches_[static_cast<std::size_t>(same - options_.begin())];
-  out.notes.push_back(fmt::format("of {} layouts that fit on {} the fastest: {}", search.layouts.size(),
-                                  counted(search.gpus, "GPU"), search.why_first));
+  out.notes.push_back(fmt::format(
+      "{} on {}: {}",
+      search.layouts.size() == 1 ? "the only layout that fits"
+                                 : fmt::format("the fastest of {} layouts that fit", search.layouts.size()),
+      counted(search.gpus, "GPU"), search.why_first));
   if (const ModelLayout& other = smallest(search); &other != &search.layouts.front())
     out.notes.push_back(fmt::format("{} takes as long within {:.0f} % and needs {} instead of {} of memory",
                                     name_of_layout(other), 100 * kTie, bytes_text(other.memory_bytes),

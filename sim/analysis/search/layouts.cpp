@@ -142,30 +142,6 @@ void settle_front(std::vector<ModelLayout>& layouts) {
   }
 }
 
-std::string_view name_of_account(Account account) {
-  constexpr std::string_view kNames[] = {"compute",  "exchanges",     "input",
-                                         "the host", "the optimizer", "the pipeline's bubble"};
-  return kNames[static_cast<std::size_t>(account)];
-}
-
-/// What the fastest layout of other degrees loses to the first.
-std::string why_first(const std::vector<ModelLayout>& layouts) {
-  const ModelLayout& first = layouts.front();
-  const auto other =
-      std::ranges::find_if(layouts, [&](const ModelLayout& l) { return l.job.degrees != first.job.degrees; });
-  if (other == layouts.end()) return "no other degrees fit";
-  std::size_t most = 0;
-  const auto loss = [&](std::size_t i) { return other->breakdown[i] - first.breakdown[i]; };
-  for (std::size_t i = 0; i < kAccountCount; ++i)
-    if (loss(i) > loss(most)) most = i;
-  if (other->step_s < first.step_s * (1 + kTie))
-    return fmt::format("{} takes as long within {:.0f} %", other->point.layout, 100 * kTie);
-  return fmt::format("{}, the best of other degrees, takes {:.0f} % longer, most of all for {} (+{})",
-                     other->point.layout, 100 * (other->step_s / first.step_s - 1),
-                     name_of_account(static_cast<Account>(most)),
-                     to_string(seconds(std::max(0.0, loss(most)))));
-}
-
 struct OtherMachine {
   std::string_view name;
   double kernel_speed, link_speed;
@@ -223,14 +199,6 @@ double simulate_all(const std::vector<LargeModelJob>& jobs, LayoutSimulator& sim
 
 }  // namespace
 
-std::string settings_of(const LargeModelJob& job) {
-  std::string text = fmt::format("micro-batch {}", job.micro_batch);
-  if (job.degrees.pipeline > 1) text += fmt::format(", {}", name_of(job.schedule));
-  if (job.sharding == ModelSharding::parameters) text += ", sharded parameters";
-  if (job.recompute != Recompute::none) text += fmt::format(", recompute {}", name_of(job.recompute));
-  return text;
-}
-
 std::int64_t usual_batch(const LargeModelJob& own, int gpus) {
   return own.global_batch > 0 ? own.global_batch : std::max<std::int64_t>(gpus, kUsualTokens / own.sequence);
 }
@@ -260,7 +228,7 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
   }
   std::ranges::stable_sort(search.layouts, {}, &ModelLayout::step_s);
   settle_front(search.layouts);
-  search.why_first = why_first(search.layouts);
+  search.why_first = why_first(search.layouts, request.fixed);
   if (request.on_other_machines) search.would_change = would_change(search, simulator, device);
   return search;
 }

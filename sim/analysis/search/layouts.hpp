@@ -58,7 +58,12 @@ std::int64_t usual_batch(const LargeModelJob& job, int gpus);
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& request,
                             const Progress& progress = nullptr);
 
+/// What the fastest layout of other degrees loses to the first; where there is none, which degrees of `fixed`
+/// were given, and what comes next. A sentence without full stop.
+std::string why_first(const std::vector<ModelLayout>& layouts,
+                      const std::vector<std::string>& fixed);  // layout_words.cpp
+
 /// "recompute full, ZeRO over 8, interleaved x 5, micro-batch 2": what a layout has besides its degrees.
-std::string settings_of(const LargeModelJob& job);
+std::string settings_of(const LargeModelJob& job);  // layout_words.cpp
 
 }  // namespace foretrain

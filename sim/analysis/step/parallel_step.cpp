@@ -90,6 +90,7 @@ LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, con
   point.model_tflops = flops / step.step_s / job.gpus() / 1e12;
   point.mfu = point.model_tflops * 1e12 / product_peak(gpu, job.precision).per_second;
   point.bubble = step.bubble_s / step.step_s;
+  point.tensor_between = step.tensor_between_s / step.step_s;
   point.fullest_stage = step.fullest_stage;
   const StageMemory& fullest = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory;
   point.largest_memory = fullest.largest_part(job);

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/step/epoch.hpp"
+#include "sim/analysis/step/lower_limit.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/base/counted.hpp"
@@ -90,6 +92,27 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   return p;
 }
 
+/// A last, smaller step may take next to nothing, and so may what is no training step.
+PredictionPoint PointPredictor::best_conceivable(int gpus) const {
+  const StepLimit limit = step_limit(simulator_, gpus, device_);
+  PredictionPoint p;
+  p.gpus = gpus;
+  p.nodes = reserved_gpus(scenario_, gpus).nodes;
+  p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
+  p.global_batch = simulator_.global_batch(gpus);
+  p.step_s = limit.step_s();
+  p.breakdown[static_cast<std::size_t>(Account::compute)] = limit.kernels_s;
+  p.samples_per_s =
+      p.step_s > 0 ? samples_per_step(gpus) / p.step_s : std::numeric_limits<double>::infinity();
+  const EpochShape shape = shape_of_epoch(gpus);
+  p.steps_per_epoch = shape.steps;
+  const std::int64_t whole_steps = shape.partial_batch > 0 ? shape.steps - 1 : shape.steps;
+  p.epoch_s = static_cast<double>(whole_steps) * p.step_s;
+  p.total_s = scenario_.epochs * p.epoch_s;
+  p.gpu_hours = p.total_s * gpus / 3600;
+  return p;
+}
+
 bool PointPredictor::fits(int gpus) {
   PredictionPoint p;
   p.gpus = gpus;
@@ -112,10 +135,14 @@ double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch
   return std::max(0.0, p.step_s - correction_.factor(1) * saved);
 }
 
+EpochShape PointPredictor::shape_of_epoch(int gpus) const {
+  const int shares = scenario_.parallel ? 1 : shares_of_data(scenario_, gpus);
+  return epoch_shape(scenario_.workload.data, simulator_.mean_batch(gpus), scenario_.knobs.accumulation,
+                     shares);
+}
+
 void PointPredictor::add_epoch(PredictionPoint& p) {
-  const int shares = scenario_.parallel ? 1 : shares_of_data(scenario_, p.gpus);
-  const EpochShape shape = epoch_shape(scenario_.workload.data, simulator_.mean_batch(p.gpus),
-                                       scenario_.knobs.accumulation, shares);
+  const EpochShape shape = shape_of_epoch(p.gpus);
   const bool has_partial =
       !scenario_.parallel && shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;

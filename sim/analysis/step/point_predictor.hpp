@@ -6,6 +6,7 @@
 
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/step/epoch.hpp"
 #include "sim/analysis/step/step_correction.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 
@@ -38,12 +39,16 @@ class PointPredictor {
   /// Everything but speedup and efficiency, which refer to a throughput that the caller knows, and the
   /// intervals (intervals.hpp). Adds to `decisions`.
   PredictionPoint point(int gpus, Decisions& decisions);
+  /// What no point can be better than, without a simulation: step, epoch, run, samples per second, GPU-hours;
+  /// the rest is empty. No correction is in it.
+  PredictionPoint best_conceivable(int gpus) const;
   /// Whether the training fits into the memory of so many.
   bool fits(int gpus);
 
  private:
   double partial_step(const PredictionPoint& p, std::int64_t batch);
   void add_epoch(PredictionPoint& p);
+  EpochShape shape_of_epoch(int gpus) const;
 
   const Scenario& scenario_;
   StepSimulator simulator_;

@@ -77,6 +77,7 @@ struct LargeModelPoint {
   double model_tflops = 0;     ///< a GPU: 3 x forward, the causal half of attention, nothing recomputed
   double mfu = 0;              ///< that over the peak of the products' precision
   double bubble = 0;           ///< share of the step in which the busiest stage has nothing to do
+  double tensor_between = 0;   ///< share in which it waits for tensor ranks of other nodes
   int fullest_stage = 0;       ///< whose memory decides
   std::string largest_memory;  ///< its largest part, and what makes it smaller
 };

@@ -129,6 +129,8 @@ class StepSimulator {
   Placement placement(int gpus) const;
   /// From here on so many GPUs are spread over so many nodes instead of as the scenario's layout says.
   void spread(int gpus, int nodes) { nodes_of_.insert_or_assign(gpus, nodes); }
+  /// Whether one rank stands for all, as on most clusters.
+  bool has_alike_ranks() const;
   /// GPUs the cluster has.
   int cluster_gpus() const;
   const Cluster& cluster() const { return machine_->cluster; }
@@ -149,8 +151,6 @@ class StepSimulator {
     std::shared_ptr<ClusterCollectives> collectives;
   };
   int working(int gpus) const;
-  /// Whether one rank stands for all, as on most clusters.
-  bool has_alike_ranks() const;
   std::vector<Representative> representatives(int gpus, std::int64_t batch) const;
   DeviceModel device_of(const Representative& rank, const DeviceModel& device) const;
   const std::shared_ptr<PlanReuse>& reuse_of(int kind) const;

@@ -129,8 +129,28 @@ CaseResult CasePredictor::result(PointPredictor& points, const Scenario& scenari
   return out;
 }
 
+CaseResult CasePredictor::conceivable(PointPredictor& points, const Scenario& scenario, int gpus) const {
+  CaseResult out;
+  out.why_not = why_not_on(scenario, gpus);
+  if (!out.why_not.empty()) return out;
+  out.point = points.best_conceivable(gpus);
+  out.knows_epochs = scenario.workload.data.samples > 0;
+  add_costs(scenario, out);
+  return out;
+}
+
 std::vector<CaseResult> CasePredictor::predict(const std::vector<StudySetting>& settings,
                                                const std::vector<int>& gpus) {
+  return each(settings, gpus, &CasePredictor::result);
+}
+
+std::vector<CaseResult> CasePredictor::best_conceivable(const std::vector<StudySetting>& settings,
+                                                        const std::vector<int>& gpus) {
+  return each(settings, gpus, &CasePredictor::conceivable);
+}
+
+std::vector<CaseResult> CasePredictor::each(const std::vector<StudySetting>& settings,
+                                            const std::vector<int>& gpus, OneCase one) {
   std::vector<CaseResult> out;
   try {
     const Scenario scenario = read(settings);
@@ -138,7 +158,7 @@ std::vector<CaseResult> CasePredictor::predict(const std::vector<StudySetting>& 
     for (const int number : gpus) most = why_not_on(scenario, number).empty() ? std::max(most, number) : most;
     PointPredictor points(scenario, machine_of(scenario, machine_text(settings), most));
     points.set_device(is_anchored(scenario) ? scenario_.anchored->device : default_device_model(scenario));
-    for (const int number : gpus) out.push_back(result(points, scenario, number));
+    for (const int number : gpus) out.push_back((this->*one)(points, scenario, number));
   } catch (const InputError& error) {
     out.assign(gpus.size(), CaseResult{error.first_message(), {}, false, 0, 0});
   }

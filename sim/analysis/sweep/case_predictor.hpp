@@ -54,6 +54,10 @@ class CasePredictor {
 
   /// The same scenario on each of these numbers.
   std::vector<CaseResult> predict(const std::vector<StudySetting>& settings, const std::vector<int>& gpus);
+  /// What none of them can be better than, without a simulation (PointPredictor::best_conceivable); with a
+  /// reason where it cannot run.
+  std::vector<CaseResult> best_conceivable(const std::vector<StudySetting>& settings,
+                                           const std::vector<int>& gpus);
 
  private:
   /// A cluster with what was found out on it.
@@ -67,6 +71,10 @@ class CasePredictor {
   bool is_anchored(const Scenario& scenario) const;
   const PointPredictor& machine_of(const Scenario& scenario, const std::string& machine, int most_gpus);
   CaseResult result(PointPredictor& points, const Scenario& scenario, int gpus) const;
+  CaseResult conceivable(PointPredictor& points, const Scenario& scenario, int gpus) const;
+  using OneCase = CaseResult (CasePredictor::*)(PointPredictor&, const Scenario&, int) const;
+  std::vector<CaseResult> each(const std::vector<StudySetting>& settings, const std::vector<int>& gpus,
+                               OneCase one);
 
   const SweptScenario& scenario_;
   OpenedCatalogs opened_;

@@ -101,9 +101,11 @@ ValidatedLargeModel predicted(const LargeModelCase& of, RowSite& site) {
   out.predicted_s = step.step_s, out.roofline_s = roofline_s(of.job, site.spec.node.gpu);
   out.mfu_s =
       model_flops(of.job) / (of.job.gpus() * product_peak(site.spec.node.gpu, of.job.precision).per_second);
-  out.predicted_gb = step.stages.front().memory.allocated() / (1024.0 * 1024 * 1024);
   out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
+  const StageMemory& first = step.stages.front().memory;
+  const double room = std::max(0.0, out.capacity_bytes - first.total());
+  out.predicted_gb = (first.allocated() + std::min(first.held, room)) / (1024.0 * 1024 * 1024);
   out.compute_s = step.compute_s, out.host_s = step.host_s, out.bubble_s = step.bubble_s;
   out.exchange_s = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
   return out;

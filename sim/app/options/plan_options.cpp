@@ -75,6 +75,8 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   add_job_scripts(*command, plan.scripts, "Job scripts");
   command->add_option("-o,--output", plan.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  command->add_option("--html", plan.html, "Also write why, time against memory, and all layouts as a page")
+      ->type_name("FILE");
   command->footer(
       "Examples:\n  foretrain plan --model llama3_70b --cluster hgx-h100-400g --gpus 64 --global-batch "
       "1M-tokens\n  "

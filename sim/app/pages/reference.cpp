@@ -163,6 +163,7 @@ constexpr JsonReport kJsonReports[] = {
     {"trace_difference", "trace diff"},
     {"sweep_status", "sweep status"},
     {"sweep_rows", "sweep show"},
+    {"tuning", "tune"},
 };
 
 std::string output_page() {

@@ -55,6 +55,23 @@ std::string megatron_degrees(const LargeModelJob& job) {
   return line;
 }
 
+/// Of schedules that Megatron-LM and DeepSpeed have no option for; nothing of theirs.
+std::string other_schedule(const LargeModelJob& job) {
+  const bool is_theirs =
+      job.schedule == PipelineSchedule::one_f_one_b || job.schedule == PipelineSchedule::interleaved;
+  if (is_theirs || job.degrees.pipeline == 1) return "";
+  return fmt::format("# no option asks for the schedule {}: as it stands this runs 1f1b\n",
+                     name_of(job.schedule));
+}
+
+/// torchtitan's names of PyTorch's schedules; 1F1B is its default. Of DualPipe it has the V that is half of
+/// it.
+std::string_view schedule_of_torch(PipelineSchedule schedule) {
+  constexpr std::string_view kNames[] = {
+      "GPipe", "", "Interleaved1F1B", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV"};
+  return kNames[static_cast<std::size_t>(schedule)];
+}
+
 std::string megatron_batch(const LargeModelJob& job, std::int64_t steps) {
   return fmt::format(" --micro-batch-size {} --global-batch-size {}{}", job.micro_batch, job.global_batch,
                      steps_option(" --train-iters {}", steps));
@@ -71,9 +88,11 @@ LargeModelProgram megatron(const LargeModelJob& job, std::int64_t steps) {
   line += megatron_recompute(job) + megatron_batch(job, steps) + megatron_model(job);
   if (job.framework == LlmFramework::megatron) line += " --transformer-impl local";
   line += job.precision == KernelPrecision::fp8 ? " --bf16 --fp8-format hybrid" : " --bf16";
-  return {line,
+  return {
+      line,
+      other_schedule(job) +
           "export CUDA_DEVICE_MAX_CONNECTIONS=1    # products and exchanges in the order of their calls\n",
-          Launcher::torchrun};
+      Launcher::torchrun};
 }
 
 /// torchtitan/config: [parallelism] and [training].
@@ -90,6 +109,8 @@ LargeModelProgram torchtitan(const LargeModelJob& job, std::int64_t steps) {
     line += fmt::format(
         " --parallelism.pipeline_parallel_degree {} --parallelism.pipeline_parallel_microbatch_size {}",
         d.pipeline, job.micro_batch);
+  if (const std::string_view schedule = schedule_of_torch(job.schedule); d.pipeline > 1 && !schedule.empty())
+    line += fmt::format(" --parallelism.pipeline_parallel_schedule {}", schedule);
   if (job.recompute != Recompute::none)
     line += fmt::format(" --activation_checkpoint.mode {}", name_of(job.recompute));
   line +=
@@ -119,11 +140,13 @@ LargeModelProgram nanotron(const LargeModelJob& job, std::int64_t steps) {
 
 /// Megatron-DeepSpeed: degrees as of Megatron-LM, state by DeepSpeed's JSON, which the script writes.
 LargeModelProgram deepspeed(const LargeModelJob& job, std::int64_t steps) {
-  std::string before = fmt::format(
-      "cat > ds_config.json <<'EOF'\n{{\"train_batch_size\": {}, \"train_micro_batch_size_per_gpu\": {}, "
-      "\"bf16\": {{\"enabled\": true}},\n \"zero_optimization\": {{\"stage\": {}{}}}}}\nEOF\n",
-      job.global_batch, job.micro_batch, zero_stage(job.sharding),
-      job.offload == Offload::optimizer ? ", \"offload_optimizer\": {\"device\": \"cpu\"}" : "");
+  std::string before =
+      other_schedule(job) +
+      fmt::format(
+          "cat > ds_config.json <<'EOF'\n{{\"train_batch_size\": {}, \"train_micro_batch_size_per_gpu\": {}, "
+          "\"bf16\": {{\"enabled\": true}},\n \"zero_optimization\": {{\"stage\": {}{}}}}}\nEOF\n",
+          job.global_batch, job.micro_batch, zero_stage(job.sharding),
+          job.offload == Offload::optimizer ? ", \"offload_optimizer\": {\"device\": \"cpu\"}" : "");
   std::string line = "pretrain_gpt.py --deepspeed --deepspeed_config ds_config.json";
   line += fmt::format(" --zero-stage {}", zero_stage(job.sharding)) + megatron_degrees(job);
   if (job.recompute != Recompute::none)

@@ -20,7 +20,8 @@ struct PageOrigin {
   std::string command, version, date;
 };
 
-/// What a page shows. `kind`: "prediction", "study", "comparison", "strategies", "collective", "validation".
+/// What a page shows. `kind`: "prediction", "study", "comparison", "strategies", "collective", "validation",
+/// "plan".
 struct PageContent {
   std::string_view kind;
   std::vector<std::string> reports;  ///< each as its --format json

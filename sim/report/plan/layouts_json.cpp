@@ -32,6 +32,7 @@ Json layout_json(const ModelLayout& layout) {
           {"mfu", layout.point.mfu},
           {"bubble", layout.point.bubble},
           {"memory_bytes", static_cast<std::int64_t>(layout.memory_bytes)},
+          {"breakdown", breakdown_json(layout.breakdown)},
           {"tied_with_first", layout.is_tied},
           {"on_front", layout.is_on_front}};
 }

@@ -137,7 +137,9 @@ void ParallelTrace::add_pass(const StageSpan& own) {
   span(own.stage, kPasses, fmt::format("{} {}{}", what, own.micro_batch, chunk_text), what, own.begin_s,
        own.end_s, arguments);
   if (!is_whole) return;
-  add_parts(own, time.total, is_forward ? chunk.forward_wait_s : chunk.backward_wait_s);
+  // Passes beside each other have both's time, and wait for nothing of their own.
+  if (chunk.forward_wait_s + chunk.forward_host_s + chunk.backward_wait_s + chunk.backward_host_s > 0)
+    add_parts(own, time.total, is_forward ? chunk.forward_wait_s : chunk.backward_wait_s);
   if (own.micro_batch == 0) add_inside(own, is_forward ? chunk.spans.forward : chunk.spans.backward);
 }
 

@@ -1,7 +1,6 @@
 // Rows under their names, in columns as wide as what stands in them.
 #include "sim/report/sweep/sweep_reports.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,39 +8,14 @@
 #include "sim/base/printable.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/csv.hpp"
+#include "sim/report/sweep/aligned_columns.hpp"
 
 namespace foretrain {
 
 namespace {
 
-using Cells = std::vector<std::string>;
 /// Of a value in a table; a failed case's message is a sentence and stands last.
 constexpr std::size_t kWidestCell = 60;
-
-std::size_t shown_width(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t width, bool left) {
-  const std::string blanks(width - std::min(width, shown_width(text)), ' ');
-  return left ? text + blanks : blanks + text;
-}
-
-/// Text to the left, numbers to the right.
-std::string aligned_columns(const std::vector<Cells>& rows, const std::vector<bool>& is_text) {
-  std::vector<std::size_t> widths(is_text.size(), 0);
-  for (const Cells& row : rows)
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], shown_width(row[c]));
-  std::string out;
-  for (const Cells& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c)
-      line += (c == 0 ? "" : "  ") + padded(row[c], widths[c], is_text[c]);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
 
 std::string cell_of(const Value& value) {
   if (const auto* number = std::get_if<double>(&value.data))

@@ -160,6 +160,8 @@ Keys<J> exchange_keys() {
        "gradients are summed beside the last backward pass"},
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
        "of each value when data-parallel ranks sum gradients"},
+      {"record_streams", takes::flag<&J::record_streams>(), "true", "false",
+       "PyTorch before 2.2: memory of what tensor ranks scatter stays reserved until the GPU has come to it"},
       {"cuda_graphs", takes::flag<&J::cuda_graphs>(), "true", "false",
        "passes are replayed; the host launches nothing"},
   };

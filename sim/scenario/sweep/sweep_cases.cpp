@@ -108,6 +108,17 @@ bool SweepCases::applies(std::size_t column, std::int64_t number) const {
   return applies_[column][strategy];
 }
 
+std::int64_t SweepCases::with(std::int64_t number, std::size_t column, std::size_t place) const {
+  const auto set = [&](std::size_t c, std::size_t to) {
+    number +=
+        (static_cast<std::int64_t>(to) - static_cast<std::int64_t>(index(c, number))) * digits_[c].stride;
+  };
+  set(column, place);
+  for (std::size_t c = 0; c < columns_.size() && has_repeats_; ++c)
+    if (!applies(c, number)) set(c, 0);
+  return number;
+}
+
 std::vector<Value> SweepCases::values(std::int64_t number) const {
   std::vector<Value> out;
   out.reserve(columns_.size());

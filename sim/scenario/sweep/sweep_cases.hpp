@@ -42,6 +42,11 @@ class SweepCases {
   std::int64_t group_size() const { return group_size_; }
   static bool is_of(std::int64_t group, const Shard& shard) { return group % shard.of == shard.part - 1; }
 
+  /// Which of its values a column has in a case.
+  std::size_t place(std::size_t column, std::int64_t number) const { return index(column, number); }
+  /// The case with another value in one column; options that the strategy then lacks go to their first.
+  std::int64_t with(std::int64_t number, std::size_t column, std::size_t place) const;
+
   /// By column; nothing where the case's strategy does not have the option.
   std::vector<Value> values(std::int64_t number) const;
   /// Whether these are a case: all conditions hold, and no smaller number is the same.

@@ -194,7 +194,8 @@ class SweepReader {
 
   /// Cases that differ only there are one scenario, and stand beside each other.
   void gpus_last() {
-    std::ranges::stable_partition(sweep_.axes, [](const StudyAxis& axis) { return axis.key != "run.gpus"; });
+    std::stable_partition(sweep_.axes.begin(), sweep_.axes.end(),
+                          [](const StudyAxis& axis) { return axis.key != "run.gpus"; });
   }
 
   const SourceText& source_;

@@ -29,13 +29,22 @@ PassTime pass_between(const PassGraph& pass, const Timeline& timeline, Time from
   return time;
 }
 
+void add_launches(const std::vector<PricedStep>& steps, ChunkTime& time) {
+  for (const PricedStep& priced : steps) {
+    const LayerStep& step = *priced.step;
+    time.issue_s += to_seconds(priced.host), time.launches += step.launches;
+    if (step.along == Along::tensor && step.exchange == Exchange::reduce_scatter)
+      time.scattered_bytes += step.bytes;
+  }
+}
+
 void add_issue_and_flops(const ChunkPieces& pieces, ChunkTime& time) {
   double backward = 0, weights = 0;
   for (const ChunkPiece* piece : pieces.in_order()) {
     time.flops += flops_of(piece->program.forward) + flops_of(piece->program.backward);
-    for (const PricedStep& priced : piece->forward) time.issue_s += to_seconds(priced.host);
+    add_launches(piece->forward, time), add_launches(piece->backward, time);
     for (const PricedStep& priced : piece->backward) {
-      time.issue_s += to_seconds(priced.host), backward += to_seconds(priced.gpu);
+      backward += to_seconds(priced.gpu);
       if (priced.step->is_weight_gradient) weights += to_seconds(priced.gpu);
     }
   }
@@ -62,7 +71,8 @@ ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool 
   const PassGraph& pass = ran.writer.pass();
   time.forward = pass_between(pass, ran.timeline, at(ran.begin), at(ran.middle), ran.begin);
   time.backward = pass_between(pass, ran.timeline, at(ran.middle), at(ran.end), ran.middle);
-  if (site.job.overlaps_experts) hide_expert_exchanges(time, expert_share(pieces));
+  time.expert_share = expert_share(pieces);
+  if (site.job.overlaps_experts) hide_expert_exchanges(time, time.expert_share);
   return time;
 }
 
@@ -117,7 +127,9 @@ ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
   const ChunkTime fewer = with(kSimulatedLayers - 2);
   ChunkTime time = with(kSimulatedLayers);
   const double extra = (repeated - kSimulatedLayers) / 2.0;
-  time.issue_s += extra * (time.issue_s - fewer.issue_s), time.flops += extra * (time.flops - fewer.flops);
+  for (double ChunkTime::*sum :
+       {&ChunkTime::issue_s, &ChunkTime::flops, &ChunkTime::launches, &ChunkTime::scattered_bytes})
+    time.*sum += extra * (time.*sum - fewer.*sum);
   time.forward = extended(fewer.forward, time.forward, extra);
   time.backward = extended(fewer.backward, time.backward, extra);
   return time;

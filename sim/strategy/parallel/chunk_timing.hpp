@@ -18,14 +18,18 @@ struct PassTime {
   double compute = 0, host = 0;
   double tensor = 0, context = 0, expert = 0, data = 0;  ///< exposed, by group
   PassTime& operator+=(const PassTime& other);
+  PassTime times(double factor) const;
 };
 
 /// A chunk's passes. `weight` is the part of `backward` that makes weight gradients, as a share of it.
 struct ChunkTime {
   PassTime forward, backward;
   double weight_share = 0.5;
-  double issue_s = 0;  ///< what the host needs for both
-  double flops = 0;    ///< of the model, forward and backward, nothing recomputed
+  double expert_share = 0;     ///< of the GPU, while tokens are sent to experts
+  double issue_s = 0;          ///< what the host needs for both
+  double launches = 0;         ///< of both
+  double scattered_bytes = 0;  ///< what reduce-scatters of tensor ranks send, of both
+  double flops = 0;            ///< of the model, forward and backward, nothing recomputed
 };
 
 /// Forward of one micro-batch and backward of another are issued layer by layer in turn, so that the

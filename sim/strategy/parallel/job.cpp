@@ -14,7 +14,7 @@ LargeModelJob job_on(const LargeModelJob& asked, int gpus) {
   if (d.data == 0) d.data = std::max(1, gpus / std::max(1, d.model()));
   const std::int64_t turn = job.micro_batch * d.data;
   if (job.global_batch == 0) job.global_batch = turn * (d.pipeline > 1 ? kTurnsOfBatch * d.pipeline : 1);
-  const std::int64_t group = job.schedule == PipelineSchedule::interleaved ? turn * d.pipeline : turn;
+  const std::int64_t group = turn * (job.schedule == PipelineSchedule::interleaved ? d.pipeline : job.ways());
   job.global_batch = std::max<std::int64_t>(1, (job.global_batch + group - 1) / group) * group;
   return job;
 }

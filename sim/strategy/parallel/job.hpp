@@ -61,6 +61,8 @@ struct LargeModelJob {
   double capacity_factor = 0;           ///< of experts; 0: no token is dropped
   double imbalance = 1.1;  ///< tokens of the busiest expert rank over the mean, where none is dropped
   bool cuda_graphs = false;
+  bool record_streams =
+      false;  ///< PyTorch before 2.2: what a reduce-scatter sent stays until the GPU is there
   bool overlaps_experts = false;             ///< all-to-alls of one micro-batch run beside another's kernels
   std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
   double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own
@@ -77,11 +79,18 @@ struct LargeModelJob {
   double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
   bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
   LayerSlice slice() const;
-  /// Data-parallel ranks that a dense parameter's gradients are summed over: context ranks are among them.
-  int gradient_ranks() const { return degrees.data * degrees.context; }
+  /// Ends of the pipeline that micro-batches come from: with DualPipe both, half of them each, so that a
+  /// stage has the layers of two places.
+  int ways() const { return schedule == PipelineSchedule::dualpipe && degrees.pipeline > 1 ? 2 : 1; }
+  /// Micro-batches that pass each chunk.
+  std::int64_t micro_batches_of_chunk() const { return micro_batches() / ways(); }
+  /// Ranks that a dense parameter's gradients are summed over: data-parallel and context ranks, of both
+  /// stages that have it.
+  int gradient_ranks() const { return ways() * degrees.data * degrees.context; }
   /// The same of an expert's.
   int expert_gradient_ranks() const {
-    return degrees.data * degrees.context * degrees.tensor / (degrees.expert * degrees.expert_tensor);
+    return ways() * degrees.data * degrees.context * degrees.tensor /
+           (degrees.expert * degrees.expert_tensor);
   }
   /// Ranks that a shard of optimizer state, gradients or parameters is one of.
   int shards() const {

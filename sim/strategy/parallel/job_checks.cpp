@@ -17,6 +17,7 @@ class Checks {
   void divisions();
   void batches(int gpus);
   void schedule();
+  void both_ends();
   std::vector<JobFault> faults;
 
  private:
@@ -93,8 +94,7 @@ void Checks::batches(int gpus) {
 void Checks::schedule() {
   const Degrees& d = job_.degrees;
   const bool interleaved = job_.schedule == PipelineSchedule::interleaved;
-  if (d.virtual_stages > 1 && !interleaved && job_.schedule != PipelineSchedule::zbv &&
-      job_.schedule != PipelineSchedule::dualpipe)
+  if (d.virtual_stages > 1 && !interleaved && job_.schedule != PipelineSchedule::zbv)
     fault("virtual_stages", fmt::format("schedule {} has one chunk a stage", name_of(job_.schedule)),
           "schedule = \"interleaved\"");
   if (interleaved && d.pipeline == 1)
@@ -115,6 +115,20 @@ void Checks::schedule() {
   if (job_.sharding == ModelSharding::gradients && d.pipeline > 1)
     fault("shard", "gradients that are shared out leave no accumulation over a pipeline's micro-batches",
           "shard = \"optimizer\"");
+  if (job_.ways() > 1) both_ends();
+}
+
+/// What dualpipe.py asserts.
+void Checks::both_ends() {
+  const int stages = job_.degrees.pipeline;
+  if (stages % 2 != 0)
+    fault("schedule", fmt::format("dualpipe folds a pipeline in the middle, and {} stages have none", stages),
+          "an even number of stages");
+  const std::int64_t micro_batches = job_.micro_batches(), least = 2L * stages;
+  if (micro_batches % 2 != 0 || micro_batches < least)
+    fault("schedule",
+          fmt::format("dualpipe deals {} micro-batches out to both ends of {} stages", micro_batches, stages),
+          fmt::format("an even number of micro-batches, {} at least", least));
 }
 
 }  // namespace

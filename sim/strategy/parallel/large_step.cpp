@@ -48,6 +48,10 @@ PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job) {
     own.busy_s = extend(fewer.stages[i].busy_s, own.busy_s),
     own.data_s = extend(fewer.stages[i].data_s, own.data_s);
   }
+  for (std::size_t i = 0; i < run.paired.size(); ++i) {
+    run.paired[i].forward = extend(fewer.paired[i].forward, run.paired[i].forward);
+    run.paired[i].backward = extend(fewer.paired[i].backward, run.paired[i].backward);
+  }
   return run;
 }
 
@@ -81,16 +85,20 @@ class LargeStepMaker {
 void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run, LargeStep& step) const {
   const auto busiest = std::ranges::max_element(run.stages, {}, &StageRun::busy_s);
   step.busiest_stage = static_cast<int>(busiest - run.stages.begin());
-  const auto micro_batches = static_cast<double>(job_.micro_batches());
-  for (const PricedChunk& chunk : costs.chunks) {
+  const auto passes = static_cast<double>(job_.micro_batches_of_chunk());
+  PassTime all;
+  for (std::size_t i = 0; i < costs.chunks.size(); ++i) {
+    const PricedChunk& chunk = costs.chunks[i];
     if (chunk.chunk.stage != step.busiest_stage) continue;
-    PassTime all = chunk.time.forward;
-    all += chunk.time.backward;
-    step.compute_s += micro_batches * all.compute, step.host_s += micro_batches * (all.host + chunk.host_s());
-    step.tensor_s += micro_batches * all.tensor, step.context_s += micro_batches * all.context;
-    step.expert_s += micro_batches * all.expert, step.data_s += micro_batches * all.data;
-    step.pipeline_s += micro_batches * chunk.messages_s();
+    const ChunkRun& paired = run.paired[i];
+    all += chunk.time.forward.times(passes - paired.forward);
+    all += chunk.time.backward.times(passes - paired.backward);
+    all += chunk.paired_forward.times(paired.forward);
+    all += chunk.paired_backward.times(paired.backward);
+    step.host_s += passes * chunk.host_s(), step.pipeline_s += passes * chunk.messages_s();
   }
+  step.compute_s = all.compute, step.host_s += all.host, step.tensor_s = all.tensor;
+  step.context_s = all.context, step.expert_s = all.expert, step.data_s = all.data;
   step.optimizer_s = costs.stages[static_cast<std::size_t>(step.busiest_stage)].optimizer_s;
   step.data_s += busiest->data_s;
   step.step_s = run.end_s;
@@ -114,13 +122,15 @@ void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) 
     StageReport& stage = step.stages[static_cast<std::size_t>(priced.chunk.stage)];
     stage.layers += priced.chunk.layers;
     stage.embedding = stage.embedding || priced.chunk.embedding, stage.head = stage.head || priced.chunk.head;
-    stage.forward_s += priced.time.forward.total, stage.backward_s += priced.time.backward.total;
+    stage.forward_s += priced.time.forward.total / job_.ways();
+    stage.backward_s += priced.time.backward.total / job_.ways();
     step.model_flops += priced.time.flops * job_.degrees.tensor * job_.degrees.context *
-                        static_cast<double>(job_.micro_batches()) * job_.degrees.data;
+                        static_cast<double>(job_.micro_batches_of_chunk()) * job_.degrees.data;
   }
   const std::vector<StageMemory> memory = stage_memory(job_);
   for (std::size_t i = 0; i < memory.size(); ++i) {
     step.stages[i].memory = memory[i];
+    if (!costs.chunks[i].from_idle) step.stages[i].memory.held = held_bytes(job_, costs.chunks[i].time);
     if (memory[i].total() > memory[static_cast<std::size_t>(step.fullest_stage)].total())
       step.fullest_stage = static_cast<int>(i);
   }
@@ -154,6 +164,7 @@ LargeStep LargeStepMaker::make(const PipelineCosts& costs, const PipelineRun& ru
   LargeStep step;
   account(costs, run, step);
   step.between_s = between_nodes(step);
+  step.tensor_between_s = exchanges_.nodes(RankGroup::tensor) > 1 ? step.tensor_s : 0;
   report_stages(costs, step);
   step.spans = run.spans;
   if (request_.explain) explain(costs, step);
@@ -165,17 +176,24 @@ LargeStep LargeStepMaker::make() {
   return make(costs, run_pipeline(costs, job_));
 }
 
-/// Between passes of neighbouring chunks on different stages, from the end of the one that made it.
-std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const PipelineCosts& costs) {
+/// Between passes of neighbouring chunks on different stages, from the end of the one that made it, or of its
+/// layers where its stage waits for it.
+std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const PipelineCosts& costs,
+                                      int ways) {
   std::vector<StageMessage> out;
-  const auto last = static_cast<int>(costs.chunks.size()) - 1;
+  const int way = static_cast<int>(costs.chunks.size()) / ways;
   for (const StageSpan& span : spans) {
-    const int next = span.work == 'F' ? span.chunk + 1 : span.work == 'B' ? span.chunk - 1 : -1;
-    if (next < 0 || next > last) continue;
+    const int place = span.chunk % way, next = span.chunk + (span.work == 'F' ? 1 : -1);
+    const bool is_end = span.work == 'F' ? place + 1 == way : place == 0;
+    if ((span.work != 'F' && span.work != 'B') || is_end) continue;
     const int to = costs.chunks[static_cast<std::size_t>(next)].chunk.stage;
     if (to == span.stage) continue;
-    out.push_back(
-        {span.stage, to, span.micro_batch, span.work == 'F', span.end_s, span.end_s + costs.message_s});
+    const PricedChunk& own = costs.chunks[static_cast<std::size_t>(span.chunk)];
+    const bool is_forward = span.work == 'F';
+    const double waited = is_forward ? own.forward_wait_s : own.backward_wait_s;
+    const double behind = waited + (is_forward ? own.forward_host_s : own.backward_host_s);
+    const double begin_s = span.end_s - (waited > 0 ? behind : 0);
+    out.push_back({span.stage, to, span.micro_batch, is_forward, begin_s, begin_s + costs.message_s});
   }
   return out;
 }
@@ -198,7 +216,7 @@ LargeStepRecord LargeStepMaker::record() {
   out.splits_backward = splits_backward(job_.schedule) && job_.degrees.pipeline > 1;
   out.left_out = run.left_out, out.left_out_s = run.left_out_s;
   out.cut_s = (run.end_s - run.left_out_s) / 2;
-  out.messages = messages_of(run.spans, costs);
+  out.messages = messages_of(run.spans, costs, job_.ways());
   if (out.left_out > 0) move_behind_cut(out.spans, out), move_behind_cut(out.messages, out);
   for (const PricedChunk& chunk : costs.chunks)
     out.chunks.push_back({chunk.chunk, chunk.time.forward, chunk.time.backward, chunk.forward_wait_s,

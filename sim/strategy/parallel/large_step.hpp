@@ -15,11 +15,11 @@ namespace foretrain {
 struct StageReport {
   int layers = 0;
   bool embedding = false, head = false;
-  double forward_s = 0, backward_s = 0;  ///< of one micro-batch, all its chunks
+  double forward_s = 0, backward_s = 0;  ///< of one micro-batch, all its chunks; of two ways in the mean
   StageMemory memory;
 };
 
-/// A pass as it ran, for drawings; at most kMostSpans of them.
+/// A pass as it ran, for drawings; at most kMostSpans of them. Two that ran beside each other have one time.
 struct StageSpan {
   int stage = 0, micro_batch = 0, chunk = 0;
   char work = 'F';  ///< F, B, W, D (gradients of data-parallel ranks), O (optimizer)
@@ -34,8 +34,9 @@ struct LargeStep {
   double pipeline_s = 0;  ///< messages between stages that the stage itself waits for
   double bubble_s = 0;    ///< nothing to do: other stages are not ready
   double host_s = 0, optimizer_s = 0;
-  double between_s = 0;    ///< of what is exposed above, over the network; the rest inside nodes
-  double model_flops = 0;  ///< of the whole step, all GPUs, nothing recomputed, causal halves once
+  double between_s = 0;         ///< of what is exposed above, over the network; the rest inside nodes
+  double tensor_between_s = 0;  ///< of that, of tensor ranks
+  double model_flops = 0;       ///< of the whole step, all GPUs, nothing recomputed, causal halves once
   std::vector<StageReport> stages;
   std::vector<StageSpan> spans;
   int busiest_stage = 0;

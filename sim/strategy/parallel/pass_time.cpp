@@ -11,6 +11,14 @@ PassTime& PassTime::operator+=(const PassTime& other) {
   return *this;
 }
 
+PassTime PassTime::times(double factor) const {
+  PassTime out = *this;
+  for (double PassTime::*part : {&PassTime::total, &PassTime::compute, &PassTime::host, &PassTime::tensor,
+                                 &PassTime::context, &PassTime::expert, &PassTime::data})
+    out.*part *= factor;
+  return out;
+}
+
 void hide_expert_exchanges(ChunkTime& time, double gpu_share) {
   PassTime &forward = time.forward, &backward = time.backward;
   const double exchanges = forward.expert + backward.expert;

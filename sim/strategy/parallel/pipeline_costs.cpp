@@ -31,9 +31,10 @@ class CostsMaker {
  private:
   bool blocks() const {
     return job_.degrees.pipeline > 1 && kernels_.pipeline_waits_on_host &&
-           job_.schedule != PipelineSchedule::interleaved && !is_v_shaped(job_.schedule);
+           job_.schedule != PipelineSchedule::interleaved && job_.ways() == 1 && !is_v_shaped(job_.schedule);
   }
   PricedChunk priced(const StageChunk& chunk);
+  void price_pairs();
   void price_messages(PricedChunk& chunk);
   void price_gradients(PricedChunk& chunk, StageEnd& end);
   void price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end);
@@ -136,7 +137,8 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
     has_end = has_end || chunk.embedding || chunk.head;
   }
   const double hidden = static_cast<double>(job_.shape.hidden);
-  if (job_.shape.tied && job_.degrees.pipeline > 1 && has_end)
+  // With DualPipe those that hold one end hold the other as well, and gradients are summed over both.
+  if (job_.shape.tied && job_.degrees.pipeline > 1 && job_.ways() == 1 && has_end)
     end.behind_s += exchanges_
                         .at(RankGroup::ends, Exchange::all_reduce,
                             4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor)
@@ -162,6 +164,18 @@ PricedChunk CostsMaker::priced(const StageChunk& chunk) {
   return out;
 }
 
+/// The two chunks of each stage run beside each other.
+void CostsMaker::price_pairs() {
+  const std::size_t count = costs_.chunks.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    PricedChunk &forward = costs_.chunks[i], &backward = costs_.chunks[count - 1 - i];
+    ChunkTime pair;
+    pair.forward = forward.time.forward, pair.backward = backward.time.backward;
+    hide_expert_exchanges(pair, std::max(forward.time.expert_share, backward.time.expert_share));
+    forward.paired_forward = pair.forward, backward.paired_backward = pair.backward;
+  }
+}
+
 PipelineCosts CostsMaker::make() {
   const std::vector<StageChunk> chunks = stage_chunks(job_);
   const LayerSlice slice = job_.slice();
@@ -174,6 +188,7 @@ PipelineCosts CostsMaker::make() {
     costs_.chunks.push_back(priced(chunk));
     price_gradients(costs_.chunks.back(), costs_.stages[static_cast<std::size_t>(chunk.stage)]);
   }
+  if (job_.ways() > 1) price_pairs();
   for (int stage = 0; stage < job_.degrees.pipeline; ++stage)
     price_end(chunks, stage, costs_.stages[static_cast<std::size_t>(stage)]);
   return std::move(costs_);

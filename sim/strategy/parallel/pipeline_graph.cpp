@@ -24,7 +24,9 @@ class PipelineGraph {
       exchanges_.push_back(graph_.add_queue("gradients"));
       devices_.push_back(graph_.add_device("gpu"));
     }
-    split_ = splits_backward(job.schedule) && job.degrees.pipeline > 1;
+    split_ = job.degrees.pipeline > 1;  // else weight gradients go with the rest
+    way_ = static_cast<int>(costs.chunks.size()) / job.ways();
+    paired_.resize(costs.chunks.size());
   }
 
   PipelineRun run();
@@ -35,22 +37,34 @@ class PipelineGraph {
     StageSpan span;
   };
   void add(const PlacedAction& placed);
+  void add_pair(const PlacedAction& forward, const PlacedAction& backward);
+  std::vector<Dependency> inputs_of(const StageAction& action);
   void finish();
   TaskId pass(int stage, double duration, const std::vector<Dependency>& after);
-  void add_backward(const PlacedAction& placed, const std::vector<Dependency>& after, double duration);
+  struct Backward {
+    double duration = 0;
+    TaskId shown_from = kNone;  ///< none: its own beginning
+  };
+  void add_backward(const PlacedAction& placed, const std::vector<Dependency>& after, const Backward& own);
+  const PricedChunk& chunk_of(const PlacedAction& placed) const {
+    return costs_.chunks[static_cast<std::size_t>(placed.action.chunk)];
+  }
   void keep(TaskId first, TaskId task, const PlacedAction& placed, char work);
   TaskId& done(StageWork work, int chunk, int micro) { return done_[{static_cast<int>(work), chunk, micro}]; }
-  /// A message takes its time, unless the next chunk is on the same stage.
-  Dependency message(TaskId from, int from_chunk, int to_chunk) const {
-    const bool moves = costs_.chunks[static_cast<std::size_t>(from_chunk)].chunk.stage !=
-                       costs_.chunks[static_cast<std::size_t>(to_chunk)].chunk.stage;
-    return {from, moves ? seconds(costs_.message_s) : Time{}};
+  /// A message takes its time, unless the next chunk is on the same stage. What its sender waited for it is
+  /// within the pass: both ends of an exchange are free at one moment.
+  Dependency message(TaskId from, const StageAction& sent, int to_chunk) const {
+    const PricedChunk& own = costs_.chunks[static_cast<std::size_t>(sent.chunk)];
+    if (own.chunk.stage == costs_.chunks[static_cast<std::size_t>(to_chunk)].chunk.stage) return {from, {}};
+    const double waited = sent.work == StageWork::forward ? own.forward_wait_s : own.backward_wait_s;
+    return {from, seconds(std::max(0.0, costs_.message_s - waited))};
   }
 
   const PipelineCosts& costs_;
   const LargeModelJob& job_;
   int micro_batches_;
   bool split_ = false;
+  int way_ = 1;  ///< chunks that a micro-batch passes
   TaskGraph graph_;
   std::vector<QueueId> passes_, exchanges_;
   std::vector<DeviceId> devices_;
@@ -58,6 +72,7 @@ class PipelineGraph {
   std::vector<Kept> kept_;
   std::vector<TaskId> last_pass_, ends_;
   std::vector<double> busy_;
+  std::vector<ChunkRun> paired_;
 };
 
 TaskId PipelineGraph::pass(int stage, double duration, const std::vector<Dependency>& after) {
@@ -76,15 +91,15 @@ void PipelineGraph::keep(TaskId first, TaskId task, const PlacedAction& placed, 
 
 /// The last one of a chunk makes gradients ready, bucket by bucket.
 void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<Dependency>& after,
-                                 double duration) {
-  const PricedChunk& chunk = costs_.chunks[static_cast<std::size_t>(placed.action.chunk)];
-  const bool is_last = placed.action.micro_batch + 1 == micro_batches_;
+                                 const Backward& own) {
+  const PricedChunk& chunk = chunk_of(placed);
+  const bool is_last = (placed.action.micro_batch + 1) % std::max(1, micro_batches_ / job_.ways()) == 0;
   const int pieces = is_last && costs_.overlaps_gradients ? std::clamp(chunk.buckets, 1, kMostPieces) : 1;
   const auto stage = static_cast<std::size_t>(placed.stage);
   TaskId first = kNone, task = kNone;
   for (int i = 0; i < pieces; ++i) {
-    task = pass(placed.stage, duration / pieces, i == 0 ? after : std::vector<Dependency>{});
-    if (i == 0) first = task;
+    task = pass(placed.stage, own.duration / pieces, i == 0 ? after : std::vector<Dependency>{});
+    if (i == 0) first = own.shown_from == kNone ? task : own.shown_from;
     if (!is_last || chunk.gradients_s <= 0) continue;
     Task exchange;
     exchange.kind = TaskKind::collective, exchange.queue = exchanges_[stage];
@@ -98,28 +113,45 @@ void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<D
   keep(first, task, placed, work == StageWork::weight_gradient ? 'W' : 'B');
 }
 
+std::vector<Dependency> PipelineGraph::inputs_of(const StageAction& a) {
+  const bool is_forward = a.work == StageWork::forward;
+  const bool is_first = is_forward ? a.chunk % way_ == 0 : (a.chunk + 1) % way_ == 0;
+  if (a.work == StageWork::weight_gradient || is_first) return {};
+  const StageAction sent{a.work, a.micro_batch, a.chunk + (is_forward ? -1 : 1)};
+  return {message(done(sent.work, sent.chunk, sent.micro_batch), sent, a.chunk)};
+}
+
 void PipelineGraph::add(const PlacedAction& placed) {
   const StageAction& action = placed.action;
-  const PricedChunk& chunk = costs_.chunks[static_cast<std::size_t>(action.chunk)];
-  std::vector<Dependency> after;
+  const PricedChunk& chunk = chunk_of(placed);
+  const std::vector<Dependency> after = inputs_of(action);
   if (action.work == StageWork::forward) {
-    if (action.chunk > 0)
-      after.push_back(message(done(StageWork::forward, action.chunk - 1, action.micro_batch),
-                              action.chunk - 1, action.chunk));
     const TaskId task = pass(placed.stage, chunk.forward_s(), after);
     done(StageWork::forward, action.chunk, action.micro_batch) = task;
     return keep(task, task, placed, 'F');
   }
-  const double share = split_ ? chunk.time.weight_share : 0;
-  if (action.work == StageWork::weight_gradient)
-    return add_backward(placed, after, share * chunk.backward_s());
-  if (action.chunk + 1 < static_cast<int>(costs_.chunks.size()))
-    after.push_back(message(done(StageWork::backward, action.chunk + 1, action.micro_batch), action.chunk + 1,
-                            action.chunk));
-  if (!split_) return add_backward(placed, after, chunk.backward_s());
-  const TaskId task = pass(placed.stage, (1 - share) * chunk.backward_s(), after);
+  const double weights_s = chunk.time.weight_share * chunk.backward_s();
+  if (action.work == StageWork::weight_gradient) {
+    if (split_) add_backward(placed, after, {weights_s});
+    return;
+  }
+  if (!split_ || !action.leaves_weights) return add_backward(placed, after, {chunk.backward_s()});
+  const TaskId task = pass(placed.stage, chunk.backward_s() - weights_s, after);
   done(StageWork::backward, action.chunk, action.micro_batch) = task;
   keep(task, task, placed, 'B');
+}
+
+/// Both begin when both can, and what they make leaves when both have ended.
+void PipelineGraph::add_pair(const PlacedAction& forward, const PlacedAction& backward) {
+  std::vector<Dependency> after = inputs_of(forward.action);
+  for (const Dependency& input : inputs_of(backward.action)) after.push_back(input);
+  const TaskId begin = pass(forward.stage, chunk_of(forward).paired_forward.total, after);
+  add_backward(backward, {}, {chunk_of(backward).paired_backward.total, begin});
+  const TaskId end = done(StageWork::backward, backward.action.chunk, backward.action.micro_batch);
+  done(StageWork::forward, forward.action.chunk, forward.action.micro_batch) = end;
+  keep(begin, end, forward, 'F');
+  ++paired_[static_cast<std::size_t>(forward.action.chunk)].forward;
+  ++paired_[static_cast<std::size_t>(backward.action.chunk)].backward;
 }
 
 /// The norm of gradients needs all stages; then each stage updates and gathers.
@@ -146,14 +178,21 @@ PipelineRun PipelineGraph::run() {
   last_pass_.assign(stages, kNone), busy_.assign(stages, 0);
   const auto orders =
       schedule_of({job_.schedule, job_.degrees.pipeline, chunks_per_stage(job_), micro_batches_});
-  const auto placed = executable_order(orders, static_cast<int>(costs_.chunks.size()));
+  const auto placed = executable_order(orders, static_cast<int>(costs_.chunks.size()), job_.ways());
   if (!placed)
     throw InputError("stages of this schedule wait for each other for ever",
                      "a number of micro-batches that divides by pipeline, or another schedule");
-  for (const PlacedAction& action : *placed) add(action);
+  for (std::size_t i = 0; i < placed->size(); ++i) {
+    const PlacedAction& next = (*placed)[i];
+    if (next.action.is_paired)
+      add_pair(next, (*placed)[++i]);
+    else
+      add(next);
+  }
   finish();
   const Timeline timeline = foretrain::run(graph_, [](LinkId) { return ByteRate{1e18}; });
   PipelineRun out;
+  out.paired = paired_;
   Time end{};
   for (std::size_t stage = 0; stage < stages; ++stage) {
     end = std::max(end, timeline.end_of(ends_[stage]));

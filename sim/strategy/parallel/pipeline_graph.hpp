@@ -13,8 +13,10 @@ namespace foretrain {
 struct PricedChunk {
   StageChunk chunk;
   ChunkTime time;
+  /// Beside a backward, a forward pass of the stage's other chunk, which hide each other's all-to-alls.
+  PassTime paired_forward{}, paired_backward{};
   bool from_idle = false;                          ///< its host begins when a pass does
-  double forward_wait_s = 0, backward_wait_s = 0;  ///< the stage waits for its own message to be sent
+  double forward_wait_s = 0, backward_wait_s = 0;  ///< of its own message, which the stage waits for
   double forward_host_s = 0, backward_host_s = 0;  ///< its host does, and reads sizes
   double gradients_s = 0;                          ///< exchange of its gradients, all buckets
   int buckets = 1;
@@ -48,9 +50,14 @@ struct StageRun {
   double busy_s = 0;  ///< in passes
   double data_s = 0;  ///< behind its last pass, in exchanges of data-parallel ranks
 };
+/// How many passes of a chunk ran beside another.
+struct ChunkRun {
+  double forward = 0, backward = 0;
+};
 struct PipelineRun {
   double end_s = 0;
   std::vector<StageRun> stages;
+  std::vector<ChunkRun> paired;  ///< by chunk
   std::vector<StageSpan> spans;
   int left_out = 0;  ///< micro-batches in the middle that spans do not show
   double left_out_s = 0;

@@ -31,13 +31,35 @@ std::vector<int> every(int first, int step, int count) {
 struct StageRanks {
   int tensor, rest;  ///< rest: context x data
   int first;         ///< of the stage
-  int at_tensor, at_rest;
 };
 
 StageRanks stage_of(const Degrees& d, int rank) {
   const int in_stage = d.tensor * d.context * d.data;
   const int within = rank % in_stage;
-  return {d.tensor, d.context * d.data, rank - within, within % d.tensor, within / d.tensor};
+  return {d.tensor, d.context * d.data, rank - within};
+}
+
+/// With those of the stage that has the same layers for micro-batches from the other end.
+std::vector<int> of_both_ways(const LargeModelJob& job, std::vector<int> ranks) {
+  if (job.ways() == 1) return ranks;
+  const int in_stage = job.degrees.gpus() / job.degrees.pipeline;
+  const int stage = ranks.front() / in_stage, other = job.degrees.pipeline - 1 - stage;
+  const auto own = ranks.size();
+  for (std::size_t i = 0; i < own; ++i) ranks.push_back(ranks[i] + (other - stage) * in_stage);
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+/// Of ranks that have the same parameters, those that share them out with `rank`, or that hold its share.
+std::vector<int> cut_by_shards(const std::vector<int>& all, int rank, int shards, RankGroup group) {
+  const auto place = static_cast<int>(std::ranges::find(all, rank) - all.begin());
+  const auto count = static_cast<int>(all.size());
+  const bool is_shards = group == RankGroup::shards;
+  std::vector<int> ranks;
+  for (const int i :
+       is_shards ? every(place / shards * shards, 1, shards) : every(place % shards, shards, count / shards))
+    ranks.push_back(all[static_cast<std::size_t>(i)]);
+  return ranks;
 }
 
 }  // namespace
@@ -63,19 +85,16 @@ std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank
   const StageRanks stage = stage_of(d, rank);
   const RankPlace own = place_of(d, rank);
   const int in_stage = stage.tensor * stage.rest, within = rank - stage.first;
-  const int shards = job.shards();
   switch (group) {
     case RankGroup::tensor:
       return every(rank - own.tensor, 1, d.tensor);
     case RankGroup::context:
       return every(rank_at(d, {own.tensor, 0, own.data, own.pipeline}), d.tensor, d.context);
     case RankGroup::gradients:
-      return every(stage.first + own.tensor, d.tensor, stage.rest);
+      return of_both_ways(job, every(stage.first + own.tensor, d.tensor, stage.rest));
     case RankGroup::shards:
-      return every(stage.first + own.tensor + stage.at_rest / shards * shards * d.tensor, d.tensor, shards);
     case RankGroup::replicas:
-      return every(stage.first + own.tensor + stage.at_rest % shards * d.tensor, d.tensor * shards,
-                   stage.rest / shards);
+      return cut_by_shards(group_ranks(job, RankGroup::gradients, rank), rank, job.shards(), group);
     case RankGroup::expert_tensor:
       return every(rank - within % d.expert_tensor, 1, d.expert_tensor);
     case RankGroup::expert: {
@@ -85,7 +104,7 @@ std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank
     }
     case RankGroup::expert_gradients: {
       const int block = d.expert * d.expert_tensor;
-      return every(stage.first + within % block, block, in_stage / block);
+      return of_both_ways(job, every(stage.first + within % block, block, in_stage / block));
     }
     case RankGroup::stages:
       if (d.pipeline == 1) return {rank};

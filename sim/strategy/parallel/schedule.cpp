@@ -63,7 +63,7 @@ Order zero_bubble_h1(const ScheduleSize& size, int stage) {
   Order order;
   for (int i = 0; i < ahead; ++i) order.push_back({StageWork::forward, i, stage});
   for (int i = 0; i < all; ++i) {
-    order.push_back({StageWork::backward, i, stage});
+    order.push_back({StageWork::backward, i, stage, true});
     if (i >= stage) order.push_back({StageWork::weight_gradient, i - stage, stage});
     if (i + ahead < all) order.push_back({StageWork::forward, i + ahead, stage});
   }
@@ -132,7 +132,7 @@ class GreedySearch {
         if (work == StageWork::forward) forward_[place(chunk, micro)] = now, ++in_flight;
         if (work == StageWork::backward) backward_[place(chunk, micro)] = now;
         if (work == StageWork::weight_gradient) --in_flight;
-        return StageAction{work, micro, chunk};
+        return StageAction{work, micro, chunk, work == StageWork::backward};
       }
     }
     return std::nullopt;
@@ -146,11 +146,14 @@ class GreedySearch {
 }  // namespace
 
 bool splits_backward(PipelineSchedule schedule) {
-  return schedule == PipelineSchedule::zb_h1 || is_v_shaped(schedule);
+  return schedule == PipelineSchedule::zb_h1 || schedule == PipelineSchedule::dualpipe ||
+         is_v_shaped(schedule);
 }
 
 std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size) {
   if (is_v_shaped(size.schedule)) return GreedySearch(size).orders();
+  if (size.schedule == PipelineSchedule::dualpipe && size.stages > 1)
+    return dual_pipe_orders(size.stages, size.micro_batches);
   std::vector<Order> orders;
   for (int stage = 0; stage < size.stages; ++stage) {
     if (size.schedule == PipelineSchedule::afab)
@@ -165,55 +168,14 @@ std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size) {
   return orders;
 }
 
-std::optional<std::vector<PlacedAction>> executable_order(const std::vector<Order>& orders, int chunks) {
-  std::size_t all = 0;
-  int micro_batches = 0;
-  for (const Order& order : orders) {
-    all += order.size();
-    for (const StageAction& action : order) micro_batches = std::max(micro_batches, action.micro_batch + 1);
-  }
-  std::vector<char> done(3 * static_cast<std::size_t>(chunks) * static_cast<std::size_t>(micro_batches), 0);
-  const auto flag = [&](StageWork work, int chunk, int micro) -> char& {
-    return done[(static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks) +
-                 static_cast<std::size_t>(chunk)) *
-                    static_cast<std::size_t>(micro_batches) +
-                static_cast<std::size_t>(micro)];
-  };
-  const auto is_ready = [&](const StageAction& a) {
-    if (a.work == StageWork::forward)
-      return a.chunk == 0 || flag(StageWork::forward, a.chunk - 1, a.micro_batch) != 0;
-    if (a.work == StageWork::weight_gradient) return flag(StageWork::backward, a.chunk, a.micro_batch) != 0;
-    return flag(StageWork::forward, a.chunk, a.micro_batch) != 0 &&
-           (a.chunk + 1 == chunks || flag(StageWork::backward, a.chunk + 1, a.micro_batch) != 0);
-  };
-  std::vector<std::size_t> next(orders.size(), 0);
-  std::vector<PlacedAction> placed;
-  placed.reserve(all);
-  for (bool moved = true; moved && placed.size() < all;) {
-    moved = false;
-    for (std::size_t stage = 0; stage < orders.size(); ++stage) {
-      while (next[stage] < orders[stage].size() && is_ready(orders[stage][next[stage]])) {
-        const StageAction& action = orders[stage][next[stage]++];
-        flag(action.work, action.chunk, action.micro_batch) = 1;
-        placed.push_back({static_cast<int>(stage), action});
-        moved = true;
-      }
-    }
-  }
-  if (placed.size() < all) return std::nullopt;
-  return placed;
-}
-
 std::vector<int> most_in_flight(const std::vector<Order>& orders) {
   std::vector<int> most;
   for (const Order& order : orders) {
-    const bool apart = std::ranges::any_of(
-        order, [](const StageAction& action) { return action.work == StageWork::weight_gradient; });
-    const StageWork frees = apart ? StageWork::weight_gradient : StageWork::backward;
     int now = 0, peak = 0;
     for (const StageAction& action : order) {
       if (action.work == StageWork::forward) peak = std::max(peak, ++now);
-      if (action.work == frees) --now;
+      const bool is_over = action.work == StageWork::backward && !action.leaves_weights;
+      if (is_over || action.work == StageWork::weight_gradient) --now;
     }
     most.push_back(peak);
   }

@@ -137,6 +137,17 @@ StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chu
   return held;
 }
 
+double held_bytes(const LargeModelJob& job, const ChunkTime& passes) {
+  /// Launches that wait in a stream's queue before the next one blocks ("about 1000", stackoverflow
+  /// 53970187).
+  constexpr double kLaunchQueue = 1024;
+  const double total = passes.forward.total + passes.backward.total;
+  if (!job.record_streams || passes.launches <= 0 || total <= 0) return 0;
+  const double all = passes.launches * static_cast<double>(job.micro_batches_of_chunk());
+  const double ahead = std::min(kLaunchQueue, all * std::max(0.0, 1 - passes.issue_s / total));
+  return ahead * passes.scattered_bytes / passes.launches;
+}
+
 std::vector<StageMemory> stage_memory(const LargeModelJob& job) {
   const int stages = job.degrees.pipeline, chunks = chunks_per_stage(job);
   const auto micro_batches = static_cast<int>(std::min<std::int64_t>(job.micro_batches(), kLongestCounted));

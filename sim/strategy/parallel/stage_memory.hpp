@@ -15,6 +15,7 @@ struct StageMemory {
   double logits = 0;
   double workspace = 0;  ///< scratch of libraries
   double outside = 0;    ///< CUDA context and NCCL, which PyTorch does not count
+  double held = 0;  ///< free, but reserved as long as the GPU is behind the host; given back where it lacks
   double allocated() const {
     return weights + gradients + optimizer + buckets + activations + logits + workspace;
   }
@@ -22,6 +23,12 @@ struct StageMemory {
   /// The largest part, and what would make it smaller.
   std::string largest_part(const LargeModelJob& job) const;
 };
+
+struct ChunkTime;
+/// StageMemory::held, where the host does not wait between passes: with `record_streams` the caching
+/// allocator keeps what NCCL's stream reads until the GPU has come to it, and the host is ahead by as many
+/// launches as the GPU's queue takes.
+double held_bytes(const LargeModelJob& job, const ChunkTime& passes);
 
 /// By stage, of its first rank.
 std::vector<StageMemory> stage_memory(const LargeModelJob& job);

@@ -47,16 +47,14 @@ std::pair<std::vector<int>, int> parts_by_cost(const TransformerShape& shape, in
 
 }  // namespace
 
-bool is_v_shaped(PipelineSchedule schedule) {
-  return schedule == PipelineSchedule::zbv || schedule == PipelineSchedule::dualpipe;
-}
+bool is_v_shaped(PipelineSchedule schedule) { return schedule == PipelineSchedule::zbv; }
 
 int chunks_per_stage(const LargeModelJob& job) {
-  return is_v_shaped(job.schedule) ? 2 : job.degrees.virtual_stages;
+  return is_v_shaped(job.schedule) ? 2 : job.ways() * job.degrees.virtual_stages;
 }
 
 std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
-  const int stages = job.degrees.pipeline, parts = stages * chunks_per_stage(job);
+  const int stages = job.degrees.pipeline, parts = stages * chunks_per_stage(job) / job.ways();
   std::vector<int> counts = equal_parts(job.shape.layers, parts);
   int head = parts - 1;
   if (job.kernels().split == StageSplit::by_cost && parts == stages)
@@ -73,6 +71,11 @@ std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
     chunk.embedding = k == 0, chunk.head = k == head;
     first += chunk.layers;
     chunks.push_back(chunk);
+  }
+  for (int k = 0; k < parts && job.ways() > 1; ++k) {
+    StageChunk again = chunks[static_cast<std::size_t>(k)];
+    again.stage = stages - 1 - k;
+    chunks.push_back(again);
   }
   return chunks;
 }

@@ -7,8 +7,8 @@
 
 namespace foretrain {
 
-/// A run of layers on one stage; chunk `k` of a pipeline of p stages is on stage k % p, of a V-shaped one on
-/// k or 2p - 1 - k.
+/// A run of layers on one stage; chunk `k` of a pipeline of p stages is on stage k % p, of a V-shaped one and
+/// of DualPipe on k or 2p - 1 - k.
 struct StageChunk {
   int stage = 0;
   int first = 0, layers = 0;
@@ -23,11 +23,12 @@ struct StageChunk {
 };
 
 /// In the order in which a micro-batch passes them: pipeline x virtual_stages chunks, those of V-shaped
-/// schedules two a stage. By the framework's rule: as many layers each (what is over goes to the first ones;
-/// where it comes out even so, embedding and head count as a layer), or by cost.
+/// schedules two a stage; of DualPipe one way's, then the other's. By the framework's rule: as many layers
+/// each (what is over goes to the first ones; where it comes out even so, embedding and head count as a
+/// layer), or by cost.
 std::vector<StageChunk> stage_chunks(const LargeModelJob& job);
 
-/// Whether chunks come back the way they went (zero-bubble V, DualPipe).
+/// Whether chunks come back the way they went (zero-bubble V).
 bool is_v_shaped(PipelineSchedule schedule);
 /// Chunks of each stage.
 int chunks_per_stage(const LargeModelJob& job);

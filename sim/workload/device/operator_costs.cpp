@@ -19,8 +19,8 @@ std::size_t place_of_step(const Operator& op, const std::vector<BackwardStep>& s
 }  // namespace
 
 OperatorCosts::OperatorCosts(const Workload& workload, const Gpu& gpu) : workload_(workload), gpu_(gpu) {
-  for (const Operator& op : workload.model->forward) known_.push_back({&op});
-  for (const BackwardStep& step : workload.model->backward) known_.push_back({&step.op});
+  for (const Operator& op : workload.model->forward) operators_.push_back(&op);
+  for (const BackwardStep& step : workload.model->backward) operators_.push_back(&step.op);
 }
 
 std::size_t OperatorCosts::number_of(const Operator& op) const {
@@ -31,7 +31,7 @@ std::size_t OperatorCosts::number_of(const Operator& op) const {
   const bool is_forward = !is_before(&op, forward.data()) && is_before(&op, forward.data() + forward.size());
   const auto number = is_forward ? static_cast<std::size_t>(&op - forward.data())
                                  : forward.size() + place_of_step(op, backward);
-  assert(number < known_.size() && known_[number].op == &op);
+  assert(number < operators_.size() && operators_[number] == &op);
   return number;
 }
 
@@ -41,18 +41,29 @@ void OperatorCosts::use(const KernelCalibration& kernels, const HostCalibration&
   unscaled_kernels.time_scale = unscaled_host.time_scale = 1;
   if (unscaled_kernels == kernels_ && unscaled_host == host_) return;
   kernels_ = unscaled_kernels, host_ = unscaled_host;
-  for (Known& known : known_) known.batch = -1;
+  for (OfBatch& kept : kept_) kept.batch = -1;
+}
+
+/// The one that was made first makes room.
+void OperatorCosts::choose(std::int64_t batch) {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i].batch == batch) return void(chosen_ = i);
+  }
+  chosen_ = next_++ % kept_.size();
+  kept_[chosen_].batch = batch;
+  kept_[chosen_].costs.assign(operators_.size(), {kUnknown, {}});
 }
 
 const OperatorCosts::Cost& OperatorCosts::at(std::size_t number, std::int64_t batch) {
-  Known& known = known_[number];
-  if (known.batch == batch) return known.cost;
+  if (kept_[chosen_].batch != batch) choose(batch);
+  Cost& cost = kept_[chosen_].costs[number];
+  if (cost.kernel_s != kUnknown) return cost;
   const KernelContext context{gpu_, kernels_, workload_.precision, workload_.framework,
                               workload_.half_weights};
-  known.cost = {kernel_seconds(*known.op, context, batch),
-                host_reference(*known.op, host_, workload_.precision, workload_.framework)};
-  known.batch = batch;
-  return known.cost;
+  const Operator& op = *operators_[number];
+  cost = {kernel_seconds(op, context, batch),
+          host_reference(op, host_, workload_.precision, workload_.framework)};
+  return cost;
 }
 
 }  // namespace foretrain

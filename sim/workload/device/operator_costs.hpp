@@ -2,6 +2,7 @@
 // priced.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -11,8 +12,8 @@
 namespace foretrain {
 
 /// Of the operators of one workload's network on one GPU. Runs that differ in KernelCalibration::time_scale,
-/// in HostCalibration::time_scale and in the batch may ask for them in turn; runs with other constants do,
-/// too, but compute them anew.
+/// in HostCalibration::time_scale and in the batch may ask for them in turn; the last few batches are kept.
+/// Runs with other constants may, too, but compute them anew.
 class OperatorCosts {
  public:
   struct Cost {
@@ -25,23 +26,30 @@ class OperatorCosts {
 
   /// From here on with these constants.
   void use(const KernelCalibration& kernels, const HostCalibration& host);
-  std::size_t size() const { return known_.size(); }
+  std::size_t size() const { return operators_.size(); }
   /// The number of an operator of the network, below size(); it must be one of them, not a copy.
   std::size_t number_of(const Operator& op) const;
   /// Of that operator on a batch. Requires use().
   const Cost& at(std::size_t number, std::int64_t batch);
 
  private:
-  struct Known {
-    const Operator* op;
+  /// Of all operators on one batch; those that nobody asked for yet have kUnknown.
+  struct OfBatch {
     std::int64_t batch = -1;
-    Cost cost{};
+    std::vector<Cost> costs;
   };
+  static constexpr double kUnknown = -1;
+  /// A step's, that of an epoch's last step, a validation's, and one more.
+  static constexpr std::size_t kKeptBatches = 4;
+  void choose(std::int64_t batch);
+
   const Workload& workload_;
   const Gpu& gpu_;
   KernelCalibration kernels_;
   HostCalibration host_;
-  std::vector<Known> known_;  ///< forward's, then backward's
+  std::vector<const Operator*> operators_;  ///< forward's, then backward's
+  std::array<OfBatch, kKeptBatches> kept_;
+  std::size_t chosen_ = 0, next_ = 0;
 };
 
 }  // namespace foretrain

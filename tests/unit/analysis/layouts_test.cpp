@@ -115,6 +115,19 @@ TEST_CASE("keys that are fixed keep the scenario's value") {
   }
 }
 
+TEST_CASE("where all degrees are given the reason says so, and what comes next") {
+  const LayoutRequest request{.gpus = 8,
+                              .global_batch = 32,
+                              .fixed = {"tensor", "pipeline", "virtual_stages", "micro_batch"},
+                              .on_other_machines = false};
+  const LayoutSearch found = search("tensor = 2\npipeline = 2\nmicro_batch = 2\n", request);
+  REQUIRE(found.layouts.size() == 2);  // with recomputation and without
+  CHECK_THAT(found.why_first,
+             ContainsSubstring("with tensor = 2, pipeline = 2, virtual_stages = 1 as given no other degrees "
+                               "fit; next is micro-batch 2, 1f1b, recompute full, ") &&
+                 ContainsSubstring("% longer"));
+}
+
 TEST_CASE("a micro-batch that is fixed is tried whatever its size") {
   const LayoutRequest request{.gpus = 8, .global_batch = 48, .fixed = {"micro_batch"}};
   const LayoutSearch found = search("micro_batch = 3\n", request);

@@ -98,6 +98,16 @@ TEST_CASE("tokens, FLOPs and their share of the peak follow from the time of a s
   CHECK_FALSE(point.largest_memory.empty());
 }
 
+TEST_CASE("what tensor ranks over nodes cost is a share of the step, inside a node nothing") {
+  const StepOfJob over(test::job_of(test::four_layers_shape(), {.tensor = 16}, 4));
+  const LargeStep step = over.run();
+  const LargeModelPoint point = large_point(over.job, step, over.spec.node.gpu);
+  CHECK(point.tensor_between == Approx(step.tensor_s / step.step_s));
+  CHECK(point.tensor_between > 0.1);
+  const StepOfJob inside = wide();
+  CHECK(large_point(inside.job, inside.run(), inside.spec.node.gpu).tensor_between == 0);
+}
+
 TEST_CASE("products in 8 bit are compared with the peak of 8 bit") {
   StepOfJob site(test::job_of(test::four_layers_shape(), {.tensor = 2}, 4));
   site.job.precision = KernelPrecision::fp8;

@@ -28,9 +28,15 @@ ProgramRun predicted(const TemporaryFolder& folder, const std::string& options) 
 }  // namespace
 
 TEST_CASE("plan takes several numbers of GPUs, or of nodes, and says which is the last that pays") {
-  const ProgramRun gpus = planned("--gpus 4,8 --format json");
+  const TemporaryFolder folder;
+  const ProgramRun gpus =
+      folder.run("foretrain plan" + kFixed + "--global-batch 64 --gpus 4,8 --format json --html page.html");
   INFO(gpus.output);
   REQUIRE(gpus.exit_code == 0);
+  const std::string page = folder.read("page.html");
+  for (const char* part : {"\"kind\":\"plan\"", "\"schema\":\"foretrain.plans/1\"", "\"on_front\":true",
+                           "\"exposed_communication_s\":"})
+    CHECK_THAT(page, ContainsSubstring(part));
   const json out = json::parse(gpus.output);
   CHECK(out["schema"] == "foretrain.plans/1");
   REQUIRE(out["counts"].size() == 2);
@@ -78,6 +84,15 @@ TEST_CASE("a trace of a large model ends when the printed step does") {
   for (const json& event : trace["traceEvents"])
     if (event["ph"] == "X") last = std::max(last, event["ts"].get<double>() + event["dur"].get<double>());
   CHECK(last == Approx(step_us).epsilon(1e-6));
+}
+
+TEST_CASE("tensor ranks over nodes are warned of with what they cost") {
+  const TemporaryFolder folder;
+  const ProgramRun run = predicted(folder, "--gpus 8 --set parallel.tensor=8");
+  INFO(run.output);
+  REQUIRE(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("tensor = 8 spans 2 nodes of 4 GPUs"));
+  CHECK_THAT(run.output, ContainsSubstring("exchanges of tensor ranks over nodes take "));
 }
 
 TEST_CASE("compare holds layouts of a study against each other") {

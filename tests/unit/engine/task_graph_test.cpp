@@ -155,7 +155,7 @@ TEST_CASE("transfers of one account become longer, its host work and other accou
   }
 }
 
-TEST_CASE("a graph of more than five million tasks is refused before it eats the memory", "[long]") {
+TEST_CASE("a graph of more than five million tasks is refused before it eats the memory") {
   TaskGraph graph;
   Task task;
   task.queue = graph.add_queue("stream");

@@ -50,6 +50,18 @@ TEST_CASE("Megatron-LM gets degrees, batch and network as options") {
   CHECK_THAT(program_of(job_of(LlmFramework::megatron)), ContainsSubstring("--transformer-impl local"));
 }
 
+TEST_CASE("a schedule is asked for where there is an option, else the script says what it runs instead") {
+  LargeModelJob job = job_of(LlmFramework::megatron_te);
+  CHECK(large_model_program(job, 0).before.find("schedule") == std::string::npos);
+  job.schedule = PipelineSchedule::dualpipe;
+  CHECK_THAT(large_model_program(job, 0).before,
+             ContainsSubstring("# no option asks for the schedule dualpipe: as it stands this runs 1f1b"));
+  job.framework = LlmFramework::torchtitan, job.schedule = PipelineSchedule::zbv;
+  CHECK_THAT(program_of(job), ContainsSubstring("--parallelism.pipeline_parallel_schedule ZBVZeroBubble"));
+  job.schedule = PipelineSchedule::one_f_one_b;
+  CHECK(program_of(job).find("pipeline_parallel_schedule") == std::string::npos);
+}
+
 TEST_CASE("the other frameworks get their own words") {
   LargeModelJob titan = job_of(LlmFramework::torchtitan);
   titan.sharding = ModelSharding::parameters;

@@ -19,9 +19,24 @@ ComparedGpus with_own(Standing standing, double ratio) {
 }  // namespace
 
 TEST_CASE("the fastest, and what is as fast, is no reason to switch") {
-  CHECK(comparison_verdict(with_own(Standing::as_fast, 0.99), "ddp") == "4 GPUs: ddp is the fastest.");
+  CHECK(comparison_verdict(with_own(Standing::slower, 0.5), "ddp") == "4 GPUs: ddp is the fastest.");
   CHECK(comparison_verdict(with_own(Standing::as_fast, 0.99), "horovod") ==
         "4 GPUs: horovod is within 2 % of the fastest, ddp: no reason to switch.");
+}
+
+TEST_CASE("what shares the first place is named with it, more than three are counted") {
+  ComparedGpus numbers = with_own(Standing::as_fast, 0.99);
+  CHECK(comparison_verdict(numbers, "ddp") == "4 GPUs: ddp is the fastest, horovod within 2 % of it.");
+  for (const char* name : {"zero1", "zero2", "zero3"}) {
+    numbers.strategies.push_back(numbers.strategies[1]);
+    numbers.strategies.back().strategy = name;
+    if (numbers.strategies.size() == 6)
+      CHECK(comparison_verdict(numbers, "ddp") ==
+            "4 GPUs: ddp is the fastest, horovod, zero1 and zero2 within 2 % of it.");
+  }
+  CHECK(comparison_verdict(numbers, "ddp") == "4 GPUs: ddp is the fastest, 4 others within 2 % of it.");
+  CHECK(comparison_verdict(numbers, "mirrored") ==
+        "4 GPUs: mirrored cannot run here; ddp is the fastest that can, 4 others within 2 % of it.");
 }
 
 TEST_CASE("a slower one is told by how much, and whether that can be told") {

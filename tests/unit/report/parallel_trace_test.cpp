@@ -50,8 +50,8 @@ double last_end_us(const Json& trace) {
 
 TEST_CASE("the last end of a trace is the step, whatever the schedule and the number of micro-batches") {
   for (const std::int64_t micro_batches : {8, 64}) {
-    for (const PipelineSchedule schedule :
-         {PipelineSchedule::one_f_one_b, PipelineSchedule::afab, PipelineSchedule::zb_h1}) {
+    for (const PipelineSchedule schedule : {PipelineSchedule::one_f_one_b, PipelineSchedule::afab,
+                                            PipelineSchedule::zb_h1, PipelineSchedule::dualpipe}) {
       const Trace trace = trace_of({.tensor = 2, .pipeline = 2, .data = 2}, micro_batches, schedule);
       INFO(name_of(schedule) << ", " << micro_batches);
       CHECK(last_end_us(trace.json) == Approx(1e6 * trace.record.step.step_s).epsilon(1e-7));

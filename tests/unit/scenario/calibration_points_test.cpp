@@ -111,7 +111,7 @@ TEST_CASE("wrong tables of points are reported") {
   CHECK_THAT(errors("[[points]]\nwhat = \"x\"\nrows = []\ncolour = 1\n"), ContainsSubstring("colour"));
 }
 
-TEST_CASE("a hundred thousand points are read, and no more", "[long]") {
+TEST_CASE("a hundred thousand points are read, and no more") {
   const auto rows = [](std::size_t count) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) text += "[1,2,3,4],";

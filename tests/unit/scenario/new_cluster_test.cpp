@@ -51,7 +51,7 @@ std::string refusal(const NewCluster& wanted) {
 
 }  // namespace
 
-TEST_CASE("every GPU and network of the catalogs makes a cluster that loads without a doubt", "[long]") {
+TEST_CASE("every GPU and network of the catalogs makes a cluster that loads without a doubt") {
   test::use_source_catalogs();
   const std::vector<std::string> known = networks();
   REQUIRE(known.size() > 20);

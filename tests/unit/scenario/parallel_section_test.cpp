@@ -74,7 +74,7 @@ TEST_CASE("framework, schedule, sharding and what else is chosen are read") {
       "context_exchange = \"all_gather\"\ndispatch = \"deep_ep\"\ncapacity_factor = 1.25\nimbalance = 1.5\n"
       "overlap_experts = true\nwide_layers = 2\nnext_tokens = 1\npipeline_skew = \"3 us\"\n"
       "attention = \"flash-1-triton\"\ntensor_overlap = \"pieces\"\noverlap_gradients = "
-      "false\ngradient_bytes = 2\ncuda_graphs = true\n");
+      "false\ngradient_bytes = 2\ncuda_graphs = true\nrecord_streams = true\n");
   CHECK(job.framework == LlmFramework::nanotron);
   CHECK(job.precision == KernelPrecision::fp8);
   CHECK(job.schedule == PipelineSchedule::zb_h1);
@@ -96,6 +96,7 @@ TEST_CASE("framework, schedule, sharding and what else is chosen are read") {
   CHECK(job.overlaps_gradients == false);
   CHECK(job.gradient_bytes == 2);
   CHECK(job.cuda_graphs);
+  CHECK(job.record_streams);
 }
 
 TEST_CASE("numbers of GPUs that nobody lists are those that the degrees can use") {

@@ -141,7 +141,7 @@ TEST_CASE("blocks nest 32 deep, not 33") {
   CHECK_THAT(test::model_mistakes(chain(5000)), ContainsSubstring("blocks are nested more than 32 deep"));
 }
 
-TEST_CASE("a hundred thousand layers are allowed, one more is not", "[long]") {
+TEST_CASE("a hundred thousand layers are allowed, one more is not") {
   // the repeated block, and the loss
   const auto model = [](int repeat) {
     return "input = [4]\nlayers = [{ type = \"block\", block = \"a\", repeat = " + std::to_string(repeat) +

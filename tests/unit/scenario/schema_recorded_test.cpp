@@ -169,7 +169,7 @@ TEST_CASE("a recorded network is not made wider and says why") {
   }
 }
 
-TEST_CASE("a hundred thousand operators become as many with each size parsed once", "[long]") {
+TEST_CASE("a hundred thousand operators become as many with each size parsed once") {
   std::string operators;
   for (int i = 0; i < 50'000; ++i)
     operators += fmt::format(

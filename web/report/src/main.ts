@@ -2,14 +2,15 @@
 import './style.css';
 import { copyButton, h, short } from './dom';
 import { collectivePart, comparisonPart, strategiesPart, studyPart, validationPart } from './others';
+import { planPart } from './plan';
 import { predictionPart } from './prediction';
 import { theme } from './theme';
 
 type Any = any;
 const kParts: Record<string, (report: Any, details: Any) => HTMLElement> = {
-  prediction: predictionPart, comparison: comparisonPart, strategies: strategiesPart, study: studyPart, collective: collectivePart, validation: validationPart,
+  prediction: predictionPart, comparison: comparisonPart, strategies: strategiesPart, study: studyPart, collective: collectivePart, validation: validationPart, plan: planPart,
 };
-const kTitles: Record<string, string> = { prediction: 'Prediction', comparison: 'Comparison of strategies', strategies: 'Best strategies', study: 'Study', collective: 'Collective', validation: 'Predicted against measured' };
+const kTitles: Record<string, string> = { prediction: 'Prediction', comparison: 'Comparison of strategies', strategies: 'Best strategies', study: 'Study', collective: 'Collective', validation: 'Predicted against measured', plan: 'Layouts of a large model' };
 
 const nameOf = (r: Any): string => [r.scenario || r.op || '', r.strategy && `${r.strategy}${r.scaling ? `, ${r.scaling} scaling` : ''}`].filter(Boolean).join(' \u00b7 ');
 

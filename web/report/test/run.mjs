@@ -20,6 +20,8 @@ const kPages = {
   several: ['predict', 'puhti-resnet50-ddp', 'mahti-resnet50-ddp', '--gpus', '1,4'],
   collective: ['collective', '--cluster', 'dgx-a100', '--op', 'all_reduce', '--gpus', '8'],
   validation: ['validate', '../docs/measured/puhti.csv'],
+  plan: ['plan', '--model', 'llama3_8b', '--cluster', 'hgx-h100-400g', '--gpus', '16'],
+  plans: ['plan', '--model', 'llama3_8b', '--cluster', 'hgx-h100-400g', '--gpus', '8,16'],
   strategies: ['compare', '--models', 'resnet50,mnist_net', '--clusters', 'puhti,mahti', '--gpus', '4'],
 };
 

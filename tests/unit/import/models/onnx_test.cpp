@@ -226,8 +226,7 @@ TEST_CASE("a file that was cut says where") {
              ContainsSubstring("breaks off, or is damaged, at byte"));
 }
 
-TEST_CASE("a graph of as many nodes as a network may have layers is read, and a larger one is refused",
-          "[long]") {
+TEST_CASE("a graph of as many nodes as a network may have layers is read, and a larger one is refused") {
   const auto chain = [](int nodes) {
     OnnxWriter graph;
     graph.input("x", {1, 4}), graph.weight("w", {4, 4});

@@ -119,4 +119,16 @@ TEST_CASE("drawn points are in every part of a Latin hypercube, and Sobol's are 
   CHECK(unit_points("sobol", 4, 64, 3) != even);
 }
 
+TEST_CASE("another strategy takes options that it lacks to their first value") {
+  Cases space(
+      "[axes]\nstrategy = [\"ddp\", \"horovod\"]\n\"strategy.bucket_cap\" = [\"1 MiB\", \"2 MiB\"]\n"
+      "gpus = [1, 2]");
+  const std::int64_t last_of_ddp = 3;
+  REQUIRE(text_of(space.cases.values(last_of_ddp)[1]) == "2 MiB");
+  const std::int64_t horovod = space.cases.with(last_of_ddp, 0, 1);
+  CHECK(space.cases.is_case(horovod, space.cases.values(horovod)));
+  CHECK(space.cases.place(2, horovod) == 1);
+  CHECK(space.cases.with(horovod, 0, 0) == 1);
+}
+
 }  // namespace sweep_cases_test

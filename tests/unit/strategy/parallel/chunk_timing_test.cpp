@@ -61,6 +61,21 @@ TEST_CASE("compute of a pass is no shorter than its FLOPs at the GPU's peak") {
   CHECK(time.backward.compute / time.forward.compute == Approx(2).margin(0.4));
 }
 
+// nanotron's layer scatters the results of both row layers, and backward the gradients of both column inputs.
+TEST_CASE("launches and what is scattered are counted, layer after layer") {
+  const auto counted = [](int count) {
+    StepOfJob site = layers({.tensor = 8}, LlmFramework::nanotron);
+    site.job.shape.layers = count;
+    return time_of(site);
+  };
+  const ChunkTime two = counted(2), three = counted(3), ten = counted(10);
+  const double bytes = 2.0 * 4096 * 4096;  // tokens x width
+  CHECK(three.scattered_bytes - two.scattered_bytes == Approx(4 * bytes));
+  CHECK(ten.scattered_bytes == Approx(two.scattered_bytes + 8 * 4 * bytes));
+  CHECK(ten.launches == Approx(two.launches + 8 * (three.launches - two.launches)));
+  CHECK(three.launches - two.launches > 50);
+}
+
 TEST_CASE("exchanges of tensor ranks are charged to them, forward ones exposed") {
   const ChunkTime time = time_of(layers({.tensor = 8}));
   CHECK(time.forward.tensor > 0);

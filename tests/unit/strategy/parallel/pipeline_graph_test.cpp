@@ -101,6 +101,35 @@ TEST_CASE("messages between stages take their time, and passes wait for them") {
   CHECK(run.end_s == Approx(17));
 }
 
+// Half a second between stages, and both ends wait for it (Megatron-LM: recv_forward, forward_step,
+// send_forward_recv_backward, backward_step, send_backward_recv_forward, each behind a synchronize). x: an
+// exchange, which both stages leave at once.
+// stage 0  F0 x F1 . . . x B0 B0 F2 . . x B1 B1 F3 . . x B2 B2 . . . x B3 B3
+// stage 1  . . x F0 B0 B0 x F1 B1 B1 . . x F2 B2 B2 . . x F3 B3 B3 x
+TEST_CASE("a message that both stages wait for is waited for once") {
+  MadeUp made(PipelineSchedule::one_f_one_b, 2);
+  made.costs.message_s = 0.5;
+  made.costs.chunks[0].forward_wait_s = made.costs.chunks[1].backward_wait_s = 0.5;
+  const PipelineRun run = made.run(4);
+  check_drawn(run, {{0, 0, 'F', 0, 1.5},
+                    {1, 0, 'F', 1.5, 2.5},
+                    {0, 1, 'F', 1.5, 3},
+                    {1, 0, 'B', 2.5, 5},
+                    {0, 0, 'B', 5, 7},
+                    {1, 1, 'F', 5, 6},
+                    {1, 1, 'B', 6, 8.5},
+                    {0, 2, 'F', 7, 8.5},
+                    {1, 2, 'F', 8.5, 9.5},
+                    {0, 1, 'B', 8.5, 10.5},
+                    {1, 2, 'B', 9.5, 12},
+                    {0, 3, 'F', 10.5, 12},
+                    {1, 3, 'F', 12, 13},
+                    {0, 2, 'B', 12, 14},
+                    {1, 3, 'B', 13, 15.5},
+                    {0, 3, 'B', 15.5, 17.5}});
+  CHECK(run.end_s == Approx(15 + 5 * 0.5));  // five exchanges in a row
+}
+
 TEST_CASE("bubbles of AFAB and 1F1B are those of as many micro-batches as there are stages but one") {
   for (const auto schedule : {PipelineSchedule::afab, PipelineSchedule::one_f_one_b})
     for (const int stages : {1, 2, 4, 8})

@@ -37,8 +37,7 @@ std::vector<ScheduleSize> sizes() {
       for (const auto schedule :
            {PipelineSchedule::afab, PipelineSchedule::one_f_one_b, PipelineSchedule::zb_h1})
         all.push_back({schedule, stages, 1, micro_batches});
-      for (const auto schedule : {PipelineSchedule::zbv, PipelineSchedule::dualpipe})
-        all.push_back({schedule, stages, 2, micro_batches});
+      all.push_back({PipelineSchedule::zbv, stages, 2, micro_batches});
       for (const int chunks : {2, 5})
         if (stages > 1)
           all.push_back({PipelineSchedule::interleaved, stages, chunks, stages * micro_batches});

@@ -1,6 +1,7 @@
 // Bytes of stages, added up by hand.
 #include "sim/strategy/parallel/stage_memory.hpp"
 
+#include "sim/strategy/parallel/chunk_timing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/language_shapes.hpp"
 
@@ -116,6 +117,21 @@ TEST_CASE("the largest part of a stage's memory is named with what makes it smal
   job = llama({.tensor = 8, .data = 64}, 1);
   job.micro_batch = 16, job.global_batch = 16 * 64;
   CHECK_THAT(stage_memory(job)[0].largest_part(job), ContainsSubstring("activations (recompute"));
+}
+
+// A pass each way of 100 launches that scatter 50 MB, of which the host needs a quarter of the time.
+TEST_CASE("with record_streams what is scattered stays reserved as far as the host is ahead") {
+  LargeModelJob job = llama({.tensor = 8}, 4);
+  ChunkTime passes;
+  passes.forward.total = 1, passes.backward.total = 3, passes.issue_s = 1;
+  passes.launches = 100, passes.scattered_bytes = 50e6;
+  CHECK(held_bytes(job, passes) == 0);
+  job.record_streams = true;
+  CHECK(held_bytes(job, passes) == Approx(300 * 0.5e6));  // three quarters of 4 x 100 launches
+  job.global_batch = 64;
+  CHECK(held_bytes(job, passes) == Approx(1024 * 0.5e6));  // the GPU's queue
+  passes.issue_s = 4.2;
+  CHECK(held_bytes(job, passes) == 0);  // the host sets the pace
 }
 
 TEST_CASE("what is allocated and what lies outside are all of a stage") {

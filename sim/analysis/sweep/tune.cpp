@@ -1,0 +1,312 @@
+// Whatever a case's communication costs, its GPU computes and its loader loads: that limit needs no
+// simulation and is kept for all cases that differ in nothing it depends on.
+#include "sim/analysis/sweep/tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "sim/base/named_rows.hpp"
+#include "sim/base/random.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+/// What counts as better: less is the rounding of sums.
+constexpr double kBetter = 1 - 1e-9;
+/// Values of an axis that are all looked at; of longer ones so many, then those around the best of them.
+constexpr std::size_t kWholeLine = 16, kCoarseLine = 9;
+/// By how much a value must have lost not to be tried again elsewhere, and how near the best one a case must
+/// be for a descent to begin there.
+constexpr double kHopeless = 0.15, kNearlyAsGood = 0.03;
+/// Cases among which the first start is chosen, draws after which nothing is left to start from, and cases by
+/// which a share is estimated.
+constexpr std::int64_t kFirstStarts = 2000, kDraws = 5000, kCounted = 200'000, kSampled = 20'000;
+
+/// An option of a strategy, which changes none of its kernels but how often they run.
+bool is_beside_limits(const std::string& key) {
+  return key.starts_with("strategy.") && key != "strategy.name" && key != "strategy.accumulation";
+}
+
+class Tuner {
+ public:
+  Tuner(CasePredictor& predictor, SweepCases& cases, const TuneQuestion& question,
+        const std::function<void(std::int64_t)>& show)
+      : predictor_(predictor),
+        cases_(cases),
+        question_(question),
+        show_(show),
+        figure_(*find_row(case_figures(), question.goal.name)),
+        random_(static_cast<std::uint64_t>(question.seed)) {
+    result_.goal = question.goal;
+    for (const StudyAxis* column : cases.columns()) result_.columns.push_back(column->name);
+    for (const Value& value : cases.columns().back()->values)
+      gpus_.push_back(static_cast<int>(std::get<std::int64_t>(value.data)));
+  }
+
+  TuneResult run() {
+    losses_.resize(cases_.columns().size());
+    for (std::size_t c = 0; c < losses_.size(); ++c) losses_[c].resize(cases_.columns()[c]->values.size(), 0);
+    if (const auto start = first_start()) descend(*start, true);
+    if (const auto start = next_start()) descend(*start, false);
+    while (result_.fruitless < question_.searches) {
+      const auto start = next_start();
+      if (!start) break;
+      const double before = best_;
+      walk(*start);
+      result_.fruitless = best_ < before ? 0 : result_.fruitless + 1;
+    }
+    look_around_best();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  /// Smaller is better.
+  double worth(const CaseResult& result) const {
+    const Value value = figure_.of(result);
+    const auto* number = std::get_if<double>(&value.data);
+    if (number == nullptr || !result.why_not.empty()) return kNone;
+    return question_.goal.is_largest ? -*number : *number;
+  }
+  double figure_of(double worth) const { return question_.goal.is_largest ? -worth : worth; }
+
+  bool is_known(std::int64_t number) const { return known_.count(number) > 0; }
+
+  /// Predicted once.
+  double value(std::int64_t number) {
+    if (const auto found = known_.find(number); found != known_.end()) return found->second;
+    if (static_cast<std::int64_t>(result_.tried.size()) >= question_.most_predictions) {
+      result_.ran_out = true;
+      return kNone;
+    }
+    TriedCase tried{number, cases_.values(number), {}};
+    tried.result = predictor_.predict(cases_.settings(tried.values), {gpus_of(number)}).front();
+    const double own = worth(tried.result);
+    tried.is_right = own < kNone && tried.result.point.fits();
+    tried.figure = tried.is_right ? figure_of(own) : 0;
+    const double right = tried.is_right ? own : kNone;
+    known_.emplace(number, right);
+    if (right < best_) best_ = right, result_.best = result_.tried.size();
+    result_.tried.push_back(std::move(tried));
+    if (show_) show_(static_cast<std::int64_t>(result_.tried.size()));
+    return right;
+  }
+
+  int gpus_of(std::int64_t number) const { return gpus_[cases_.place(cases_.columns().size() - 1, number)]; }
+
+  /// What the case cannot be better than, or why it does not run.
+  const CaseResult& limit_of(std::int64_t number) {
+    const std::int64_t alike = with_equal_limits(number);
+    auto found = limits_.find(alike);
+    if (found == limits_.end())
+      found =
+          limits_.emplace(alike, predictor_.best_conceivable(cases_.settings(cases_.values(alike)), gpus_))
+              .first;
+    return found->second[cases_.place(cases_.columns().size() - 1, number)];
+  }
+  /// -kNone: nothing is known.
+  double limit(std::int64_t number) {
+    const CaseResult& conceivable = limit_of(number);
+    if (!conceivable.why_not.empty()) return kNone;
+    const double own = worth(conceivable);
+    return own < kNone ? own : -kNone;
+  }
+
+  /// The first of those cases whose limits are the same on the same number of GPUs.
+  std::int64_t with_equal_limits(std::int64_t number) const {
+    const auto& columns = cases_.columns();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (c + 1 == columns.size() || is_beside_limits(columns[c]->key)) number = cases_.with(number, c, 0);
+    return number;
+  }
+
+  bool is_case(std::int64_t number) { return cases_.is_case(number, cases_.values(number)); }
+  bool may_be_better(std::int64_t number) { return limit(number) < best_ * better(); }
+  /// Worths may be negative.
+  double better() const { return best_ > 0 ? kBetter : 1 / kBetter; }
+
+  /// The value where nothing better can be: kNone.
+  double promised(std::int64_t number) {
+    if (!is_case(number)) return kNone;
+    return is_known(number) || may_be_better(number) ? value(number) : kNone;
+  }
+
+  /// Every axis in turn, until none has a better value. `all`: the first time values that lost much elsewhere
+  /// are tried, too.
+  void descend(std::int64_t at, bool all) {
+    double here = value(at);
+    for (bool moves = true; moves && !result_.ran_out; all = false) {
+      moves = false;
+      for (std::size_t c = 0; c < losses_.size(); ++c) {
+        const auto [there, worth_there] = best_on_line(at, here, c, all);
+        if (there == at) continue;
+        at = there, here = worth_there, moves = true;
+      }
+    }
+  }
+
+  /// From a start to the best case, one axis after the other in an order that is drawn; what is nearly as
+  /// good on the way is where a descent begins.
+  void walk(std::int64_t at) {
+    std::vector<std::size_t> order(losses_.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw(i)]);
+    const std::int64_t goal = best_ < kNone ? result_.tried[result_.best].number : at;
+    double here = promised(at);
+    for (const std::size_t c : order) {
+      if (loss_of(here) < kNearlyAsGood && distance(at, goal) > 1) return descend(at, false);
+      at = cases_.with(at, c, cases_.place(c, goal));
+      here = promised(at);
+    }
+  }
+
+  /// Beside the best one known: 0.1 is a tenth worse.
+  double loss_of(double worth) const { return worth < kNone ? (worth - best_) / std::abs(best_) : kNone; }
+
+  /// On how many axes two cases differ.
+  int distance(std::int64_t a, std::int64_t b) const {
+    int out = 0;
+    for (std::size_t c = 0; c < losses_.size(); ++c) out += cases_.place(c, a) != cases_.place(c, b) ? 1 : 0;
+    return out;
+  }
+
+  std::size_t draw(std::size_t below) {
+    return static_cast<std::size_t>(random_.uniform(1, draws_++) * static_cast<double>(below));
+  }
+
+  /// The whole line of every axis; a better case begins it anew.
+  void look_around_best() {
+    while (!result_.ran_out && best_ < kNone) {
+      const double before = best_;
+      descend(result_.tried[result_.best].number, true);
+      if (best_ == before) return;
+    }
+  }
+
+  /// Remembers what each value loses beside the best one of the line.
+  std::pair<std::int64_t, double> best_on_line(std::int64_t at, double here, std::size_t column, bool all) {
+    const std::size_t size = cases_.columns()[column]->values.size();
+    std::size_t stride = size <= kWholeLine ? 1 : (size + kCoarseLine - 2) / (kCoarseLine - 1);
+    std::pair<std::int64_t, double> best{at, here};
+    std::map<std::size_t, double> looked;
+    const auto look = [&](std::size_t place) {
+      if (!all && losses_[column][place] > kHopeless) return;
+      const std::int64_t there = cases_.with(at, column, place);
+      const double worth_there = promised(there);
+      if (worth_there < best.second) best = {there, worth_there};
+      if (worth_there < kNone) looked[place] = worth_there;
+    };
+    for (std::size_t place = 0; place < size; place += stride) look(place);
+    while (stride > 1) {
+      stride = (stride + 1) / 2;
+      const std::size_t middle = cases_.place(column, best.first);
+      if (middle >= stride) look(middle - stride);
+      if (middle + stride < size) look(middle + stride);
+    }
+    for (const auto& [place, worth] : looked)
+      losses_[column][place] = (worth - best.second) / std::abs(best.second);
+    return best;
+  }
+
+  /// Of cases spread over the space the one with the best limit.
+  std::optional<std::int64_t> first_start() {
+    std::optional<std::int64_t> best;
+    double least = kNone;
+    const std::int64_t every = std::max<std::int64_t>(1, cases_.numbers() / kFirstStarts);
+    for (std::int64_t number = 0; number < cases_.numbers(); number += every) {
+      if (!is_case(number)) continue;
+      const double own = limit(number);
+      if (own < least || (!best && own < kNone)) best = number, least = own;
+    }
+    return best ? best : next_start();
+  }
+
+  /// A case of which nothing is known.
+  std::optional<std::int64_t> next_start() {
+    for (std::int64_t draw = 0; draw < kDraws; ++draw) {
+      const double place = random_.uniform(0, draws_++);
+      const auto number = static_cast<std::int64_t>(place * static_cast<double>(cases_.numbers()));
+      if (!is_known(number) && is_case(number) && may_be_better(number)) return number;
+    }
+    return std::nullopt;
+  }
+
+  void finish() {
+    if (best_ == kNone) result_.best = result_.tried.size();
+    result_.cases = cases_.count({});
+    add_share();
+    if (result_.found()) add_axes();
+  }
+
+  void add_share() {
+    const std::int64_t every = cases_.numbers() <= kCounted ? 1 : cases_.numbers() / kSampled;
+    std::int64_t all = 0, known = 0;
+    for (std::int64_t number = 0; number < cases_.numbers(); number += every) {
+      if (!is_case(number)) continue;
+      ++all;
+      known += is_known(number) || !may_be_better(number) ? 1 : 0;
+    }
+    result_.share_known = all == 0 ? 1 : static_cast<double>(known) / static_cast<double>(all);
+    result_.is_share_exact = every == 1;
+  }
+
+  void add_axes() {
+    const TriedCase& best = result_.tried[result_.best];
+    for (std::size_t c = 0; c < cases_.columns().size(); ++c) {
+      const StudyAxis& column = *cases_.columns()[c];
+      if (column.values.size() < 2 || std::holds_alternative<std::monostate>(best.values[c].data)) continue;
+      TunedAxis axis{column.name, best.values[c], {}};
+      for (std::size_t place = 0; place < column.values.size(); ++place) {
+        const std::int64_t there = cases_.with(best.number, c, place);
+        if (there != best.number && is_case(there))
+          axis.others.push_back(neighbour(there, column.values[place]));
+      }
+      result_.axes.push_back(std::move(axis));
+    }
+  }
+
+  NeighbourCase neighbour(std::int64_t number, const Value& value) {
+    NeighbourCase out{value, Knowledge::not_looked_at, 0, ""};
+    if (is_known(number)) {
+      const auto tried = std::ranges::find(result_.tried, number, &TriedCase::number);
+      out.known = tried->is_right ? Knowledge::predicted : Knowledge::cannot_run;
+      out.figure = tried->figure;
+      out.why_not = tried->is_right || !tried->result.why_not.empty() ? tried->result.why_not
+                                                                      : "does not fit into memory";
+    } else if (const CaseResult& conceivable = limit_of(number); !conceivable.why_not.empty()) {
+      out.known = Knowledge::cannot_run, out.why_not = conceivable.why_not;
+    } else if (!may_be_better(number)) {
+      out.known = Knowledge::cannot_be_better, out.figure = figure_of(worth(conceivable));
+    }
+    return out;
+  }
+
+  CasePredictor& predictor_;
+  SweepCases& cases_;
+  const TuneQuestion& question_;
+  const std::function<void(std::int64_t)>& show_;
+  const CaseFigure& figure_;
+  CounterRandom random_;
+  std::uint64_t draws_ = 0;
+  std::vector<int> gpus_;
+  std::map<std::int64_t, double> known_;                    ///< worths of predicted cases
+  std::map<std::int64_t, std::vector<CaseResult>> limits_;  ///< by number of GPUs
+  std::vector<std::vector<double>> losses_;                 ///< by column and value: 0.1 is a tenth worse
+  double best_ = kNone;
+  TuneResult result_;
+};
+
+}  // namespace
+
+TuneResult tune(CasePredictor& predictor, SweepCases& cases, const TuneQuestion& question,
+                const std::function<void(std::int64_t)>& show) {
+  return Tuner(predictor, cases, question, show).run();
+}
+
+}  // namespace foretrain

@@ -1,0 +1,205 @@
+// The answer, how much of the space it is the best of, then one line per setting.
+#include "sim/report/sweep/tune_reports.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/json_value.hpp"
+#include "sim/report/prediction/csv.hpp"
+#include "sim/report/sweep/aligned_columns.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// A difference below this is none that anybody could measure.
+constexpr double kTie = 0.001;
+constexpr std::size_t kLongestReason = 60;
+
+/// How a goal's figure is said.
+std::string figure_text(std::string_view goal, double figure) {
+  if (goal.ends_with("_s") && goal != "samples_per_s") return to_string(seconds(figure));
+  if (goal == "samples_per_s") return fmt::format("{:.0f} samples/s", figure);
+  if (goal == "gpu_hours") return fmt::format("{:.4g} GPU-hours", figure);
+  return fmt::format("{:.4g}{}", figure, goal == "energy_kwh" ? " kWh" : "");
+}
+
+std::string_view words_of(std::string_view goal) {
+  if (goal == "total_s") return "shortest run";
+  if (goal == "epoch_s") return "shortest epoch";
+  if (goal == "step_s") return "shortest step";
+  if (goal == "samples_per_s") return "most samples a second";
+  if (goal == "gpu_hours") return "fewest GPU-hours";
+  return goal == "energy_kwh" ? "least energy" : "least cost";
+}
+
+std::string settings_text(const TuneResult& search, const TriedCase& best) {
+  std::string out;
+  for (const TunedAxis& axis : search.axes)
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", axis.name, text_of(axis.best));
+  return out.empty() ? counted(best.result.point.gpus, "GPU") : out;
+}
+
+/// By how much worse, in percent.
+double worse_percent(const TuneGoal& goal, double figure, double best) {
+  return 100 * (goal.is_largest ? best / figure - 1 : figure / best - 1);
+}
+
+std::string neighbour_text(const TuneGoal& goal, const NeighbourCase& other, double best) {
+  const std::string value = printable(shortened(text_of(other.value), kLongestReason));
+  const double worse = worse_percent(goal, other.figure, best);
+  switch (other.known) {
+    case Knowledge::predicted:
+      return worse < 100 * kTie ? fmt::format("{} as good", value)
+                                : fmt::format("{} +{:.1f} %", value, worse);
+    case Knowledge::cannot_be_better:
+      return fmt::format("{} +{:.1f} % or more", value, std::max(0.0, worse));
+    case Knowledge::cannot_run:
+      return fmt::format("{} cannot: {}", value, printable(shortened(other.why_not, kLongestReason)));
+    case Knowledge::not_looked_at:
+      break;
+  }
+  return fmt::format("{} not looked at", value);
+}
+
+std::string axes_table(const TuneResult& search) {
+  std::vector<Cells> rows{{"setting", "best", "others, all else as in the best"}};
+  for (const TunedAxis& axis : search.axes) {
+    std::string others;
+    for (const NeighbourCase& other : axis.others)
+      others +=
+          (others.empty() ? "" : "; ") + neighbour_text(search.goal, other, search.tried[search.best].figure);
+    rows.push_back({printable(axis.name), printable(shortened(text_of(axis.best), kLongestReason)), others});
+  }
+  return aligned_columns(rows, {true, true, true});
+}
+
+std::string beside_own(const TuneAnswer& answer) {
+  const TuneResult& search = answer.search;
+  const std::string as_it_stands =
+      fmt::format("{} as it stands, on {}", answer.scenario, counted(answer.own_gpus, "GPU"));
+  if (!answer.own_figure)
+    return fmt::format("{}: {}.\n", as_it_stands,
+                       answer.own.why_not.empty() ? "it does not fit into memory" : answer.own.why_not);
+  const double own = *answer.own_figure, best = search.tried[search.best].figure;
+  const double gain = search.goal.is_largest ? best / own : own / best;
+  const std::string said = std::abs(gain - 1) < kTie ? "as good"
+                           : gain > 1
+                               ? fmt::format("{:.2f} times as good", gain)
+                               : fmt::format("better than all of them by {:.1f} %", 100 * (1 / gain - 1));
+  return gain < 1 - kTie
+             ? fmt::format("{}: {}, {}.\n", as_it_stands, figure_text(search.goal.name, own), said)
+             : fmt::format("{}: {}; the best is {}.\n", as_it_stands, figure_text(search.goal.name, own),
+                           said);
+}
+
+std::string how_sure(const TuneResult& search) {
+  const auto cases = static_cast<double>(search.cases.cases);
+  std::string out = fmt::format(
+      "{} of {}{} predicted ({:.2g} %). {}{:.3g} % of all are known to be no better: predicted, or what "
+      "their "
+      "kernels and their loader alone take is longer.\n",
+      search.tried.size(), search.cases.is_exact ? "" : "about ", counted(search.cases.cases, "case"),
+      cases > 0 ? 100 * static_cast<double>(search.tried.size()) / cases : 0,
+      search.is_share_exact ? "" : "About ", std::floor(1e4 * search.share_known) / 100);
+  if (search.share_known < 1)
+    out += search.ran_out ? "The rest was not looked at: it ended at --most.\n"
+                          : fmt::format("The rest was not looked at: {} led to nothing better.\n",
+                                        counted(search.fruitless, "further start"));
+  return out;
+}
+
+std::string none_found(const TuneResult& search) {
+  const std::string why = search.tried.empty() ? "" : search.tried.front().result.why_not;
+  return fmt::format("None of {} runs and fits into memory{}{}.\n", counted(search.cases.cases, "case"),
+                     why.empty() ? "" : "; the first: ", why);
+}
+
+Json json_of(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
+  if (const auto* number = std::get_if<double>(&value.data)) return *number;
+  return nullptr;
+}
+
+constexpr std::string_view name_of(Knowledge known) {
+  constexpr std::string_view kNames[] = {"predicted", "cannot_be_better", "cannot_run", "not_looked_at"};
+  return kNames[static_cast<std::size_t>(known)];
+}
+
+Json json_of(const TunedAxis& axis) {
+  Json others = Json::array();
+  for (const NeighbourCase& other : axis.others) {
+    Json row{{"value", json_of(other.value)}, {"known", name_of(other.known)}};
+    const bool has_figure = other.known == Knowledge::predicted || other.known == Knowledge::cannot_be_better;
+    row["figure"] = has_figure ? Json(other.figure) : Json(nullptr);
+    if (!other.why_not.empty()) row["why_not"] = other.why_not;
+    others.push_back(std::move(row));
+  }
+  return {{"name", axis.name}, {"best", json_of(axis.best)}, {"others", std::move(others)}};
+}
+
+Json json_of(const TuneResult& search, const TriedCase& tried) {
+  Json settings = Json::object(), figures = Json::object();
+  for (std::size_t c = 0; c < search.columns.size(); ++c)
+    settings[search.columns[c]] = json_of(tried.values[c]);
+  for (const CaseFigure& figure : case_figures())
+    figures[std::string(figure.name)] = json_of(figure.of(tried.result));
+  return {{"settings", std::move(settings)}, {"figures", std::move(figures)}};
+}
+
+}  // namespace
+
+std::string write_tuning(const TuneAnswer& answer) {
+  const TuneResult& search = answer.search;
+  if (!search.found()) return none_found(search);
+  const TriedCase& best = search.tried[search.best];
+  return fmt::format("The {}: {} with {}.\n", words_of(search.goal.name),
+                     figure_text(search.goal.name, best.figure), printable(settings_text(search, best))) +
+         beside_own(answer) + how_sure(search) + "\n" + axes_table(search);
+}
+
+std::string write_tuning_csv(const TuneAnswer& answer) {
+  std::string out;
+  for (const std::string& column : answer.search.columns) out += csv_field(column) + ",";
+  for (const CaseFigure& figure : case_figures()) out += std::string(figure.name) + ",";
+  out += "message\n";
+  for (const TriedCase& tried : answer.search.tried) {
+    for (const Value& value : tried.values)
+      out += (std::holds_alternative<std::monostate>(value.data) ? "" : csv_field(text_of(value))) + ",";
+    for (const CaseFigure& figure : case_figures()) {
+      const Value value = tried.result.why_not.empty() ? figure.of(tried.result) : Value{};
+      out += (std::holds_alternative<std::monostate>(value.data) ? "" : text_of(value)) + ",";
+    }
+    out += csv_field(tried.result.why_not) + "\n";
+  }
+  return out;
+}
+
+std::string write_tuning_json(const TuneAnswer& answer) {
+  const TuneResult& search = answer.search;
+  Json axes = Json::array();
+  for (const TunedAxis& axis : search.axes) axes.push_back(json_of(axis));
+  return json_text({{"schema", "foretrain.tuning/1"},
+                    {"scenario", answer.scenario},
+                    {"goal", search.goal.name},
+                    {"best", search.found() ? json_of(search, search.tried[search.best]) : Json(nullptr)},
+                    {"as_it_stands",
+                     {{"gpus", answer.own_gpus},
+                      {"figure", answer.own_figure ? Json(*answer.own_figure) : Json(nullptr)}}},
+                    {"cases", search.cases.cases},
+                    {"cases_are_exact", search.cases.is_exact},
+                    {"predicted", search.tried.size()},
+                    {"share_known", search.share_known},
+                    {"share_is_exact", search.is_share_exact},
+                    {"fruitless", search.fruitless},
+                    {"ran_out", search.ran_out},
+                    {"axes", std::move(axes)}});
+}
+
+}  // namespace foretrain
