@@ -29,7 +29,7 @@ COMMANDS = [
     "predict --model llama3_8b --cluster mahti --gpus 8,16 --recommend --set parallel.tensor=4 --set parallel.global_batch=64 "
     "--set data.samples=100000",
     "tune workshop-mnist-ddp --over strategy,workers --gpus 2 --searches 2",
-    "tune workshop-mnist-ddp --over workers --set data.samples=0 --gpus 1000000",
+    "tune workshop-mnist-ddp --over workers --gpus 1000000",
     "predict workshop-mnist-study",
     "predict --model resnet50 --cluster mahti --set study.strategy=['ddp','data_parallel'] --gpus 4,8",
     "compare mahti-resnet50-ddp",

@@ -238,10 +238,16 @@ class Tuner {
   }
 
   void finish() {
-    if (best_ == kNone) result_.best = result_.tried.size();
+    if (best_ == kNone) result_.best = result_.tried.size(), result_.why_none = why_none();
     result_.cases = cases_.count({});
     add_share();
     if (result_.found()) add_axes();
+  }
+
+  std::string why_none() {
+    for (std::int64_t number = 0; number < cases_.numbers(); ++number)
+      if (is_case(number)) return neighbour(number, {}).why_not;
+    return "no case is left by the conditions";
   }
 
   void add_share() {

@@ -67,6 +67,7 @@ struct TuneResult {
   bool is_share_exact = true;
   int fruitless = 0;     ///< starts in the end that led to nothing better
   bool ran_out = false;  ///< of predictions
+  std::string why_none;  ///< where nothing was found: the first case's reason
 
   bool found() const { return best < tried.size(); }
 };

@@ -64,8 +64,8 @@ class ParallelTrace {
 void ParallelTrace::choose_stages() {
   const std::size_t each =
       (record_.spans.size() + 2 * record_.messages.size()) / static_cast<std::size_t>(stages_) + 1;
-  const auto shown = static_cast<int>(
-      std::clamp<std::size_t>(kMostTracedSpans / each, 2, static_cast<std::size_t>(stages_)));
+  const auto enough = static_cast<int>(std::max<std::size_t>(2, kMostTracedSpans / each));
+  const int shown = std::min(enough, stages_);
   first_ = (shown + 1) / 2, last_ = shown - first_;
   if (shown < stages_)
     notes_.push_back(

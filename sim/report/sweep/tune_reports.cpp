@@ -114,9 +114,8 @@ std::string how_sure(const TuneResult& search) {
 }
 
 std::string none_found(const TuneResult& search) {
-  const std::string why = search.tried.empty() ? "" : search.tried.front().result.why_not;
-  return fmt::format("None of {} runs and fits into memory{}{}.\n", counted(search.cases.cases, "case"),
-                     why.empty() ? "" : "; the first: ", why);
+  return fmt::format("None of {} runs and fits into memory; the first: {}.\n",
+                     counted(search.cases.cases, "case"), search.why_none);
 }
 
 Json json_of(const Value& value) {

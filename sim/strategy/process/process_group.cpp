@@ -60,9 +60,10 @@ const Task& ProcessGroup::gloo_task(CollectiveOp op, Bytes size) {
   Task& task = known->second;
   if (!is_new) return task;
   const TransportTraffic traffic = job_->traffic(op, size);
-  process_.decisions().add(fmt::format("{} {}", name_of(op), to_string(size)),
-                           fmt::format("{} over gloo", name_of(*traffic.plan.choice.family)),
-                           traffic.plan.choice.why);
+  // Alone a process has nobody to exchange with, and no algorithm.
+  if (const auto family = traffic.plan.choice.family)
+    process_.decisions().add(fmt::format("{} {}", name_of(op), to_string(size)),
+                             fmt::format("{} over gloo", name_of(*family)), traffic.plan.choice.why);
   task.kind = TaskKind::collective;
   task.account = static_cast<std::uint8_t>(Account::exposed_communication);
   task.pool = workers_;

@@ -46,7 +46,7 @@ TEST_CASE("a job script among the files puts the prediction beside it") {
   CHECK_THAT(json.output, ContainsSubstring("\"exposed_communication_s\""));
 }
 
-TEST_CASE("--add keeps what the job measured once, however often, and the next prediction knows it") {
+TEST_CASE("explain --add keeps what the job measured once, however often, and the next prediction knows it") {
   const TemporaryFolder folder;
   std::string hour = kSacct;
   hour.replace(hour.find("03:20:00"), 8, "01:00:00");

@@ -95,6 +95,7 @@ TEST_CASE("where no case runs nothing is best") {
       "\"strategy.accumulation\" = [0]\n");
   const TuneResult found = space.search();
   CHECK_FALSE(found.found());
+  CHECK_FALSE(found.why_none.empty());
 }
 
 TEST_CASE("a space of one value is that case") {
