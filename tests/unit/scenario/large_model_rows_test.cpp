@@ -7,6 +7,7 @@
 
 #include "sim/scenario/csv/measurements.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/unit/scenario/read_rows.hpp"
 
 namespace large_model_rows_test {
 
@@ -22,18 +23,6 @@ const std::string kRow =
     "nanotron,"
     "3.26456,40150,387.884,39.2,50.2,q=A; grad_acc=16\n";
 
-struct ReadFile {
-  MeasurementFile file;
-  std::string errors;
-};
-
-ReadFile read(const std::string& text) {
-  const SourceText source{"m.csv", text};
-  Diagnostics diagnostics(source);
-  MeasurementFile file = read_measurements(source, diagnostics);
-  return {file, format(diagnostics.found())};
-}
-
 /// The row with another text in place of one of its.
 std::string with(const std::string& from, const std::string& to) {
   std::string row = kRow;
@@ -43,7 +32,7 @@ std::string with(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("a row of a large model gives every field") {
-  const auto [file, errors] = read(header() + kRow);
+  const auto [file, errors] = test::read_rows(header() + kRow);
   REQUIRE(errors.empty());
   REQUIRE(file.kind == MeasurementFile::Kind::large_models);
   REQUIRE(file.large_models.size() == 1);
@@ -76,7 +65,8 @@ TEST_CASE("a row of a large model gives every field") {
 }
 
 TEST_CASE("what a source does not tell is empty") {
-  const auto [file, errors] = read(header() + "h,GPT,,,,,,,,,,,,,,,,,,,,V100,2,8,megatron,,,,,,\n");
+  const auto [file, errors] =
+      test::read_rows(header() + "h,GPT,,,,,,,,,,,,,,,,,,,,V100,2,8,megatron,,,,,,\n");
   REQUIRE(errors.empty());
   REQUIRE(file.large_models.size() == 1);
   const LargeModelMeasurement& m = file.large_models[0];
@@ -91,13 +81,14 @@ TEST_CASE("what a source does not tell is empty") {
 TEST_CASE("whether a row fits is read where its column is there") {
   const std::string columns = fmt::format("{},fits\n", fmt::join(large_model_columns(), ","));
   const std::string row = kRow.substr(0, kRow.size() - 1);
-  const auto [file, errors] = read(columns + row + ",1\n" + row + ",0\n" + row + ",\n");
+  const auto [file, errors] = test::read_rows(columns + row + ",1\n" + row + ",0\n" + row + ",\n");
   REQUIRE(errors.empty());
   REQUIRE(file.large_models.size() == 3);
   CHECK(file.large_models[0].fits == true);
   CHECK(file.large_models[1].fits == false);
   CHECK_FALSE(file.large_models[2].fits);
-  CHECK_THAT(read(columns + row + ",yes\n").errors, ContainsSubstring("\"yes\" is neither 0 nor 1"));
+  CHECK_THAT(test::read_rows(columns + row + ",yes\n").errors,
+             ContainsSubstring("\"yes\" is neither 0 nor 1"));
 }
 
 TEST_CASE("notes are asked for by their key, whole words of it") {
@@ -113,7 +104,7 @@ TEST_CASE("notes are asked for by their key, whole words of it") {
 }
 
 TEST_CASE("wrong fields of a row of a large model are reported with the caret under them") {
-  CHECK(read(header() + "h,,1.5,,,,,,,,,,0,,,,,,,,,H,9,8,n,-1,,,,,\n").errors ==
+  CHECK(test::read_rows(header() + "h,,1.5,,,,,,,,,,0,,,,,,,,,H,9,8,n,-1,,,,,\n").errors ==
         "m.csv:2:3: error: model is empty\n"
         "  2 | h,,1.5,,,,,,,,,,0,,,,,,,,,H,9,8,n,-1,,,,,\n"
         "    |   ^\n"
@@ -134,28 +125,30 @@ TEST_CASE("wrong fields of a row of a large model are reported with the caret un
 }
 
 TEST_CASE("each number of a row has its limits") {
-  CHECK_THAT(read(header() + with("16,2048", "1000000001,2048")).errors,
+  CHECK_THAT(test::read_rows(header() + with("16,2048", "1000000001,2048")).errors,
              ContainsSubstring("layers must be an integer"));
-  CHECK_THAT(read(header() + with("H100,1,8", "H100,1,0")).errors,
+  CHECK_THAT(test::read_rows(header() + with("H100,1,8", "H100,1,0")).errors,
              ContainsSubstring("gpus must be an integer"));
-  CHECK_THAT(read(header() + with("H100,1,8", "H100,,8")).errors,
+  CHECK_THAT(test::read_rows(header() + with("H100,1,8", "H100,,8")).errors,
              ContainsSubstring("nodes must be an integer"));
-  CHECK_THAT(read(header() + with("3.26456", "nan")).errors,
+  CHECK_THAT(test::read_rows(header() + with("3.26456", "nan")).errors,
              ContainsSubstring("step_time_s must be a number"));
-  CHECK_THAT(read(header() + with("50.2", "1e9")).errors, ContainsSubstring("memory_gb must be a number"));
-  CHECK_THAT(read(header() + with("nanotron", "")).errors, ContainsSubstring("framework is empty"));
+  CHECK_THAT(test::read_rows(header() + with("50.2", "1e9")).errors,
+             ContainsSubstring("memory_gb must be a number"));
+  CHECK_THAT(test::read_rows(header() + with("nanotron", "")).errors,
+             ContainsSubstring("framework is empty"));
 }
 
 TEST_CASE("columns that are missing or unknown are told of") {
   const std::string most = "source,model,tp,step_time_s,colour\n";
-  const std::string errors = read(most + "h,m,1,1,red\n").errors;
+  const std::string errors = test::read_rows(most + "h,m,1,1,red\n").errors;
   CHECK_THAT(errors, ContainsSubstring("m.csv:1:"));
   CHECK_THAT(errors, ContainsSubstring("colour"));
   CHECK_THAT(errors, ContainsSubstring("layers"));
 }
 
 TEST_CASE("a row with too few fields is a mistake of its own") {
-  const auto [file, errors] = read(header() + "h,Llama-1B,1342177280\n" + kRow);
+  const auto [file, errors] = test::read_rows(header() + "h,Llama-1B,1342177280\n" + kRow);
   CHECK_THAT(errors, ContainsSubstring("m.csv:2:"));
   CHECK(file.large_models.size() == 1);
 }

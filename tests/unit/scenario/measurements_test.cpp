@@ -5,6 +5,7 @@
 #include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
+#include "tests/unit/scenario/read_rows.hpp"
 
 namespace measurements_test {
 
@@ -15,18 +16,6 @@ namespace {
 const std::string kScaling =
     "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n";
 const std::string kCollective = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n";
-
-struct ReadFile {
-  MeasurementFile file;
-  std::string errors;
-};
-
-ReadFile read(const std::string& text) {
-  const SourceText source{"m.csv", text};
-  Diagnostics diagnostics(source);
-  MeasurementFile file = read_measurements(source, diagnostics);
-  return {file, format(diagnostics.found())};
-}
 
 /// Rows of a file of docs/measured.
 int rows_of(const std::string& name) {
@@ -41,7 +30,7 @@ int rows_of(const std::string& name) {
 }  // namespace
 
 TEST_CASE("a row of a training run gives every field") {
-  const auto [file, errors] = read(
+  const auto [file, errors] = test::read_rows(
       kScaling +
       "a,resnet50,puhti,ddp,fp32,32,8,2,samples_per_s,2420.71,nccl.version=2.18;data.workers=4,results.md\n");
   REQUIRE(errors.empty());
@@ -64,7 +53,7 @@ TEST_CASE("a row of a training run gives every field") {
 }
 
 TEST_CASE("a row of a collective gives every field") {
-  const auto [file, errors] = read(kCollective + "p,polaris,all_gather,512,128,8192,4051.7,,x\n");
+  const auto [file, errors] = test::read_rows(kCollective + "p,polaris,all_gather,512,128,8192,4051.7,,x\n");
   REQUIRE(errors.empty());
   REQUIRE(file.kind == MeasurementFile::Kind::collective);
   REQUIRE(file.collective.size() == 1);
@@ -82,8 +71,8 @@ TEST_CASE("a row of a collective gives every field") {
 }
 
 TEST_CASE("columns may stand in any order") {
-  const auto [file, errors] =
-      read("time_us,bytes,nodes,gpus,op,cluster,series,source,settings\n5.5,64,1,2,reduce,c,s,src,a=b\n");
+  const auto [file, errors] = test::read_rows(
+      "time_us,bytes,nodes,gpus,op,cluster,series,source,settings\n5.5,64,1,2,reduce,c,s,src,a=b\n");
   REQUIRE(errors.empty());
   REQUIRE(file.collective.size() == 1);
   CHECK(file.collective[0].time_us == 5.5);
@@ -93,8 +82,8 @@ TEST_CASE("columns may stand in any order") {
 
 TEST_CASE("comments, empty lines, CRLF and a byte order mark are passed over, and lines still count") {
   const auto [file, errors] =
-      read("\xEF\xBB\xBF# a title\r\n\r\n" + kCollective.substr(0, kCollective.size() - 1) +
-           "\r\n# more\r\np,c,reduce,2,1,8,1,,x\r\n");
+      test::read_rows("\xEF\xBB\xBF# a title\r\n\r\n" + kCollective.substr(0, kCollective.size() - 1) +
+                      "\r\n# more\r\np,c,reduce,2,1,8,1,,x\r\n");
   REQUIRE(errors.empty());
   REQUIRE(file.collective.size() == 1);
   CHECK(file.collective[0].source == "x");
@@ -102,7 +91,8 @@ TEST_CASE("comments, empty lines, CRLF and a byte order mark are passed over, an
 }
 
 TEST_CASE("a field in quotes may hold commas and doubled quotes") {
-  const auto [file, errors] = read(kCollective + "\"a, b\",c,reduce,2,1,8,1,,\"the \"\"best\"\", he said\"");
+  const auto [file, errors] =
+      test::read_rows(kCollective + "\"a, b\",c,reduce,2,1,8,1,,\"the \"\"best\"\", he said\"");
   REQUIRE(errors.empty());
   REQUIRE(file.collective.size() == 1);
   CHECK(file.collective[0].series == "a, b");
@@ -125,7 +115,7 @@ TEST_CASE("a file that ends in a comma has an empty last field") {
 }
 
 TEST_CASE("every wrong field of a row is reported with the caret under it") {
-  CHECK(read(kScaling + "a,,puhti,ddp,fp32,0,8.5,2,samples_per_sec,-1,no,\n").errors ==
+  CHECK(test::read_rows(kScaling + "a,,puhti,ddp,fp32,0,8.5,2,samples_per_sec,-1,no,\n").errors ==
         "m.csv:2:3: error: model is empty\n"
         "  2 | a,,puhti,ddp,fp32,0,8.5,2,samples_per_sec,-1,no,\n"
         "    |   ^\n"
@@ -150,7 +140,7 @@ TEST_CASE("every wrong field of a row is reported with the caret under it") {
 }
 
 TEST_CASE("an unknown op gets a suggestion") {
-  CHECK(read(kCollective + "p,c,allreduce,2,1,8,1,,x\n").errors ==
+  CHECK(test::read_rows(kCollective + "p,c,allreduce,2,1,8,1,,x\n").errors ==
         "m.csv:2:5: error: unknown op \"allreduce\"\n"
         "  2 | p,c,allreduce,2,1,8,1,,x\n"
         "    |     ^^^^^^^^^\n"
@@ -158,7 +148,7 @@ TEST_CASE("an unknown op gets a suggestion") {
 }
 
 TEST_CASE("more nodes than GPUs cannot be") {
-  CHECK(read(kCollective + "p,c,reduce,2,3,8,1,,x\n").errors ==
+  CHECK(test::read_rows(kCollective + "p,c,reduce,2,3,8,1,,x\n").errors ==
         "m.csv:2:14: error: 3 nodes for 2 GPUs\n"
         "  2 | p,c,reduce,2,3,8,1,,x\n"
         "    |              ^\n"
@@ -167,15 +157,15 @@ TEST_CASE("more nodes than GPUs cannot be") {
 
 TEST_CASE("numbers that are no numbers are wrong") {
   for (const std::string number : {"nan", "inf", "0", "1e999", "1,5", "", "5 us", "0x10"}) {
-    CHECK_FALSE(read(kCollective + "p,c,reduce,2,1,8," + number + ",,x\n").errors.empty());
+    CHECK_FALSE(test::read_rows(kCollective + "p,c,reduce,2,1,8," + number + ",,x\n").errors.empty());
   }
   for (const std::string number : {"-1", "9223372036854775808", "1e3", " 8", "8.0"}) {
-    CHECK_FALSE(read(kCollective + "p,c,reduce,2,1," + number + ",1,,x\n").errors.empty());
+    CHECK_FALSE(test::read_rows(kCollective + "p,c,reduce,2,1," + number + ",1,,x\n").errors.empty());
   }
 }
 
 TEST_CASE("a row with a field too many points at it, one with too few at its last") {
-  CHECK(read(kCollective + "p,c,reduce,2,1,8,1,,x,y\np,c,reduce\n").errors ==
+  CHECK(test::read_rows(kCollective + "p,c,reduce,2,1,8,1,,x,y\np,c,reduce\n").errors ==
         "m.csv:2:23: error: 10 fields, the header has 9\n"
         "  2 | p,c,reduce,2,1,8,1,,x,y\n"
         "    |                       ^\n"
@@ -188,7 +178,7 @@ TEST_CASE("a row with a field too many points at it, one with too few at its las
 }
 
 TEST_CASE("broken quotes are reported at the field") {
-  CHECK(read(kCollective + "\"p,c,reduce\np\"q,\"c\"d,reduce,2,1,8,1,,x\n").errors ==
+  CHECK(test::read_rows(kCollective + "\"p,c,reduce\np\"q,\"c\"d,reduce,2,1,8,1,,x\n").errors ==
         "m.csv:2:1: error: the quote is not closed on this line\n"
         "  2 | \"p,c,reduce\n"
         "    | ^^^^^^^^^^^\n"
@@ -205,7 +195,7 @@ TEST_CASE("broken quotes are reported at the field") {
 }
 
 TEST_CASE("unknown, doubled and missing columns are reported before any row is read") {
-  CHECK(read("series,cluster,op,op,gpu,nodes,bytes,time_us,settings\nnot,looked,at\n").errors ==
+  CHECK(test::read_rows("series,cluster,op,op,gpu,nodes,bytes,time_us,settings\nnot,looked,at\n").errors ==
         "m.csv:1:1: error: the column \"gpus\" is missing\n"
         "  1 | series,cluster,op,op,gpu,nodes,bytes,time_us,settings\n"
         "    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
@@ -223,7 +213,7 @@ TEST_CASE("unknown, doubled and missing columns are reported before any row is r
 }
 
 TEST_CASE("a header of neither kind names both") {
-  CHECK(read("a,b\n1,2\n").errors ==
+  CHECK(test::read_rows("a,b\n1,2\n").errors ==
         "m.csv:1:1: error: the header names no kind of measurement\n"
         "  1 | a,b\n"
         "    | ^^^\n"
@@ -237,16 +227,17 @@ TEST_CASE("a header of neither kind names both") {
 }
 
 TEST_CASE("a file without a header, a binary file and a too large one are refused as a whole") {
-  CHECK_THAT(read("# only a comment\n").errors, ContainsSubstring("m.csv: error: has no header line\n"));
-  CHECK(read(std::string("series\0", 7)).errors == "m.csv: error: is not a text file\n");
-  CHECK(read(std::string(kLargestMeasurements + 1, '#')).errors ==
+  CHECK_THAT(test::read_rows("# only a comment\n").errors,
+             ContainsSubstring("m.csv: error: has no header line\n"));
+  CHECK(test::read_rows(std::string("series\0", 7)).errors == "m.csv: error: is not a text file\n");
+  CHECK(test::read_rows(std::string(kLargestMeasurements + 1, '#')).errors ==
         "m.csv: error: is larger than 16777216 bytes\n");
 }
 
 TEST_CASE("at most 50 mistakes are reported") {
   std::string text = kCollective;
   for (int i = 0; i < 1000; ++i) text += "p,c,reduce,2,1,8,zero,,x\n";
-  CHECK_THAT(read(text).errors, Catch::Matchers::EndsWith("50 errors\n"));
+  CHECK_THAT(test::read_rows(text).errors, Catch::Matchers::EndsWith("50 errors\n"));
 }
 
 TEST_CASE("the measured files of others read without a mistake") {
@@ -262,15 +253,15 @@ TEST_CASE("a measured value that nothing has is refused with its limits") {
       "resnet50,puhti,ddp,fp32,32,1,1,"
       "samples_per_s,";
   for (const char* value : {"1e-300", "1e300"})
-    CHECK_THAT(read(row + value + ",,x\n").errors,
+    CHECK_THAT(test::read_rows(row + value + ",,x\n").errors,
                ContainsSubstring("error: value must be a number from 1e-09 to 1e+15\n"));
-  CHECK(read(row + "1e-9,,x\n").errors.empty());
+  CHECK(test::read_rows(row + "1e-9,,x\n").errors.empty());
   const std::string collective =
       "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,8,";
   for (const char* value : {"1e-7", "1e13"})
-    CHECK_THAT(read(collective + value + ",,x\n").errors,
+    CHECK_THAT(test::read_rows(collective + value + ",,x\n").errors,
                ContainsSubstring("error: time_us must be a number from 1e-06 to 1e+12\n"));
-  CHECK(read(collective + "1e12,,x\n").errors.empty());
+  CHECK(test::read_rows(collective + "1e12,,x\n").errors.empty());
 }
 
 }  // namespace measurements_test

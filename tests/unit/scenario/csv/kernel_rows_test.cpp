@@ -4,6 +4,7 @@
 #include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
+#include "tests/unit/scenario/read_rows.hpp"
 
 namespace kernel_rows_test {
 
@@ -13,26 +14,15 @@ namespace {
 
 const std::string kKernels = "op,shape,precision,gpu,time_us,kernel,source\n";
 
-struct ReadFile {
-  MeasurementFile file;
-  std::string errors;
-};
-
-ReadFile read(const std::string& text) {
-  const SourceText source{"m.csv", text};
-  Diagnostics diagnostics(source);
-  MeasurementFile file = read_measurements(source, diagnostics);
-  return {file, format(diagnostics.found())};
-}
-
 }  // namespace
 
 TEST_CASE("a row of a kernel gives its operator, its GPU and every number of its shape") {
-  const auto [file, errors] = read(kKernels +
-                                   "bmm,B12xM64xN128xK256,fp32,t4,45.2,sgemm,a.csv\n"
-                                   "conv,B=8 Input_Channel=3 Output_Channel=64 Kernel_Szie=7 Input_Size=224 "
-                                   "Stride=2 Padding=3,fp32,t4,9,,\n"
-                                   "softmax,B4096xH1000,fp16,t4,80,,\n");
+  const auto [file, errors] =
+      test::read_rows(kKernels +
+                      "bmm,B12xM64xN128xK256,fp32,t4,45.2,sgemm,a.csv\n"
+                      "conv,B=8 Input_Channel=3 Output_Channel=64 Kernel_Szie=7 Input_Size=224 "
+                      "Stride=2 Padding=3,fp32,t4,9,,\n"
+                      "softmax,B4096xH1000,fp16,t4,80,,\n");
   REQUIRE(errors.empty());
   REQUIRE(file.kind == MeasurementFile::Kind::kernels);
   REQUIRE(file.kernels.size() == 3);
@@ -56,9 +46,10 @@ TEST_CASE("a row of a kernel gives its operator, its GPU and every number of its
 }
 
 TEST_CASE("kernels of large models: products of M x K by K x N, and attention with fewer keys than queries") {
-  const auto [file, errors] = read(kKernels +
-                                   "gemm,M48xN768xK2048,fp8,h100-sxm5-80gb,12.5,,a/gemm\n"
-                                   "attention_fwd_causal,B8xS3072xHq24xHkv8xD128,bf16,b200,3553,,\n");
+  const auto [file, errors] =
+      test::read_rows(kKernels +
+                      "gemm,M48xN768xK2048,fp8,h100-sxm5-80gb,12.5,,a/gemm\n"
+                      "attention_fwd_causal,B8xS3072xHq24xHkv8xD128,bf16,b200,3553,,\n");
   REQUIRE(errors.empty());
   REQUIRE(file.kernels.size() == 2);
   const KernelMeasurement &product = file.kernels[0], &attention = file.kernels[1];
@@ -77,15 +68,16 @@ TEST_CASE("kernels of large models: products of M x K by K x N, and attention wi
 }
 
 TEST_CASE("the start of several GPUs' names is none, nor is a precision that a kernel does not have") {
-  CHECK(read(kKernels + "gemm,M1xN2xK3,bf16,h100,9,,\n").errors.find("unknown gpu \"h100\"") !=
+  CHECK(test::read_rows(kKernels + "gemm,M1xN2xK3,bf16,h100,9,,\n").errors.find("unknown gpu \"h100\"") !=
         std::string::npos);
-  CHECK(read(kKernels + "gemm,M1xN2xK3,fp32,b200,9,,\n").errors.find("m.csv:2:15: error: gemm is measured") ==
-        0);
-  CHECK(read(kKernels + "add,B1xH8,fp8,b200,9,,\n").errors.find("m.csv:2:11: error: no kernel of add") == 0);
+  CHECK(test::read_rows(kKernels + "gemm,M1xN2xK3,fp32,b200,9,,\n")
+            .errors.find("m.csv:2:15: error: gemm is measured") == 0);
+  CHECK(test::read_rows(kKernels + "add,B1xH8,fp8,b200,9,,\n")
+            .errors.find("m.csv:2:11: error: no kernel of add") == 0);
 }
 
 TEST_CASE("kernels need no names of kernels and sources") {
-  const auto [file, errors] = read("gpu,op,time_us,precision,shape\nt4,add,30,fp32,B1xH8\n");
+  const auto [file, errors] = test::read_rows("gpu,op,time_us,precision,shape\nt4,add,30,fp32,B1xH8\n");
   REQUIRE(errors.empty());
   REQUIRE(file.kernels.size() == 1);
   CHECK(file.kernels[0].kernel.empty());
@@ -93,7 +85,7 @@ TEST_CASE("kernels need no names of kernels and sources") {
 }
 
 TEST_CASE("every mistake of a kernel's row is reported with the caret under it") {
-  CHECK(read(kKernels + "bnm,B1xH8,fp31,t5,0,,\n").errors ==
+  CHECK(test::read_rows(kKernels + "bnm,B1xH8,fp31,t5,0,,\n").errors ==
         "m.csv:2:1: error: unknown op \"bnm\"\n"
         "  2 | bnm,B1xH8,fp31,t5,0,,\n"
         "    | ^^^\n"
@@ -128,7 +120,7 @@ TEST_CASE("shapes that are none are reported where they stand") {
         conv + "Kernel_Szie=3 Input_Size=4 Stride=1 Padding=7",
         conv + "Kernel_Szie=3 Input_Size=4 Stride=1 Padding=-1"}) {
     const std::string precision = row.starts_with("attention") ? "fp16" : "fp32";
-    const std::string errors = read(kKernels + row + "," + precision + ",t4,10,,\n").errors;
+    const std::string errors = test::read_rows(kKernels + row + "," + precision + ",t4,10,,\n").errors;
     INFO(row << "\n" << errors);
     CHECK(errors.find("m.csv:2:" + std::to_string(row.find(',') + 2) + ": error") == 0);
   }
