@@ -9,6 +9,7 @@
 #include "sim/analysis/prediction.hpp"
 #include "sim/base/decisions.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/scenario/toml/value.hpp"
 
 namespace foretrain {
 
@@ -36,6 +37,8 @@ Json runs_json(const std::vector<RunsToMake>& candidates);
 Json decisions_json(const Decisions& decisions);
 /// A file of another tool's training settings, key by key (prediction/settings_listing.cpp).
 Json settings_json(const TrainingSettings& settings);
+/// A setting, or a figure of a sweep: a flag, a number, text, null (sweep/sweep_reports.cpp).
+Json json_of_cell(const Value& value);
 /// What is wrong with a job, with the line it stands in.
 Json findings_json(const std::vector<Diagnostic>& findings);
 

@@ -24,9 +24,11 @@ constexpr std::size_t kWholeLine = 16, kCoarseLine = 9;
 /// By how much a value must have lost not to be tried again elsewhere, and how near the best one a case must
 /// be for a descent to begin there.
 constexpr double kHopeless = 0.15, kNearlyAsGood = 0.03;
-/// Cases among which the first start is chosen, draws after which nothing is left to start from, and cases by
-/// which a share is estimated.
-constexpr std::int64_t kFirstStarts = 2000, kDraws = 5000, kCounted = 200'000, kSampled = 20'000;
+/// Cases among which the first start is chosen, and draws after which nothing is left to start from.
+constexpr std::int64_t kFirstStarts = 2000, kDraws = 5000;
+/// Cases that are all counted, with so many different limits (each is a scenario that is read), and those by
+/// which a share is estimated otherwise.
+constexpr std::int64_t kCounted = 200'000, kCountedLimits = 10'000, kSampled = 5000;
 
 /// An option of a strategy, which changes none of its kernels but how often they run.
 bool is_beside_limits(const std::string& key) {
@@ -100,22 +102,24 @@ class Tuner {
 
   int gpus_of(std::int64_t number) const { return gpus_[cases_.place(cases_.columns().size() - 1, number)]; }
 
-  /// What the case cannot be better than, or why it does not run.
-  const CaseResult& limit_of(std::int64_t number) {
+  /// What a case cannot be better than; where nothing is known -kNone, where it does not run kNone.
+  struct Limit {
+    double worth = -kNone;
+    std::string why_not;
+  };
+  const Limit& limit_of(std::int64_t number) {
     const std::int64_t alike = with_equal_limits(number);
     auto found = limits_.find(alike);
-    if (found == limits_.end())
-      found =
-          limits_.emplace(alike, predictor_.best_conceivable(cases_.settings(cases_.values(alike)), gpus_))
-              .first;
+    if (found == limits_.end()) found = limits_.emplace(alike, limits_on_all_gpus(alike)).first;
     return found->second[cases_.place(cases_.columns().size() - 1, number)];
   }
-  /// -kNone: nothing is known.
-  double limit(std::int64_t number) {
-    const CaseResult& conceivable = limit_of(number);
-    if (!conceivable.why_not.empty()) return kNone;
-    const double own = worth(conceivable);
-    return own < kNone ? own : -kNone;
+  std::vector<Limit> limits_on_all_gpus(std::int64_t number) {
+    std::vector<Limit> out;
+    for (const CaseResult& c : predictor_.best_conceivable(cases_.settings(cases_.values(number)), gpus_)) {
+      const double own = worth(c);
+      out.push_back({c.why_not.empty() && own == kNone ? -kNone : own, c.why_not});
+    }
+    return out;
   }
 
   /// The first of those cases whose limits are the same on the same number of GPUs.
@@ -127,7 +131,7 @@ class Tuner {
   }
 
   bool is_case(std::int64_t number) { return cases_.is_case(number, cases_.values(number)); }
-  bool may_be_better(std::int64_t number) { return limit(number) < best_ * better(); }
+  bool may_be_better(std::int64_t number) { return limit_of(number).worth < best_ * better(); }
   /// Worths may be negative.
   double better() const { return best_ > 0 ? kBetter : 1 / kBetter; }
 
@@ -221,7 +225,7 @@ class Tuner {
     const std::int64_t every = std::max<std::int64_t>(1, cases_.numbers() / kFirstStarts);
     for (std::int64_t number = 0; number < cases_.numbers(); number += every) {
       if (!is_case(number)) continue;
-      const double own = limit(number);
+      const double own = limit_of(number).worth;
       if (own < least || (!best && own < kNone)) best = number, least = own;
     }
     return best ? best : next_start();
@@ -245,13 +249,24 @@ class Tuner {
   }
 
   std::string why_none() {
-    for (std::int64_t number = 0; number < cases_.numbers(); ++number)
+    const std::int64_t every = std::max<std::int64_t>(1, cases_.numbers() / kCounted);
+    for (std::int64_t number = 0; number < cases_.numbers(); number += every)
       if (is_case(number)) return neighbour(number, {}).why_not;
-    return "no case is left by the conditions";
+    return "the conditions leave no case";
+  }
+
+  /// At most so many.
+  std::int64_t different_limits() const {
+    std::int64_t out = 1;
+    for (const StudyAxis* column : cases_.columns())
+      if (column->key != "run.gpus" && !is_beside_limits(column->key))
+        out *= static_cast<std::int64_t>(column->values.size());
+    return out;
   }
 
   void add_share() {
-    const std::int64_t every = cases_.numbers() <= kCounted ? 1 : cases_.numbers() / kSampled;
+    const bool counts_all = cases_.numbers() <= kCounted && different_limits() <= kCountedLimits;
+    const std::int64_t every = counts_all ? 1 : std::max<std::int64_t>(1, cases_.numbers() / kSampled);
     std::int64_t all = 0, known = 0;
     for (std::int64_t number = 0; number < cases_.numbers(); number += every) {
       if (!is_case(number)) continue;
@@ -285,10 +300,10 @@ class Tuner {
       out.figure = tried->figure;
       out.why_not = tried->is_right || !tried->result.why_not.empty() ? tried->result.why_not
                                                                       : "does not fit into memory";
-    } else if (const CaseResult& conceivable = limit_of(number); !conceivable.why_not.empty()) {
-      out.known = Knowledge::cannot_run, out.why_not = conceivable.why_not;
+    } else if (const Limit& limit = limit_of(number); !limit.why_not.empty()) {
+      out.known = Knowledge::cannot_run, out.why_not = limit.why_not;
     } else if (!may_be_better(number)) {
-      out.known = Knowledge::cannot_be_better, out.figure = figure_of(worth(conceivable));
+      out.known = Knowledge::cannot_be_better, out.figure = figure_of(limit.worth);
     }
     return out;
   }
@@ -301,9 +316,9 @@ class Tuner {
   CounterRandom random_;
   std::uint64_t draws_ = 0;
   std::vector<int> gpus_;
-  std::map<std::int64_t, double> known_;                    ///< worths of predicted cases
-  std::map<std::int64_t, std::vector<CaseResult>> limits_;  ///< by number of GPUs
-  std::vector<std::vector<double>> losses_;                 ///< by column and value: 0.1 is a tenth worse
+  std::map<std::int64_t, double> known_;               ///< worths of predicted cases
+  std::map<std::int64_t, std::vector<Limit>> limits_;  ///< by number of GPUs
+  std::vector<std::vector<double>> losses_;            ///< by column and value: 0.1 is a tenth worse
   double best_ = kNone;
   TuneResult result_;
 };

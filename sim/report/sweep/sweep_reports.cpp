@@ -24,13 +24,6 @@ std::string cell_of(const Value& value) {
   return printable(shortened(text_of(value), kWidestCell));
 }
 
-Json json_of_cell(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
-  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
-  if (const auto* number = std::get_if<double>(&value.data)) return *number;
-  return nullptr;
-}
-
 std::string share_of(const SweepState& state) {
   if (state.all.cases == 0) return "-";
   return fmt::format("{:.1f} %",
@@ -38,6 +31,14 @@ std::string share_of(const SweepState& state) {
 }
 
 }  // namespace
+
+Json json_of_cell(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
+  if (const auto* number = std::get_if<double>(&value.data)) return *number;
+  return nullptr;
+}
 
 std::string write_states(const std::vector<SweepState>& states) {
   std::vector<Cells> rows{{"file", "sweep", "shard", "done", "of", "", "failed", "cases/s"}};

@@ -118,14 +118,6 @@ std::string none_found(const TuneResult& search) {
                      counted(search.cases.cases, "case"), search.why_none);
 }
 
-Json json_of(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
-  if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
-  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
-  if (const auto* number = std::get_if<double>(&value.data)) return *number;
-  return nullptr;
-}
-
 constexpr std::string_view name_of(Knowledge known) {
   constexpr std::string_view kNames[] = {"predicted", "cannot_be_better", "cannot_run", "not_looked_at"};
   return kNames[static_cast<std::size_t>(known)];
@@ -134,21 +126,21 @@ constexpr std::string_view name_of(Knowledge known) {
 Json json_of(const TunedAxis& axis) {
   Json others = Json::array();
   for (const NeighbourCase& other : axis.others) {
-    Json row{{"value", json_of(other.value)}, {"known", name_of(other.known)}};
+    Json row{{"value", json_of_cell(other.value)}, {"known", name_of(other.known)}};
     const bool has_figure = other.known == Knowledge::predicted || other.known == Knowledge::cannot_be_better;
     row["figure"] = has_figure ? Json(other.figure) : Json(nullptr);
     if (!other.why_not.empty()) row["why_not"] = other.why_not;
     others.push_back(std::move(row));
   }
-  return {{"name", axis.name}, {"best", json_of(axis.best)}, {"others", std::move(others)}};
+  return {{"name", axis.name}, {"best", json_of_cell(axis.best)}, {"others", std::move(others)}};
 }
 
 Json json_of(const TuneResult& search, const TriedCase& tried) {
   Json settings = Json::object(), figures = Json::object();
   for (std::size_t c = 0; c < search.columns.size(); ++c)
-    settings[search.columns[c]] = json_of(tried.values[c]);
+    settings[search.columns[c]] = json_of_cell(tried.values[c]);
   for (const CaseFigure& figure : case_figures())
-    figures[std::string(figure.name)] = json_of(figure.of(tried.result));
+    figures[std::string(figure.name)] = json_of_cell(figure.of(tried.result));
   return {{"settings", std::move(settings)}, {"figures", std::move(figures)}};
 }
 

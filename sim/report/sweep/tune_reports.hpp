@@ -3,9 +3,9 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "sim/analysis/sweep/tune.hpp"
+#include "sim/report/formats.hpp"
 
 namespace foretrain {
 
@@ -22,11 +22,7 @@ std::string write_tuning(const TuneAnswer& answer);
 /// Every case that was predicted, in the order of the search.
 std::string write_tuning_csv(const TuneAnswer& answer);
 std::string write_tuning_json(const TuneAnswer& answer);
-struct TuneReport {
-  std::string_view name;
-  std::string (*write)(const TuneAnswer&);
-};
-inline constexpr TuneReport kTuneReports[] = {
+inline constexpr Format<TuneAnswer> kTuneReports[] = {
     {"table", write_tuning}, {"csv", write_tuning_csv}, {"json", write_tuning_json}};
 
 }  // namespace foretrain
