@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kWindow = 100;
 constexpr std::size_t kLongestQuoted = 1u << 20;  ///< a file that is one line is not kept with each mistake
 constexpr std::size_t kLongestShownFile = 400;    ///< or option, with what follows it
+constexpr std::size_t kMostContinuations = 3;     ///< bytes of a character after its first (UTF-8)
 
 bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -26,16 +27,20 @@ std::size_t shown_width(std::string_view text) {
       std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
 }
 
-/// The place itself, or where the character that it would cut in two begins.
+/// The place itself, or where the character that it would cut in two begins; a long run of bytes that continue
+/// nothing is cut anywhere.
 std::size_t character_begin(std::string_view text, std::size_t at) {
-  while (at > 0 && at < text.size() && continues_a_character(text[at])) --at;
-  return at;
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < kMostContinuations && begin < text.size() && continues_a_character(text[begin]))
+    --begin;
+  return begin < text.size() && continues_a_character(text[begin]) ? at : begin;
 }
 
 /// The same with the character's end; at most the text's.
 std::size_t character_end(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
-  while (at < text.size() && continues_a_character(text[at])) ++at;
+  const std::size_t most = std::min(text.size(), at + kMostContinuations);
+  while (at < most && continues_a_character(text[at])) ++at;
   return at;
 }
 
@@ -49,8 +54,7 @@ struct Window {
 Window window_of(std::string_view line, std::size_t column) {
   column = std::min(column, line.size());
   const std::size_t begin = character_begin(line, column > kWindow * 3 / 4 ? column - kWindow / 2 : 0);
-  std::size_t end = std::min(line.size(), begin + kWindow);
-  while (end > column && end < line.size() && continues_a_character(line[end])) --end;
+  const std::size_t end = std::max(column, character_begin(line, std::min(line.size(), begin + kWindow)));
   return {line.substr(begin, end - begin), column - begin};
 }
 

@@ -102,6 +102,16 @@ TEST_CASE("the window never cuts a character in two") {
   }
 }
 
+TEST_CASE("a long run of bytes that continue no character is shown around the caret") {
+  const std::string line = "ab" + std::string(300, '\xbc') + "cd";
+  for (int column = 1; column <= 305; ++column) {
+    const std::string text = format(Diagnostic{"f", {1, column, 1}, line, "bad", ""});
+    INFO(text);
+    REQUIRE(text.find('^') != std::string::npos);
+    REQUIRE(text.size() < 1000);
+  }
+}
+
 TEST_CASE("carets never run past the end of the line, and at least one is shown") {
   CHECK(format(Diagnostic{"f", {1, 3, 1000}, "abcd", "bad", ""}) ==
         "f:1:3: error: bad\n  1 | abcd\n    |   ^^\n");
