@@ -66,7 +66,7 @@ std::vector<int> numbers_of(const PlanCommand& command, const Scenario& scenario
     numbers.push_back(static_cast<int>(std::min(gpus, gpus_of_job(scenario) + 1)));
   }
   std::ranges::sort(numbers);
-  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   if (numbers.back() > gpus_of_job(scenario))
     throw InputError(fmt::format("cluster {} has only {} GPUs", scenario.cluster.name, gpus_of_job(scenario)),
                      command.nodes.empty() ? "fewer with --gpus" : "fewer with --nodes");

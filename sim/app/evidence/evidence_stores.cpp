@@ -100,7 +100,8 @@ std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Obs
   std::ranges::stable_sort(more, is_before);
   more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
   const auto is_replaced = [&](const Observation& row) {
-    const auto [first, last] = std::ranges::equal_range(more, row.run, {}, &Observation::run);
+    const auto first = std::ranges::lower_bound(more, row.run, {}, &Observation::run);
+    const auto last = std::ranges::upper_bound(more, row.run, {}, &Observation::run);
     return std::any_of(first, last, [&](const Observation& o) { return is_repeated(o, row); });
   };
   std::erase_if(rows, is_replaced);
