@@ -141,8 +141,30 @@ TEST_CASE("TCP connections have a limit of their own: channels times flows times
   CHECK(near(q.time().data, 8e6 * 1.75 / 2e9));
   q.network.flows = 2;
   CHECK(near(q.time().data, 8e6 * 1.75 / 4e9));
-  q.network.flows = 8;
+  q.network.collective_efficiency = 0.5;  // of which half is the message's
+  CHECK(near(q.time().data, 8e6 * 1.75 / 2e9));
+  q.network.flows = 16;
   CHECK(near(q.time().data, wire));
+}
+
+TEST_CASE("a chain of two ranks has one step, which takes its link's time, and nothing for no bytes") {
+  Question q;
+  q.stay_in_node();
+  q.in.op = CollectiveOp::broadcast;
+  q.in.ranks = q.in.ranks_per_node = 2;
+  q.in.inside_seconds_per_byte = 1 / 5e9;
+  CHECK(q.time().inner_steps == 1);
+  CHECK(near(q.time().data, 8e6 / 5e9));
+  q.in.bytes = 0;
+  CHECK(near(q.time().total(), (5 + 7 + 3) * us));
+}
+
+TEST_CASE("a piece on its way through a tree meets half of what a link carries in all") {
+  Question q;
+  q.stay_in_node();
+  q.in.algorithm = AlgorithmId::tree;
+  q.in.inside_seconds_per_byte = 1 / 2e9;  // of which each of both trees has 4 GB/s, below the blocks' 8
+  CHECK(near(q.time().fill, 1e6 * (14 / 4e9 - 1 / 2e9)));
 }
 
 TEST_CASE("a ring over a slow network: the steps inside nodes hide behind the slow edge") {

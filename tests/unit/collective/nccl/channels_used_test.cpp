@@ -63,6 +63,61 @@ TEST_CASE("rings as slow as PCIe take half the threads, trees since 2.22 always 
   CHECK(run(a100_node({2, 22, 3}), nccl::Algorithm::tree, Protocol::ll, kKib).threads == 640);
 }
 
+TEST_CASE("the user sets the threads of Simple and LL128, CollNet's are 640, and none has fewer than 96") {
+  RunSetting node = a100_node();
+  node.simple_threads = 256, node.ll128_threads = 320;
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::simple, 64 * kMib).threads == 256 + 32);
+  CHECK(run(node, nccl::Algorithm::tree, Protocol::simple, 64 * kMib).threads == 256 + 128);
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll128, 64 * kMib).threads == 320);
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll, 64 * kMib).threads == 512);
+  CHECK(run(a100_node(), nccl::Algorithm::ring, Protocol::ll128, 64 * kMib).threads == 640);
+  CHECK(run(node, nccl::Algorithm::collnet_chain, Protocol::simple, 64 * kMib).threads == 640);
+  CHECK(run(a100_node(), nccl::Algorithm::tree, Protocol::ll, 0) == RunShape{1, 96});
+  // 640 threads halve to 320, which no more divides by 128
+  CHECK(run(a100_node(), nccl::Algorithm::ring, Protocol::ll128, 0) == RunShape{1, 320});
+}
+
+TEST_CASE("a chain of CollNet has 512 bytes for every thread, a channel is never halved") {
+  const RunSetting node = a100_node();
+  CHECK(run(node, nccl::Algorithm::collnet_chain, Protocol::simple, 640 * 512 * 5).channels == 5);
+  CHECK(run(node, nccl::Algorithm::collnet_chain, Protocol::simple, 640 * 512 * 5 - 1).channels == 4);
+}
+
+TEST_CASE(
+    "CollNetDirect asks half of its bytes for each head and thread at one and a half of 16, 8, 4 and 2") {
+  RunSetting node = a100_node();
+  node.heads = 8;
+  const std::int64_t channel = std::int64_t{640} * 512 * node.heads;
+  const auto channels = [&](std::int64_t bytes) {
+    return run(node, nccl::Algorithm::collnet_direct, Protocol::simple, bytes).channels;
+  };
+  CHECK(channels(24 * channel) == 24);
+  CHECK(channels(24 * channel - 1) == 23);
+  CHECK(channels(23 * channel / 2) == 23);
+  CHECK(channels(23 * channel / 2 - 1) == 22);
+  CHECK(channels(12 * channel / 2) == 12);
+  CHECK(channels(12 * channel / 2 - 1) == 11);
+  CHECK(channels(8 * channel / 4 - 1) == 7);
+  CHECK(channels(6 * channel / 4 - 1) == 5);
+  CHECK(channels(3 * channel / 8 - 1) == 2);
+  CHECK(channels(2 * channel / 16) == 2);
+  CHECK(channels(2 * channel / 16 - 1) == 1);
+  CHECK(channels(0) == 1);
+}
+
+TEST_CASE("since NCCL 2.22 a channel has 512 bytes of traffic, twice the message to all-reduce") {
+  RunSetting node = a100_node({2, 22, 3});
+  node.nvls_channels = 16;
+  const auto channels = [&](CollectiveOp op, std::int64_t bytes) {
+    return run_shape(node, op, nccl::Algorithm::nvls, Protocol::simple, bytes).channels;
+  };
+  CHECK(channels(CollectiveOp::all_reduce, 3 * 256) == 3);
+  CHECK(channels(CollectiveOp::all_reduce, 3 * 256 + 1) == 4);
+  CHECK(channels(CollectiveOp::all_gather, 3 * 512) == 3);
+  CHECK(channels(CollectiveOp::all_gather, 3 * 512 + 1) == 4);
+  CHECK(channels(CollectiveOp::all_gather, 0) == 1);
+}
+
 TEST_CASE("NVLS runs all its channels, unless there is less than a cell for each") {
   RunSetting node = a100_node({2, 22, 3});
   node.nvls_channels = 16;

@@ -1,7 +1,7 @@
 // Parts of a message to a peer, by version of NCCL: each figure from its rule (facts/NCCL_MORE.md 3.1).
 #include "sim/collective/nccl/peer_shape.hpp"
 
-#include "tests/support/catch.hpp"
+#include "tests/unit/collective/nccl/tuning_question.hpp"
 
 namespace peer_shape_test {
 
@@ -64,6 +64,95 @@ TEST_CASE("over the network a large job has one channel for a peer up to a chunk
   CHECK(peer_shape(small, 64 * kKib).chunk == 32 * kKib);
   CHECK(peer_shape(small, 512 * kKib).chunk == 64 * kKib);
   CHECK(peer_shape(small, kMib).chunk == 128 * kKib);
+}
+
+TEST_CASE(
+    "the chunk of a part: a slot of the buffer, 128 KiB over networks since NCCL 2.14, over PCIe since "
+    "2.16") {
+  const auto chunk = [](PeerPath path) {
+    return [=](const Version& v) {
+      PeerSetting setting = node_of(8, v);
+      setting.path = path, setting.nodes = path == PeerPath::network ? 2 : 1;
+      return static_cast<double>(peer_shape(setting, 64 * kMib).chunk / kKib);
+    };
+  };
+  test::check_versions({{{2, 7, 0}, 512}}, chunk(PeerPath::nvlink));
+  test::check_versions({{{2, 7, 0}, 512}, {{2, 16, 0}, 128}}, chunk(PeerPath::pcie));
+  test::check_versions({{{2, 7, 0}, 512}, {{2, 14, 0}, 128}}, chunk(PeerPath::network));
+  PeerSetting own = node_of(8, {2, 20, 5});
+  own.buffer = 8 * kMib;
+  CHECK(peer_shape(own, 64 * kMib).chunk == kMib);
+}
+
+TEST_CASE("the least that makes another part, by version: a slot, an eighth or a half of a chunk") {
+  const auto least = [](PeerPath path, int nodes) {  // the first size with two parts, less one
+    return [=](const Version& v) {
+      const PeerSetting setting{v, 2, nodes, 32, 16, path, 0};
+      std::int64_t low = 1, high = 256 * kMib;
+      while (low + 1 < high) {
+        const std::int64_t middle = (low + high) / 2;
+        (peer_shape(setting, middle).parts > 1 ? high : low) = middle;
+      }
+      return static_cast<double>(low) / kKib;
+    };
+  };
+  test::check_versions({{{2, 7, 0}, 2048}, {{2, 9, 0}, 512}, {{2, 13, 0}, 64}}, least(PeerPath::nvlink, 1));
+  test::check_versions({{{2, 9, 0}, 512}, {{2, 13, 0}, 64}, {{2, 16, 0}, 16}}, least(PeerPath::pcie, 1));
+  test::check_versions({{{2, 9, 0}, 512}, {{2, 13, 0}, 64}, {{2, 14, 0}, 16}, {{2, 20, 0}, 64}},
+                       least(PeerPath::network, 2));
+}
+
+TEST_CASE(
+    "a part that is too large takes twice the channels: 2 MiB, 32 chunks in a node, one over networks") {
+  const auto most = [](PeerPath path, int nodes) {  // the last size with one part
+    return [=](const Version& v) {
+      const PeerSetting setting{v, 64, nodes, 32, 2, path, 0};
+      std::int64_t low = 1, high = 1024 * kMib;
+      while (low + 1 < high) {
+        const std::int64_t middle = (low + high) / 2;
+        (peer_shape(setting, middle).parts > 1 ? high : low) = middle;
+      }
+      return static_cast<double>(low) / kKib;
+    };
+  };
+  test::check_versions({{{2, 9, 0}, 2048}, {{2, 13, 0}, 32 * 512}}, most(PeerPath::nvlink, 1));
+  test::check_versions({{{2, 9, 0}, 2048}, {{2, 13, 0}, 512}, {{2, 14, 0}, 128}}, most(PeerPath::network, 2));
+}
+
+TEST_CASE(
+    "large jobs leave a peer fewer channels: all peers' within those there are, until 2.19 four times") {
+  const auto parts = [](int ranks) {  // of a message that would take any number
+    return [=](const Version& v) -> double {
+      return peer_shape({v, ranks, 1, 32, 32, PeerPath::nvlink, 0}, std::int64_t{1} << 40).parts;
+    };
+  };
+  test::check_versions({{{2, 9, 0}, 32}}, parts(4));
+  test::check_versions({{{2, 9, 0}, 16}, {{2, 20, 0}, 32}}, parts(8));
+  test::check_versions({{{2, 9, 0}, 1}, {{2, 20, 0}, 32}}, parts(128));
+  const auto fewest = [](int ranks) {  // of one just large enough for a part on each
+    return [=](const Version& v) -> double {
+      return peer_shape({v, ranks, 1, 32, 32, PeerPath::nvlink, 0}, 32 * 512 * kKib).parts;
+    };
+  };
+  test::check_versions({{{2, 9, 0}, 32}}, fewest(1));
+  test::check_versions({{{2, 9, 0}, 16}}, fewest(2));
+  test::check_versions({{{2, 13, 0}, 8}}, fewest(4));
+  test::check_versions({{{2, 13, 0}, 8}}, fewest(3));
+  test::check_versions({{{2, 13, 0}, 1}}, fewest(32));
+}
+
+TEST_CASE("LL takes small messages to peers of a node since NCCL 2.13: 16 KiB for each of their channels") {
+  const auto low_latency = [](PeerPath path, std::int64_t bytes) {
+    return [=](const Version& v) -> double {
+      const PeerSetting setting{v, 8, path == PeerPath::network ? 2 : 1, 32, 4, path, 0};
+      return peer_shape(setting, bytes).protocol == Protocol::ll ? 1 : 0;
+    };
+  };
+  for (const PeerPath path : {PeerPath::nvlink, PeerPath::pcie}) {
+    test::check_versions({{{2, 7, 0}, 0}, {{2, 13, 0}, 1}}, low_latency(path, 64 * kKib));
+    test::check_versions({{{2, 7, 0}, 0}}, low_latency(path, 64 * kKib + 1));
+  }
+  test::check_versions({{{2, 7, 0}, 0}}, low_latency(PeerPath::network, 1));
 }
 
 TEST_CASE("parts hold the message, and none is empty") {

@@ -11,6 +11,8 @@ TEST_CASE("an NCCL version has two or three numbers, and what follows a dash doe
   CHECK(parse_version("2.18.3") == Version{2, 18, 3});
   CHECK(parse_version("2.18.3-1") == Version{2, 18, 3});
   CHECK(parse_version("2.5.6") == kOldestKnown);
+  CHECK(parse_version("0.0.0") == Version{0, 0, 0});
+  CHECK(parse_version("9999.9999.9999") == Version{9999, 9999, 9999});
   CHECK(Version{} == Version{2, 20, 5});
 }
 
@@ -23,8 +25,8 @@ TEST_CASE("an NCCL series without a patch is its newest release") {
 }
 
 TEST_CASE("what is no NCCL version is refused") {
-  for (const char* text :
-       {"", "2", "2.", ".18", "2.18.", "2.18.3.1", "v2.18", "2.x", "2.-1", "2.18 ", "99999.1", "2.18.3x"}) {
+  for (const char* text : {"", "2", "2.", ".18", "2.18.", "2.18.3.1", "v2.18", "2.x", "2.-1", "2.18 ",
+                           "10000.1", "2.10000", "2.18.3x"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_version(text));
   }
