@@ -44,9 +44,10 @@ inline Crossover brute_force_crossover(const std::vector<double>& rates,
     return std::any_of(numbers.begin(), numbers.end(),
                        [&](int fewer) { return fewer < n && rate(n) < kSlower * rate(fewer); });
   });
-  for (const auto& [efficiency, answer] :
+  for (const auto& [bound, answer] :
        {std::pair(0.9, &c.efficiency_below_90), std::pair(0.8, &c.efficiency_below_80),
         std::pair(0.7, &c.efficiency_below_70), std::pair(0.5, &c.efficiency_below_50)}) {
+    const double efficiency = bound;
     *answer = first([&](int n) { return rate(n) < efficiency * n * rate(1); });
     int reaches = 1;
     for (const int n : numbers)

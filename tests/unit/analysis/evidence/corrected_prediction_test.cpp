@@ -25,7 +25,7 @@ ResidualField steps_of(const Scenario& scenario, int sources, double slower) {
 }
 
 Prediction with(const Scenario& scenario, const ResidualField& field) {
-  return predict(scenario, nullptr, {.evidence = &field});
+  return predict(scenario, nullptr, {.evidence = {&field}});
 }
 
 }  // namespace
