@@ -111,6 +111,33 @@ TEST_CASE("recomputation and offloading make activations smaller, some layers al
   CHECK(stage_memory(job)[0].optimizer == 0);
 }
 
+TEST_CASE("offloaded activations leave two layers' on the GPU, however many layers there are") {
+  TransformerShape shape = test::llama3_8b_shape();
+  const auto activations = [&](int layers, Offload offload) {
+    shape.layers = layers;
+    LargeModelJob job = test::job_of(shape, {}, 1);
+    job.offload = offload;
+    return stage_memory(job).front().activations;
+  };
+  const double two = activations(2, Offload::none);
+  CHECK(activations(4, Offload::none) > 1.5 * two);
+  for (const int layers : {2, 4, 32}) CHECK(activations(layers, Offload::activations) == Approx(two));
+}
+
+TEST_CASE("a further token keeps what the head, its join and its layer keep") {
+  LargeModelJob job = llama({});
+  const auto activations = [&](int tokens) {
+    job.next_tokens = tokens;
+    return stage_memory(job).front().activations;
+  };
+  const LayerSlice slice = job.slice();
+  const double more = head_program(job.shape, slice, job.kernels()).saved_bytes +
+                      join_program(job.shape, slice, job.kernels()).saved_bytes +
+                      layer_program(job.shape, slice, false, job.kernels()).saved_bytes;
+  CHECK(activations(1) - activations(0) == Approx(more));
+  CHECK(activations(2) - activations(1) == Approx(more));
+}
+
 TEST_CASE("the largest part of a stage's memory is named with what makes it smaller") {
   LargeModelJob job = llama({});
   CHECK_THAT(stage_memory(job)[0].largest_part(job), ContainsSubstring("the optimizer's state"));
