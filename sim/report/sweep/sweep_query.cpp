@@ -15,8 +15,8 @@ namespace foretrain {
 
 namespace {
 
-/// Operations of SQLite for a question: about a minute of them.
-constexpr std::int64_t kMostOperations = 5'000'000'000;
+/// Operations of SQLite for a question: some seconds of them, and what any sensible one asks of each row.
+constexpr std::int64_t kOperations = 200'000'000, kOperationsOfRow = 5'000;
 /// Rows that a Pareto front is looked for in.
 constexpr std::size_t kMostCompared = 20'000'000;
 /// Values of an axis of which the effect is shown; more are counted together in so many ranges.
@@ -31,7 +31,7 @@ class Asker {
       : file_(database, SqlAccess::read), question_(question), head_(read_sweep_head(file_)) {
     sweep_ = kept_sweep(head_);
     all_ = file_.integer_of("SELECT count(*) FROM cases");
-    file_.only_read(kMostOperations);
+    file_.only_read(kOperations + kOperationsOfRow * all_);
     filter_ = fmt::format("message IS {}NULL", question.failed ? "NOT " : "");
     if (question.where.empty()) return;
     check(question.where, "--where");
