@@ -150,6 +150,12 @@ TEST_CASE("Open MPI's other rules switch where its source says") {
   CHECK(family(mpi, CollectiveOp::alltoall, 3'000 * 16, 16) == "pairwise");
   CHECK(family(mpi, CollectiveOp::reduce, 1'000, 16) == "binomial");
   CHECK(family(mpi, CollectiveOp::reduce, 10 * kMiB, 8) == "ring");
+  // 0.0033 / 1024 x 10 MiB + 1.6761 = 35.5 ranks: more have segments of 32 KiB, fewer of 64; 0.0410 / 1024 x
+  // 100 KiB + 9.7128 = 13.8: more have segments of 1 KiB
+  CHECK(plan_of(mpi, CollectiveOp::reduce, 10 * kMiB, 36).choice.pieces == 320);
+  CHECK(plan_of(mpi, CollectiveOp::reduce, 10 * kMiB, 35).choice.pieces == 160);
+  CHECK(plan_of(mpi, CollectiveOp::reduce, 100 << 10, 14).choice.pieces == 100);
+  CHECK(plan_of(mpi, CollectiveOp::reduce, 100 << 10, 13).choice.pieces == 4);
   CHECK(family(mpi, CollectiveOp::gather, kMiB, 8) == "direct");
 }
 
@@ -167,6 +173,9 @@ TEST_CASE("MPICH's rules switch where its control variables say") {
   CHECK(family(mpi, CollectiveOp::alltoall, 32'768 * 8, 8) == "direct");
   CHECK(family(mpi, CollectiveOp::alltoall, 32'769 * 8, 8) == "pairwise");
   CHECK(family(mpi, CollectiveOp::reduce, 2'049, 8) == "reduce_scatter_gather");
+  CHECK(family(mpi, CollectiveOp::reduce_scatter, 524'288, 8) == "recursive_halving");
+  CHECK(family(mpi, CollectiveOp::reduce_scatter, 524'288, 6) == "bruck");
+  CHECK(family(mpi, CollectiveOp::reduce_scatter, 524'289, 8) == "direct");
 }
 
 TEST_CASE("a message above the eager limit asks first, which takes a round trip, and is not copied") {

@@ -49,6 +49,8 @@ TEST_CASE("a full node loses all of it, a single rank per node nothing") {
   CHECK(busy_node_factor(0.03, place_packed(8, 4), 4) == Approx(1.03));
   CHECK(busy_node_factor(0.03, place(4, 4, Layout::spread, 4), 4) == 1);
   CHECK(busy_node_factor(0.03, place_packed(1, 1), 1) == 1);
+  CHECK(busy_node_factor(0.03, place_packed(2, 2), 2) == Approx(1.03));
+  CHECK(busy_node_factor(0.03, place_packed(2, 3), 3) == Approx(1.015));
   CHECK(busy_node_factor(0.03, Placement{}, 4) == 1);
 }
 

@@ -123,4 +123,25 @@ TEST_CASE("what was decided is told where it is asked for") {
   CHECK_FALSE(step.spans.empty());
 }
 
+TEST_CASE(
+    "only what a job has is told: exchanges of tensor ranks, messages of stages, gradients of replicas") {
+  const auto told = [](const Degrees& degrees) {
+    return StepOfJob(job_of(test::four_layers_shape(), degrees, 4)).run(true).decisions.list();
+  };
+  const auto has = [](const std::vector<Decision>& all, std::string_view subject) {
+    return std::ranges::find(all, subject, &Decision::subject) != all.end();
+  };
+  const std::vector<Decision> alone = told({}), stages = told({.pipeline = 2}), tensor = told({.tensor = 2}),
+                              data = told({.data = 2});
+  CHECK_THAT(alone.front().why, ContainsSubstring("through one stage"));
+  CHECK_THAT(stages.front().why, ContainsSubstring("through 2 stages"));
+  for (const auto& [subject, with] :
+       {std::pair{"tensor exchange", &tensor}, {"message between stages", &stages}, {"gradients", &data}}) {
+    for (const std::vector<Decision>* all : {&alone, &stages, &tensor, &data}) {
+      CAPTURE(subject);
+      CHECK(has(*all, subject) == (all == with));
+    }
+  }
+}
+
 }  // namespace parallel_large_step_test

@@ -68,6 +68,9 @@ TEST_CASE("passes of a stage do not overlap, and each begins behind the message 
     for (std::size_t i = 1; i < own.size(); ++i) CHECK(own[i].begin_s >= own[i - 1].end_s - 1e-9);
   }
   for (const StageMessage& message : record.messages) {
+    CHECK(message.end_s > message.begin_s);
+    CHECK(message.end_s - message.begin_s ==
+          Approx(record.messages.front().end_s - record.messages.front().begin_s));
     const auto needs = std::ranges::find_if(record.spans, [&](const StageSpan& span) {
       return span.stage == message.to && span.micro_batch == message.micro_batch &&
              span.work == (message.is_forward ? 'F' : 'B');
