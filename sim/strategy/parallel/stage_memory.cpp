@@ -90,7 +90,7 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
     saved += count * (share * with.saved_bytes + (1 - share) * without);
     transient = std::max(transient, with.transient_bytes);
   }
-  if (job_.offload == Offload::activations) saved = chunk.layers > 0 ? 2 * saved / chunk.layers : 0;
+  if (job_.offload == Offload::activations) saved *= std::min(1.0, 2.0 / std::max(1, chunk.layers));
   memory.activations += in_flight * saved + transient;
   if (!chunk.head) return;
   const LayerProgram head = head_program(job_.shape, slice_, kernels_);

@@ -122,6 +122,7 @@ TEST_CASE("offloaded activations leave two layers' on the GPU, however many laye
   const double two = activations(2, Offload::none);
   CHECK(activations(4, Offload::none) > 1.5 * two);
   for (const int layers : {2, 4, 32}) CHECK(activations(layers, Offload::activations) == Approx(two));
+  CHECK(activations(1, Offload::activations) == Approx(activations(1, Offload::none)));  // of one layer, that
 }
 
 TEST_CASE("a further token keeps what the head, its join and its layer keep") {
