@@ -27,11 +27,12 @@ std::size_t shown_width(std::string_view text) {
       std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
 }
 
-/// The place itself, or where the character that it would cut in two begins; a long run of bytes that continue
-/// nothing is cut anywhere.
+/// The place itself, or where the character that it would cut in two begins; a long run of bytes that
+/// continue nothing is cut anywhere.
 std::size_t character_begin(std::string_view text, std::size_t at) {
   std::size_t begin = at;
-  while (begin > 0 && at - begin < kMostContinuations && begin < text.size() && continues_a_character(text[begin]))
+  while (begin > 0 && at - begin < kMostContinuations && begin < text.size() &&
+         continues_a_character(text[begin]))
     --begin;
   return begin < text.size() && continues_a_character(text[begin]) ? at : begin;
 }
