@@ -68,6 +68,23 @@ TEST_CASE("a 16-bit hook adds three kernels per bucket: cast, divide, cast back 
   CHECK(beside == plan.buckets.size() * 5);
 }
 
+TEST_CASE("a hook's own Python is paid once for each bucket, without a hook by nobody") {
+  const auto paid = [](Compression compression) {
+    const SmallPlan small = with(compression);
+    const Plan plan = plan_of(small, "ddp");
+    const Time python = calls_of(small.spec).ddp_hook_python;
+    return std::ranges::count_if(
+               plan.graph.tasks(),
+               [&](const Task& task) { return task.kind == TaskKind::host && task.duration == python; }) /
+           small.steps;
+  };
+  const auto buckets = std::ssize(plan_of(with(Compression::none), "ddp").buckets);
+  const auto others = paid(Compression::none);  // calls that happen to take as long
+  CHECK(others < buckets);
+  CHECK(paid(Compression::fp16) == others + buckets);
+  CHECK(paid(Compression::powersgd) == others + buckets);
+}
+
 TEST_CASE("gradients that are in 16 bit already are not cast") {
   SmallPlan small = with(Compression::fp16);
   small.workload.precision = Precision::bf16;

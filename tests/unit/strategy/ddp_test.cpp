@@ -192,6 +192,7 @@ TEST_CASE("the search for unused parameters reduces a map of them behind the las
   const auto maps = tasks_labelled(plan.graph, TaskKind::collective, "map of used parameters");
   REQUIRE(maps.size() == 5);
   CHECK(plan.graph.tasks()[maps[0]].traffic.count == 4 * 62);
+  CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "map of used parameters").size() == 5);  // to the GPU
   CHECK(maps[0] >
         tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket")[plan.buckets.size() - 1]);
   small.knobs.edit<DdpOptions>().static_graph = true;  // which knows

@@ -183,6 +183,15 @@ TEST_CASE("stages have the options that mean something to them") {
   CHECK(find_strategy("zero1")->knobs.size() == 4);
   CHECK(find_strategy("zero2")->knobs.size() == 4);
   CHECK(find_strategy("zero3")->knobs.size() == 7);
+  // DeepSpeed overlaps the reduction of stage 3 unless told otherwise.
+  for (const auto& [strategy, fallback] :
+       {std::pair{"zero1", "false"}, {"zero2", "false"}, {"zero3", "true"}}) {
+    for (const Knob& knob : find_strategy(strategy)->knobs) {
+      if (knob.name != "overlap_comm") continue;
+      CHECK(knob.fallback == fallback);
+      CHECK(knob.example != fallback);
+    }
+  }
 }
 
 }  // namespace zero_test
