@@ -14,7 +14,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT = 300  # seconds of CPU
-FEW, TEN, MANY = (1_000, 10_000), (1_000, 10_000, 100_000), (1_000, 10_000, 100_000, 1_000_000)
+FEW, TEN, MANY = (1_000, 10_000), (1_000, 10_000, 100_000), (1_600, 16_000, 160_000, 1_000_000)
 
 
 def written(folder, name, text):
@@ -71,8 +71,8 @@ def cluster_of(folder, name, nodes):
 
 
 def gpus_under(strategy):
-    """n GPUs, eight to a node."""
-    return lambda folder, n: ["predict", "--model", "resnet50", "--cluster", cluster_of(folder, "star-1gpu", n), "--strategy", strategy,
+    """n GPUs, sixteen to a node."""
+    return lambda folder, n: ["predict", "--model", "resnet50", "--cluster", cluster_of(folder, "gcp-a2-16gpu", n // 16), "--strategy", strategy,
                               "--gpus", f"1,{n}"]
 
 
