@@ -73,7 +73,7 @@ TEST_CASE("a tree's chunk by LL is a slot, by LL128 halved while a rank's part o
   CHECK(chunk(eight, tree, 0, Protocol::ll128) == 18'000);  // the last above 32 KiB, halved
 }
 
-TEST_CASE("CollNetDirect: 64 and 8 depths of each head's part; a lone GPU of its node has depth one") {
+TEST_CASE("CollNetDirect: 64 and 8 depths of each head's part, and one of a lone GPU of its node") {
   check_halvings(of_nodes(2), collnet_direct,
                  {{8 * 128 * 512 * kKib, 512 * kKib, 256 * kKib},
                   {8 * 128 * 256 * kKib, 256 * kKib, 128 * kKib},

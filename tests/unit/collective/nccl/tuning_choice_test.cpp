@@ -141,7 +141,7 @@ TEST_CASE("the plateau is of rings between nodes alone, of Simple and of all-red
   CHECK(us(even_table({2, 20, 5}, 16, 1), bytes, ring, Protocol::simple) == Approx(plain));
 }
 
-TEST_CASE("a kernel takes nine grouped operations, 62 since NCCL 2.22; rings pay for each") {
+TEST_CASE("a kernel takes nine grouped operations, 62 since NCCL 2.22, and rings pay for each") {
   const auto paid = [](nccl::Algorithm algorithm, int grouped) {
     return [=](const Version& v) {
       return us(even_table(v), 0, algorithm, Protocol::ll, kGather, grouped) / 10;
