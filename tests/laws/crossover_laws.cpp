@@ -31,8 +31,10 @@ Model random_model(Random& random) {
   } else {
     model.input = {3, 32, 32};
     for (std::size_t i = 0; i < 1 + random() % 3; ++i) {
-      model.layers.push_back(test::conv(pick<std::int64_t>(random, {16, 64, 256}), 3,
-                                        pick<std::int64_t>(random, {1, 2}), 1, false));
+      // Drawn one after the other: a compiler may take arguments in any order.
+      const auto stride = pick<std::int64_t>(random, {1, 2});
+      const auto channels = pick<std::int64_t>(random, {16, 64, 256});
+      model.layers.push_back(test::conv(channels, 3, stride, 1, false));
       model.layers.push_back(test::plain("batch_norm"));
       model.layers.push_back(test::relu(true));
     }
@@ -146,8 +148,7 @@ TEST_CASE("the crossover by search equals that by brute force on 200 random scen
   const Counts counts = search_against_every_number(200, 1);
   CHECK(counts.wrong == std::vector<std::string>{});
   CHECK(counts.numbers > 1500);
-  // Which scenarios are drawn is up to the compiler, too: the order of arguments.
-  CHECK(counts.simulated < 0.95 * counts.numbers);
+  CHECK(counts.simulated < 0.9 * counts.numbers);
 }
 
 TEST_CASE("of a thousand random scenarios the search misses a lone slow number in a few at most",
