@@ -18,6 +18,9 @@ constexpr double kMasterAndMoments = 12;
 constexpr double kWorkspace = 0.3 * 1024 * 1024 * 1024;
 /// CUDA context with its libraries, and NCCL's buffers for a group (recalled: 1 to 4 GB for ten groups).
 constexpr double kContext = 0.6e9, kBuffersOfGroup = 0.15e9;
+/// Layers whose offloaded activations are on the GPU: one at work, one on its way
+/// (docs/models/large_models.md).
+constexpr double kLayersOnGpu = 2;
 /// Micro-batches beyond which no schedule keeps more in flight (all forward passes first keeps all).
 constexpr int kLongestCounted = 4096;
 
@@ -90,7 +93,7 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
     saved += count * (share * with.saved_bytes + (1 - share) * without);
     transient = std::max(transient, with.transient_bytes);
   }
-  if (job_.offload == Offload::activations) saved *= std::min(1.0, 2.0 / std::max(1, chunk.layers));
+  if (job_.offload == Offload::activations) saved *= std::min(1.0, kLayersOnGpu / std::max(1, chunk.layers));
   memory.activations += in_flight * saved + transient;
   if (!chunk.head) return;
   const LayerProgram head = head_program(job_.shape, slice_, kernels_);
