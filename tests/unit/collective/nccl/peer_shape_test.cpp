@@ -15,6 +15,16 @@ constexpr std::int64_t kKib = 1024, kMib = 1024 * kKib;
 /// One node of GPUs on NVLink with 32 channels, all of which a peer may have.
 PeerSetting node_of(int ranks, Version version) { return {version, ranks, 1, 32, 32, PeerPath::nvlink, 0}; }
 
+/// KiB of the largest message, below 1 GiB, that stays one part.
+double last_of_one_part(const PeerSetting& setting) {
+  std::int64_t low = 1, high = 1024 * kMib;
+  while (low + 1 < high) {
+    const std::int64_t middle = (low + high) / 2;
+    (peer_shape(setting, middle).parts > 1 ? high : low) = middle;
+  }
+  return static_cast<double>(low) / kKib;
+}
+
 }  // namespace
 
 TEST_CASE("up to NCCL 2.8 a message has one channel for every 2 MiB") {
@@ -85,16 +95,8 @@ TEST_CASE(
 }
 
 TEST_CASE("the least that makes another part, by version: a slot, an eighth or a half of a chunk") {
-  const auto least = [](PeerPath path, int nodes) {  // the first size with two parts, less one
-    return [=](const Version& v) {
-      const PeerSetting setting{v, 2, nodes, 32, 16, path, 0};
-      std::int64_t low = 1, high = 256 * kMib;
-      while (low + 1 < high) {
-        const std::int64_t middle = (low + high) / 2;
-        (peer_shape(setting, middle).parts > 1 ? high : low) = middle;
-      }
-      return static_cast<double>(low) / kKib;
-    };
+  const auto least = [](PeerPath path, int nodes) {
+    return [=](const Version& v) { return last_of_one_part({v, 2, nodes, 32, 16, path, 0}); };
   };
   test::check_versions({{{2, 7, 0}, 2048}, {{2, 9, 0}, 512}, {{2, 13, 0}, 64}}, least(PeerPath::nvlink, 1));
   test::check_versions({{{2, 9, 0}, 512}, {{2, 13, 0}, 64}, {{2, 16, 0}, 16}}, least(PeerPath::pcie, 1));
@@ -104,16 +106,8 @@ TEST_CASE("the least that makes another part, by version: a slot, an eighth or a
 
 TEST_CASE(
     "a part that is too large takes twice the channels: 2 MiB, 32 chunks in a node, one over networks") {
-  const auto most = [](PeerPath path, int nodes) {  // the last size with one part
-    return [=](const Version& v) {
-      const PeerSetting setting{v, 64, nodes, 32, 2, path, 0};
-      std::int64_t low = 1, high = 1024 * kMib;
-      while (low + 1 < high) {
-        const std::int64_t middle = (low + high) / 2;
-        (peer_shape(setting, middle).parts > 1 ? high : low) = middle;
-      }
-      return static_cast<double>(low) / kKib;
-    };
+  const auto most = [](PeerPath path, int nodes) {
+    return [=](const Version& v) { return last_of_one_part({v, 64, nodes, 32, 2, path, 0}); };
   };
   test::check_versions({{{2, 9, 0}, 2048}, {{2, 13, 0}, 32 * 512}}, most(PeerPath::nvlink, 1));
   test::check_versions({{{2, 9, 0}, 2048}, {{2, 13, 0}, 512}, {{2, 14, 0}, 128}}, most(PeerPath::network, 2));
