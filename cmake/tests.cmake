@@ -91,6 +91,15 @@ add_test(NAME "tune: what enumeration finds is found"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/tune/enumerated_spaces.py ${PROJECT_BINARY_DIR}/foretrain)
 set_tests_properties("tune: what enumeration finds is found"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# Whether generated command lines end with an exit code and a reason; by hand with `--count 1000000`, from any number on.
+file(GLOB command_line_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/command_lines/*.cpp)
+add_executable(command_lines ${command_line_sources})
+target_link_libraries(command_lines PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags)
+target_compile_definitions(command_lines PRIVATE FORETRAIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+add_test(NAME "command lines: generated ones keep the laws"
+         COMMAND command_lines --count 2000 --seconds 60 ${PROJECT_BINARY_DIR}/command_lines_files)
+set_tests_properties("command lines: generated ones keep the laws"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)

@@ -307,6 +307,13 @@ int answer(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+std::vector<CompletedCommand> described_commands() {
+  CLI::App app{kPurpose, "foretrain"};
+  Options options;
+  declare(app, options);
+  return completed_commands(app);
+}
+
 int run_command_line(int argc, char** argv) {
   CLI::App app{kPurpose, "foretrain"};
   Options options;

@@ -44,6 +44,19 @@ int processes(const Scenario& scenario, const Placement& working) {
   return 1;
 }
 
+/// Whether the launcher starts as many processes as the strategy wants.
+bool suits(Launcher launcher, Processes processes) {
+  if (processes == Processes::per_gpu) return true;
+  if (processes == Processes::per_node)
+    return launcher != Launcher::mp_spawn && launcher != Launcher::deepspeed;
+  return launcher == Launcher::python || launcher == Launcher::srun || launcher == Launcher::mpirun;
+}
+
+std::string_view wanted_processes(Processes processes) {
+  return processes == Processes::per_node ? "one process per node, which drives all its GPUs"
+                                          : "one process, which drives all GPUs";
+}
+
 /// How to start it so that every GPU works.
 std::string right_launch(const Scenario& scenario, int gpus) {
   const int per_node = std::min(first_node(scenario).gpus, gpus);
@@ -185,7 +198,32 @@ int working_gpu_count(const Scenario& scenario, int gpus) {
   return all_work ? gpus : working_gpus(scenario, gpus).size();
 }
 
+std::vector<StartFault> start_faults(const Scenario& scenario) {
+  const Processes wanted = strategy_of(scenario).processes;
+  const ProcessStart& start = scenario.launch;
+  std::vector<StartFault> faults;
+  if (start.with && !suits(*start.with, wanted))
+    faults.push_back({"with", fmt::format("{} starts a process for each GPU", name_of(*start.with)),
+                      fmt::format("{} is {}: launch.with = \"{}\"", scenario.strategy,
+                                  wanted_processes(wanted), wanted == Processes::one ? "python" : "srun")});
+  const int started = start.processes_per_node, gpus = most_gpus_per_node(scenario.cluster);
+  if (started > 1 && wanted != Processes::per_gpu)
+    faults.push_back({"processes_per_node",
+                      fmt::format("{} processes on a node would each drive all its GPUs", started),
+                      fmt::format("{} is {}", scenario.strategy, wanted_processes(wanted))});
+  else if (started > gpus && gpus > 0)
+    faults.push_back({"processes_per_node",
+                      fmt::format("{} processes for {} of a node", started, counted(gpus, "GPU")),
+                      "NCCL refuses two processes on one GPU"});
+  if (start.with == Launcher::python && started > 1)
+    faults.push_back({"processes_per_node", fmt::format("python starts one process, not {}", started),
+                      "as with torchrun or srun"});
+  return faults;
+}
+
 std::string why_not(const Scenario& scenario, int gpus) {
+  if (const std::vector<StartFault> faults = start_faults(scenario); !faults.empty())
+    return fmt::format("{}; {}", faults.front().message, faults.front().hint);
   return why_not(strategy_of(scenario), reserved_gpus(scenario, gpus));
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/scenario/scenario.hpp"
 
@@ -28,7 +30,15 @@ Placement working_gpus(const Scenario& scenario, int gpus);
 /// How many those are.
 int working_gpu_count(const Scenario& scenario, int gpus);
 
-/// Why the strategy cannot run on so many GPUs; empty when it can.
+/// A way to start the processes that does not suit the strategy.
+struct StartFault {
+  std::string_view key;  ///< of [launch]
+  std::string message, hint;
+};
+/// Every such fault; empty when the processes can be started as the scenario says.
+std::vector<StartFault> start_faults(const Scenario& scenario);
+
+/// Why the strategy cannot be started, or cannot run on so many GPUs; empty when it can.
 std::string why_not(const Scenario& scenario, int gpus);
 /// The same, and why they would not train together: with the plain loop each GPU trains alone.
 std::string why_not_together(const Scenario& scenario, int gpus);

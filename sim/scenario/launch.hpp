@@ -43,9 +43,14 @@ struct AskedNodes {
   SourceSpan span{};
 };
 
-struct Launch {
+/// How the processes are started. It suits one strategy: another strategy wants its own.
+struct ProcessStart {
   std::optional<Launcher> with;  ///< none: something that starts as many processes as the strategy wants
   int processes_per_node = 0;    ///< 0: as many as the strategy wants
+};
+
+/// What the job gets of the cluster, and how its ranks see each other. No strategy changes it.
+struct JobMachine {
   nccl::Isolation isolation = nccl::Isolation::none;  ///< whether every rank is a node to NCCL
   std::optional<Bytes> shm{};             ///< of /dev/shm, where the ranks' shared memory lies; none: enough
   std::vector<AskedNodes> asked_nodes{};  ///< as the file says
@@ -54,6 +59,9 @@ struct Launch {
   std::vector<SlowGpu> slow_gpus{};
   SlowDraw slow_draw{};
 };
+
+/// The table [launch]. Comparisons replace the first part with the strategy, and never the second.
+struct Launch : ProcessStart, JobMachine {};
 
 inline constexpr std::array<std::string_view, 3> kIsolationNames{"none", "pod", "container"};
 

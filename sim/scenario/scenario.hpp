@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,12 +23,15 @@ namespace foretrain {
 /// Which part of the model a measurement corrects: kernel times, host times, or the input pipeline.
 enum class AnchorSide : std::uint8_t { compute, host, input };
 
+struct Scenario;
+
 /// A measured point that the model is scaled to.
 struct Anchor {
   int gpus = 1;
   double step_s = 0;
   std::optional<AnchorSide> scales{};  ///< which side is wrong; by default the one that bounds the step
   bool reused_batch = false;  ///< the measured run loaded one batch and trained on it again and again
+  std::shared_ptr<const Scenario> job{};  ///< what was measured; none: the scenario itself
 };
 
 /// Work that happens every so many epochs: as long as `duration` says, or else a pass over `samples`

@@ -55,6 +55,13 @@ Scenario with_scaling(Scenario scenario, Scaling scaling) {
   return scenario;
 }
 
+Scenario with_strategy(Scenario scenario, const std::string& strategy) {
+  scenario.strategy = strategy;
+  static_cast<ProcessStart&>(scenario.launch) = {};
+  scenario.collective.processes_per_node = 0;
+  return scenario;
+}
+
 std::int64_t batch_of(const Scenario& scenario) {
   return scenario.global_batch.value_or(scenario.workload.batch_per_gpu);
 }

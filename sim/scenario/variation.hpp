@@ -13,6 +13,10 @@ enum class Scaling : std::uint8_t { weak, strong };
 /// of GPUs beyond the global batch are left out.
 Scenario with_scaling(Scenario scenario, Scaling scaling);
 
+/// The same job with another strategy of the same framework, started as that one wants. Nodes, isolation and
+/// slow GPUs stay (JobMachine). Requires a name of the catalog.
+Scenario with_strategy(Scenario scenario, const std::string& strategy);
+
 /// Samples per GPU and micro-step in weak scaling, of all GPUs in strong.
 Scenario with_batch(Scenario scenario, std::int64_t batch);
 std::int64_t batch_of(const Scenario& scenario);

@@ -15,15 +15,16 @@
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
+#include "sim/scenario/variation.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Speedups count from it: one GPU of the job's own nodes, with the plain loop.
 Scenario plain_loop(Scenario scenario) {
-  scenario.strategy = "single";
-  scenario.launch = {};
+  scenario = with_strategy(std::move(scenario), "single");
   scenario.sampler = Sampler::distributed;
   return scenario;
 }
@@ -68,7 +69,8 @@ class Comparer {
 
  private:
   void anchor() {
-    if (const std::string why = why_not(own_, own_.anchor->gpus); !why.empty())
+    const Scenario& measured = own_.anchor->job ? *own_.anchor->job : own_;
+    if (const std::string why = why_not(measured, own_.anchor->gpus); !why.empty())
       throw InputError(fmt::format("measured.gpus = {}: {}", own_.anchor->gpus, why));
     const Anchored anchored = fit_anchor(base_.simulator(), base_.device(), *own_.anchor);
     base_.set_device(anchored.device);

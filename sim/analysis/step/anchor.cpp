@@ -103,7 +103,22 @@ double implied_efficiency(const Scenario& scenario, std::int64_t batch, double s
 
 }  // namespace
 
+namespace {
+
+/// The model is scaled on the job that was measured, and serves the one that is asked for.
+Anchored fit_on_measured_job(const DeviceModel& unscaled, Anchor anchor) {
+  const std::shared_ptr<const Scenario> job = std::move(anchor.job);
+  anchor.job.reset();
+  Anchored out = fit_anchor(StepSimulator(*job, anchor.gpus), default_device_model(*job), anchor);
+  out.device = scaled(unscaled, out.scaled, out.factor);
+  out.step.reset();
+  return out;
+}
+
+}  // namespace
+
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
+  if (anchor.job) return fit_on_measured_job(unscaled, anchor);
   const ClusterSpec& cluster = simulator.scenario().cluster;
   DeviceModel device = as_measured(unscaled, cluster);
   if (anchor.reused_batch) device.input_time_scale = 0;

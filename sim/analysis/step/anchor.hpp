@@ -29,6 +29,7 @@ struct Anchored {
       0;  ///< share of the measured step that its products would take at the GPU's peak; 0 = there are none
 };
 
+/// The job is the simulator's, or the one that the anchor names.
 /// Finds the factor on kernel times, host times or the input pipeline with which the predicted step at
 /// `anchor.gpus` equals the measured one, by bisection on the logarithm between 1/50 and 50. The side is the
 /// anchor's, or else the one that the step there follows most. When it cannot reach the measurement and none

@@ -65,7 +65,13 @@ std::vector<Representative> representatives_of(const Scenario& scenario, const P
 
 Placement seen_from(const Placement& ranks, int first) {
   Placement turned = ranks;
-  std::rotate(turned.ranks.begin(), turned.ranks.begin() + first, turned.ranks.end());
+  const auto own = turned.ranks.begin() + first;
+  const auto is_elsewhere = [node = own->node](const GpuPlace& place) { return place.node != node; };
+  const auto node_end = std::find_if(own, turned.ranks.end(), is_elsewhere);
+  const auto node_begin =
+      std::find_if(std::make_reverse_iterator(own), turned.ranks.rend(), is_elsewhere).base();
+  std::rotate(node_begin, own, node_end);
+  std::rotate(turned.ranks.begin(), node_begin, turned.ranks.end());
   return turned;
 }
 

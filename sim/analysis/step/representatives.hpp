@@ -29,8 +29,8 @@ struct KindBatches {
 std::vector<Representative> representatives_of(const Scenario& scenario, const Placement& ranks,
                                                std::int64_t batch, const std::vector<KindBatches>& batches);
 
-/// With the rank that stands for others first, then the ranks behind it, then those before it: neighbours
-/// stay neighbours.
+/// The same ranks with `first` in front: its node comes first, turned so that the rank leads it, then the
+/// nodes behind it, then those before it. The ranks of a node stay side by side, as in every placement.
 Placement seen_from(const Placement& ranks, int first);
 
 }  // namespace foretrain

@@ -215,7 +215,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
   Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
   refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
-  return {std::move(plan), std::move(timeline), job};
+  return {std::move(plan), std::move(timeline), job, {machine_, &machine_->cluster}};
 }
 
 RecordedRank StepSimulator::record_rank(const Run& run, const DeviceModel& device) const {
@@ -287,7 +287,7 @@ double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu,
   if (scenario_.parallel) return kForwardShare * step_s(gpus, device);
   const int window = window_of(scenario_.workload.loop);
   const auto seconds_of = [&](const Run& run, const DeviceModel& own) {
-    const auto [plan, timeline, job] = run_steps(run, own, plan_evaluation);
+    const auto [plan, timeline, job, cluster] = run_steps(run, own, plan_evaluation);
     return to_seconds(timeline.end_of(plan.step_ends.back()) -
                       timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) /
            window;

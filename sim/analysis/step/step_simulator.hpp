@@ -51,6 +51,8 @@ struct RecordedSteps {
   Plan plan;
   Timeline timeline;
   Placement job;  ///< all ranks in their order
+  /// What the links of the plan's patterns number. It may have more nodes than the job reserves.
+  std::shared_ptr<const Cluster> cluster;
 };
 
 /// One direction of a connection at a device of the recorded rank's node.

@@ -42,8 +42,8 @@ std::string_view packed_page();
 /// of link that its messages cross. {"step_s", "lanes": [{"name", "sort"}], "names", "kinds", "spans":
 /// [[lane, start in us, length in us, name, kind, bytes]], "left_out", "links": [{"name", "bytes",
 /// "bytes_per_s", "use"}]}; spans by lane and start, at most kMostPageSpans, the longest of them.
-std::string step_timeline(const RecordedSteps& recorded, const std::vector<std::string>& layers,
-                          const Cluster& cluster);  // step_timeline.cpp
+std::string step_timeline(const RecordedSteps& recorded,
+                          const std::vector<std::string>& layers);  // step_timeline.cpp
 inline constexpr std::size_t kMostPageSpans = 6000;
 
 /// {"scenario_name", "scenario", "samples", "epochs", "measured", "timeline", "topology_svg", "job_script"};

@@ -20,8 +20,7 @@ namespace {
 Json timeline_of(const Scenario& scenario) {
   const RecordedSteps steps = std::move(record_steps(scenario, {}).front().steps);
   const Placement placement = reserved_gpus(scenario, scenario.gpus.back());
-  Json out = Json::parse(step_timeline(steps, scenario.workload.model->layer_names,
-                                       Cluster::build(scenario.cluster, placement.nodes)));
+  Json out = Json::parse(step_timeline(steps, scenario.workload.model->layer_names));
   out["gpus"] = scenario.gpus.back();
   out["nodes"] = placement.nodes;
   return out;

@@ -55,10 +55,10 @@ double rounded(double us) { return std::round(us * 1e4) / 1e4; }
 
 class StepLanes {
  public:
-  StepLanes(const RecordedSteps& recorded, const std::vector<std::string>& layers, const Cluster& cluster)
+  StepLanes(const RecordedSteps& recorded, const std::vector<std::string>& layers)
       : graph_(recorded.plan.graph),
         timeline_(recorded.timeline),
-        cluster_(cluster),
+        cluster_(*recorded.cluster),
         patterns_(graph_.pattern_count()) {
     // The host runs ahead of the GPU: in the last step it has nothing left to do.
     const std::vector<TaskId>& ends = recorded.plan.step_ends;
@@ -171,9 +171,8 @@ class StepLanes {
 
 }  // namespace
 
-std::string step_timeline(const RecordedSteps& recorded, const std::vector<std::string>& layers,
-                          const Cluster& cluster) {
-  return json_text(StepLanes(recorded, layers, cluster).json());
+std::string step_timeline(const RecordedSteps& recorded, const std::vector<std::string>& layers) {
+  return json_text(StepLanes(recorded, layers).json());
 }
 
 }  // namespace foretrain

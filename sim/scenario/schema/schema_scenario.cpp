@@ -54,12 +54,13 @@ class Section {
   TableReader reader_;
 };
 
-void read_measured_section(TableReader& document, bool one_of_several, Scenario& scenario) {
+/// `checked`: the strategy that was measured is the scenario's.
+void read_measured_section(TableReader& document, bool checked, Scenario& scenario) {
   const Table* table = document.table("measured");
   if (table == nullptr) return;
   TableReader measured(*table, "measured", document.diagnostics());
   read_measured(measured, scenario);
-  if (!one_of_several) check_anchor(measured, scenario);
+  if (checked) check_anchor(measured, scenario);
   measured.finish();
 }
 
@@ -93,12 +94,13 @@ bool leaves_gpus_to_study(const ScenarioDocument& source) {
 }
 
 /// nccl.gdr is a fact about the nodes.
-void read_collective_sections(TableReader& document, TableReader& launch, Scenario& scenario) {
+void read_collective_sections(TableReader& document, TableReader& launch, bool one_of_several,
+                              Scenario& scenario) {
   CollectiveKnobs knobs;
   Section nccl(document, "nccl");
   read_nccl(nccl.reader(), knobs);
   scenario.collective = knobs.settings();
-  read_launch_section(launch, scenario);
+  read_launch_section(launch, one_of_several, scenario);
   check_isolation(document, scenario.collective.nccl);
   nccl.reader().finish();
   if (!knobs.gpudirect) return;
@@ -120,7 +122,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
   strategy.reader().finish();
-  read_collective_sections(document, launch.reader(), scenario);
+  read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
   read_run_section(document, source, scenario);
   read_parallel_section(document, scenario);
   check_shm(launch.reader(), scenario);
@@ -128,7 +130,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   if (!leaves_gpus_to_study(source)) check_steps(data.reader(), scenario);
   data.reader().finish();
   read_section(document, "loop", read_loop, scenario);
-  read_measured_section(document, source.one_of_several(), scenario);
+  read_measured_section(document, !source.one_of_several() && !source.changes_measured_job(), scenario);
   read_study(document, source, scenario);
   document.finish();
 }
@@ -146,6 +148,32 @@ void complete(Scenario& scenario, const std::string& file) {
   scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, *scenario.global_batch / scenario.gpus.front());
 }
 
+/// What the file leaves open the command line says of both jobs.
+ScenarioOverrides names_missing_from(const ScenarioDocument& document, const ScenarioOverrides& overrides) {
+  ScenarioOverrides names;
+  if (!document.has("model.name")) names.model = overrides.model;
+  if (!document.has("cluster.name")) names.cluster = overrides.cluster;
+  return names;
+}
+
+/// The job that was measured is the one in the file. Where the command line asks for another job, the model
+/// is scaled on the first and predicts the second; of another network or cluster it says nothing.
+void keep_measured_job(const SourceText& source, const ScenarioDocument& document,
+                       const ScenarioOverrides& overrides, OpenedCatalogs& opened, Scenario& scenario) {
+  if (!scenario.anchor || !document.changes_measured_job()) return;
+  const ScenarioDocument file(source, {});
+  Scenario job = read_scenario(source, names_missing_from(file, overrides), opened);
+  if (job.model.name == scenario.model.name && job.cluster.name == scenario.cluster.name) {
+    scenario.anchor = job.anchor;
+    scenario.anchor->job = std::make_shared<const Scenario>(std::move(job));
+    return;
+  }
+  scenario.anchor.reset();
+  scenario.warnings.push_back(
+      fmt::format("[measured] is of {} on {}: it does not calibrate the prediction of {} on {}",
+                  job.model.name, job.cluster.name, scenario.model.name, scenario.cluster.name));
+}
+
 }  // namespace
 
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
@@ -155,6 +183,7 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty())
     throw InputError(std::move(mistakes));
   complete(scenario, source.name);
+  keep_measured_job(source, document, overrides, opened, scenario);
   scenario.warnings.insert(scenario.warnings.end(), overrides.notes.begin(), overrides.notes.end());
   for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));

@@ -166,10 +166,12 @@ void read_collective_section(TableReader& document, std::string_view key,
 }
 
 void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
-  Launch launched;
-  read_keys(launch, {processes_per_node_key(), isolation_key()}, launched);
-  if (launched.processes_per_node > 0) knobs.processes_per_node = launched.processes_per_node;
-  knobs.nccl.isolation = launched.isolation;
+  ProcessStart start;
+  JobMachine machine;
+  read_keys(launch, {processes_per_node_key()}, start);
+  read_keys(launch, {isolation_key()}, machine);
+  if (start.processes_per_node > 0) knobs.processes_per_node = start.processes_per_node;
+  knobs.nccl.isolation = machine.isolation;
 }
 
 void read_nccl_tests(TableReader& loop, CollectiveKnobs& knobs) { read_keys(loop, nccl_tests_keys(), knobs); }

@@ -25,44 +25,15 @@ constexpr std::size_t kMostSlowGpus = 1000, kMostLeftOut = 10'000;
 /// A GPU that is throttled as far as it goes still has a tenth of its clock.
 constexpr double kSlowestClock = 0.05;
 
-/// How many processes the launcher is made for.
-bool suits(Launcher launcher, Processes processes) {
-  if (processes == Processes::per_gpu) return true;
-  if (processes == Processes::per_node)
-    return launcher != Launcher::mp_spawn && launcher != Launcher::deepspeed;
-  return launcher == Launcher::python || launcher == Launcher::srun || launcher == Launcher::mpirun;
-}
-
-std::string_view wanted_processes(Processes processes) {
-  return processes == Processes::per_node ? "one process per node, which drives all its GPUs"
-                                          : "one process, which drives all GPUs";
-}
-
 void check_processes(TableReader& launch, const Scenario& scenario) {
-  const Processes wanted = find_strategy(scenario.strategy)->processes;
-  const Launch& launched = scenario.launch;
-  if (launched.with && !suits(*launched.with, wanted))
-    launch.report(launch.span_of("with"),
-                  fmt::format("{} starts a process for each GPU", name_of(*launched.with)),
-                  fmt::format("{} is {}: launch.with = \"{}\"", scenario.strategy, wanted_processes(wanted),
-                              wanted == Processes::one ? "python" : "srun"));
-  const int started = launched.processes_per_node, gpus = most_gpus_per_node(scenario.cluster);
-  if (started > 1 && wanted != Processes::per_gpu)
-    launch.report(launch.span_of("processes_per_node"),
-                  fmt::format("{} processes on a node would each drive all its GPUs", started),
-                  fmt::format("{} is {}", scenario.strategy, wanted_processes(wanted)));
-  else if (started > gpus && gpus > 0)
-    launch.report(launch.span_of("processes_per_node"),
-                  fmt::format("{} processes for {} of a node", started, counted(gpus, "GPU")),
-                  "NCCL refuses two processes on one GPU");
-  if (launched.with == Launcher::python && started > 1)
-    launch.report(launch.span_of("processes_per_node"),
-                  fmt::format("python starts one process, not {}", started), "as with torchrun or srun");
+  for (const StartFault& fault : start_faults(scenario))
+    launch.report(launch.span_of(fault.key), fault.message, fault.hint);
 }
 
-/// Why the strategy cannot run on so many GPUs; empty also where the cluster has fewer, which is another
-/// mistake.
+/// Why the strategy cannot run on so many GPUs; empty also where the cluster has fewer or the processes
+/// cannot be started, which are mistakes of their own.
 std::string refusal(const Scenario& scenario, int gpus) {
+  if (!start_faults(scenario).empty()) return {};
   return gpus <= gpus_of_job(scenario) ? why_not_together(scenario, gpus) : std::string();
 }
 
@@ -87,7 +58,7 @@ std::int64_t shm_connections(const Scenario& scenario, int gpus) {
   return connections;
 }
 
-void read_asked_nodes(TableReader& launch, std::string_view key, Launch& launched) {
+void read_asked_nodes(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Table* table = launch.table(key);
   if (table == nullptr) return;
   TableReader reader(*table, launch.full_name(key), launch.diagnostics());
@@ -98,14 +69,14 @@ void read_asked_nodes(TableReader& launch, std::string_view key, Launch& launche
   }
 }
 
-void read_left_out(TableReader& launch, std::string_view key, Launch& launched) {
+void read_left_out(TableReader& launch, std::string_view key, JobMachine& launched) {
   const auto nodes = launch.integers(key, 0, kMostNodes - 1, kMostLeftOut);
   if (!nodes) return;
   for (const std::int64_t node : *nodes) launched.left_out.push_back(static_cast<int>(node));
   std::ranges::sort(launched.left_out);
 }
 
-void read_slow_gpus(TableReader& launch, std::string_view key, Launch& launched) {
+void read_slow_gpus(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Array* tables = launch.array(key, kMostSlowGpus);
   if (tables == nullptr) return;
   for (const Value& value : *tables) {
@@ -124,7 +95,7 @@ void read_slow_gpus(TableReader& launch, std::string_view key, Launch& launched)
   }
 }
 
-void read_slow_draw(TableReader& launch, std::string_view key, Launch& launched) {
+void read_slow_draw(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Table* table = launch.table(key);
   if (table == nullptr) return;
   TableReader reader(*table, launch.full_name(key), launch.diagnostics());
@@ -205,10 +176,10 @@ std::string hint_for_kind(const ClusterSpec& cluster, std::string_view kind) {
   return meant.empty() ? fmt::format("it has: {}", fmt::join(names, ", ")) : meant;
 }
 
-Key<Launch> isolation_key() {
+Key<JobMachine> isolation_key() {
   return {
-      "isolation", takes::choice<&Launch::isolation>(choices_of<nccl::Isolation>(kIsolationNames)), "\"pod\"",
-      "none",
+      "isolation", takes::choice<&JobMachine::isolation>(choices_of<nccl::Isolation>(kIsolationNames)),
+      "\"pod\"", "none",
       "whether each rank has a host name of its own, so that NCCL takes it for a node: no NVLink, P2P or "
       "shared memory between GPUs of a machine, which share its NICs; a pod has its own network interface, "
       "too, and one TCP connection to each peer"};
@@ -247,9 +218,9 @@ void check_shm(TableReader& launch, const Scenario& scenario) {
       "as with docker run --shm-size=1g or --ipc=host; in a pod an emptyDir with medium Memory at /dev/shm");
 }
 
-Key<Launch> processes_per_node_key() {
-  return {"processes_per_node", takes::integer<&Launch::processes_per_node>(1, kMostProcessesOfNode), "1",
-          "one per GPU; one for strategies whose process drives several GPUs",
+Key<ProcessStart> processes_per_node_key() {
+  return {"processes_per_node", takes::integer<&ProcessStart::processes_per_node>(1, kMostProcessesOfNode),
+          "1", "one per GPU; one for strategies whose process drives several GPUs",
           "fewer than the strategy needs leave GPUs idle; of `collective` 1 is one process that launches for "
           "all GPUs (nccl-tests -g N)"};
 }
@@ -274,15 +245,22 @@ const Keys<SlowDraw>& slow_draw_keys() {
   return keys;
 }
 
-const Keys<Launch>& launch_keys() {
-  static const Keys<Launch> keys{
-      {"with", takes::choice<&Launch::with>(choices_of<Launcher>(kLauncherNames)), "\"srun\"",
+const Keys<ProcessStart>& process_start_keys() {
+  static const Keys<ProcessStart> keys{
+      {"with", takes::choice<&ProcessStart::with>(choices_of<Launcher>(kLauncherNames)), "\"srun\"",
        "what the strategy needs",
        "what starts the processes, and what its own start costs; python starts one, which with one process "
        "per GPU leaves the others idle"},
-      processes_per_node_key(),
+      processes_per_node_key()};
+  return keys;
+}
+
+namespace {
+
+const Keys<JobMachine>& job_machine_keys() {
+  static const Keys<JobMachine> keys{
       isolation_key(),
-      {"shm", takes::size<&Launch::shm>(), "\"64 MB\"", "enough",
+      {"shm", takes::size<&JobMachine::shm>(), "\"64 MB\"", "enough",
        "size of /dev/shm, through which GPUs exchange data that do not reach each other: docker gives 64 MB; "
        "too "
        "little is an error, as it is to NCCL"},
@@ -312,7 +290,17 @@ const Keys<Launch>& launch_keys() {
   return keys;
 }
 
-void read_launch_section(TableReader& launch, Scenario& scenario) {
+}  // namespace
+
+const Keys<Launch>& launch_keys() {
+  static const auto start = [](Launch& launch) -> ProcessStart& { return launch; };
+  static const auto machine = [](Launch& launch) -> JobMachine& { return launch; };
+  static const Keys<Launch> keys =
+      keys_within<Launch>(process_start_keys(), start) + keys_within<Launch>(job_machine_keys(), machine);
+  return keys;
+}
+
+void read_launch_section(TableReader& launch, bool one_of_several, Scenario& scenario) {
   read_keys(launch, launch_keys(), scenario.launch);
   scenario.collective.processes_per_node = scenario.launch.processes_per_node;
   scenario.collective.nccl.isolation = scenario.launch.isolation;
@@ -322,7 +310,7 @@ void read_launch_section(TableReader& launch, Scenario& scenario) {
     check_some_are_left(launch, launch.diagnostics().found().size() == before, scenario);
   }
   check_slow_gpus(launch, scenario);
-  check_processes(launch, scenario);
+  if (!one_of_several) check_processes(launch, scenario);
 }
 
 void check_gpus(TableReader& run, Scenario& scenario) {

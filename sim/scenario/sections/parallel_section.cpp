@@ -9,6 +9,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/names.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -248,7 +249,8 @@ void read_parallel(TableReader& parallel, Scenario& scenario) {
     parallel.report(parallel.span_of("tensor"),
                     fmt::format("{} has no degrees: {}", scenario.model.name, seen.why_not),
                     "[parallel] is for language models of equal decoder layers, as llama3_8b");
-  if (!seen.shape) return;
+  // A cluster that could not be read is reported already: there is nothing to hold the degrees against.
+  if (!seen.shape || gpu_count(scenario.cluster) == 0) return;
   job.shape = *seen.shape;
   if (job.sequence <= 1) job.sequence = job.shape.sequence;
   if (job.degrees.virtual_stages > 1 && job.schedule == PipelineSchedule::one_f_one_b)

@@ -8,6 +8,8 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/scenario/sections/framework_section.hpp"
+#include "sim/scenario/sections/launch_section.hpp"
 #include "sim/scenario/sections/model_section.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/scenario/toml/toml_text.hpp"
@@ -137,6 +139,7 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
       one_of_several_(overrides.one_of_several),
       is_combination_(!overrides.combination.empty()) {
   if (!source.text.empty()) table_ = parse_toml(source, diagnostics_);
+  changes_measured_job_ = has("measured") && finds_another_job(overrides);
   apply(overrides);
   if (is_combination_) apply_combination(overrides.combination);
 }
@@ -176,7 +179,7 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
   };
   set_text("model", "name", overrides.model);
   set_text("cluster", "name", overrides.cluster);
-  if (one_of_several_) leave_out_what_is_for_others(overrides.strategy);
+  if (!overrides.strategy.empty()) leave_file_of_strategy(overrides.strategy);
   set_text("strategy", "name", overrides.strategy);
   if (overrides.batch) {
     const bool strong = has("model.global_batch");
@@ -196,14 +199,15 @@ void ScenarioDocument::apply_combination(const std::vector<StudySetting>& combin
                 [](const Entry& entry) { return entry.key == "study" || entry.key == "measured"; });
   for (const StudySetting& setting : combination) {
     const auto* name = std::get_if<std::string>(&setting.value.data);
-    if (setting.key == "strategy.name" && name != nullptr) leave_out_what_is_for_others(*name);
+    if (setting.key == "strategy.name" && name != nullptr) leave_file_of_strategy(*name);
   }
   for (const StudySetting& setting : combination) set(key_parts(setting.key), setting.value, setting.span);
 }
 
-/// A scenario is written for one strategy. For another its launch is left out, and for one of another
-/// framework also what is said of the framework and of its loop.
-void ScenarioDocument::leave_out_what_is_for_others(const std::string& strategy) {
+/// A file is written for one strategy. For another one it does not say how the processes are started and, if
+/// that belongs to another framework, neither which version runs nor what its loop does. All else stays: the
+/// machine, the data, the job. What the command line says holds for every strategy.
+void ScenarioDocument::leave_file_of_strategy(const std::string& strategy) {
   const auto text_of = [this](std::string_view key, std::string otherwise) {
     const Entry* entry = find(key);
     const auto* text = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
@@ -212,16 +216,36 @@ void ScenarioDocument::leave_out_what_is_for_others(const std::string& strategy)
   const StrategyEntry* own = find_strategy(text_of("strategy.name", "ddp"));
   const StrategyEntry* compared = find_strategy(strategy);
   if (own == nullptr || compared == nullptr || own == compared) return;
-  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "launch"; });
+  for (const Key<ProcessStart>& key : process_start_keys()) erase_of_file("launch", key.name);
   const std::string usual(name_of(own->framework.value_or(FrameworkKind::pytorch)));
   if (!compared->framework || name_of(*compared->framework) == text_of("framework.name", usual)) return;
-  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "framework"; });
-  const auto erase = [this](std::string_view table, std::string_view key) {
-    if (Table* present = table_in(table_, table))
-      std::erase_if(present->entries, [key](const Entry& entry) { return entry.key == key; });
+  if (is_setting("framework.name")) return;
+  for (const Key<Framework>& key : framework_keys()) erase_of_file("framework", key.name);
+  erase_of_file("model", "optimizer_form");
+  for (const char* key : {"hooks", "zero_grad", "progress_bar"}) erase_of_file("loop", key);
+}
+
+/// A key of the file's text; one from the command line stays.
+void ScenarioDocument::erase_of_file(std::string_view table, std::string_view key) {
+  Table* present = table_in(table_, table);
+  if (present == nullptr) return;
+  std::erase_if(present->entries,
+                [&](const Entry& entry) { return entry.key == key && entry.value.span.line <= file_lines_; });
+}
+
+/// A setting of [measured] speaks of the job as the command line has it; numbers of GPUs, the length of the
+/// run and a study are other questions about the same job.
+bool ScenarioDocument::finds_another_job(const ScenarioOverrides& overrides) const {
+  const auto is_of = [](const std::string& setting, std::string_view table) {
+    return trimmed(std::string_view(setting)).starts_with(table);
   };
-  erase("model", "optimizer_form");
-  for (const char* key : {"hooks", "zero_grad", "progress_bar"}) erase("loop", key);
+  const auto is_measured = [&](const std::string& setting) { return is_of(setting, "measured"); };
+  if (std::ranges::any_of(overrides.settings, is_measured)) return false;
+  const auto is_of_the_job = [&](const std::string& setting) {
+    return !is_of(setting, "run.") && !is_of(setting, "study");
+  };
+  return !overrides.model.empty() || !overrides.cluster.empty() || !overrides.strategy.empty() ||
+         overrides.batch || std::ranges::any_of(overrides.settings, is_of_the_job);
 }
 
 void ScenarioDocument::apply_key_value(const Setting& setting, int line) {

@@ -30,6 +30,8 @@ class ScenarioDocument {
   bool one_of_several() const { return one_of_several_ || is_combination_; }
   /// ScenarioOverrides::combination.
   bool is_combination() const { return is_combination_; }
+  /// Whether the file's text holds [measured] and the command line asks for another job than the text.
+  bool changes_measured_job() const { return changes_measured_job_; }
   /// Every mistake reported so far, with its true origin.
   std::vector<Diagnostic> found() const;
 
@@ -48,14 +50,16 @@ class ScenarioDocument {
   void apply_combination(const std::vector<StudySetting>& combination);
   void set(const std::vector<std::string>& path, Value value, SourceSpan key_span);
   void merge(Table& into, Table from);
-  void leave_out_what_is_for_others(const std::string& strategy);
+  void leave_file_of_strategy(const std::string& strategy);
+  void erase_of_file(std::string_view table, std::string_view key);
+  bool finds_another_job(const ScenarioOverrides& overrides) const;
 
   int file_lines_;
   std::vector<Setting> settings_;
   SourceText text_;
   Diagnostics diagnostics_;
   Table table_;
-  bool one_of_several_, is_combination_;
+  bool one_of_several_, is_combination_, changes_measured_job_ = false;
 };
 
 }  // namespace foretrain

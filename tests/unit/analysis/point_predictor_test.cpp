@@ -35,7 +35,7 @@ TEST_CASE("a step is simulated once: the second answer is the same object") {
 
 TEST_CASE("one process on four reserved GPUs trains as on one GPU and pays for four") {
   const PredictionPoint one = point_of(scenario_with({}, Sampler::distributed), 1);
-  const PredictionPoint wrong = point_of(scenario_with({Launcher::python, 0}, Sampler::distributed), 4);
+  const PredictionPoint wrong = point_of(scenario_with({{Launcher::python, 0}, {}}, Sampler::distributed), 4);
   CHECK(wrong.step_s == one.step_s);
   CHECK(wrong.samples_per_s == one.samples_per_s);
   CHECK(wrong.epoch_s == one.epoch_s);
@@ -65,7 +65,7 @@ TEST_CASE("nodes that train on the same shares keep the epoch's length and lose 
 }
 
 TEST_CASE("in strong scaling the GPUs that work share the global batch") {
-  Scenario scenario = scenario_with({Launcher::srun, 2}, Sampler::distributed);
+  Scenario scenario = scenario_with({{Launcher::srun, 2}, {}}, Sampler::distributed);
   scenario.global_batch = 64;
   const PredictionPoint p = point_of(scenario, 8);  // two processes on each of two nodes
   CHECK(p.batch_per_gpu == 16);

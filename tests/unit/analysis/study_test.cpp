@@ -118,7 +118,10 @@ TEST_CASE("values that only together are a mistake are a reason") {
       studied("[study]\nstrategy = [\"ddp\", \"dp\"]\nlaunch = [\"torchrun\", \"python\"]\ngpus = [1]\n");
   REQUIRE(study.rows.size() == 4);
   CHECK(study.rows[0].why_not.empty());
-  CHECK(study.rows[2].why_not == "torchrun starts a process for each GPU");
+  CHECK(study.rows[2].why_not ==
+        "torchrun starts a process for each GPU; data_parallel is one process, which drives all GPUs: "
+        "launch.with "
+        "= \"python\"");
   CHECK(study.rows[3].why_not.empty());
 }
 

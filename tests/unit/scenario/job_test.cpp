@@ -34,7 +34,7 @@ TEST_CASE("with a process for each GPU all reserved GPUs work") {
 }
 
 TEST_CASE("one python process of a strategy with a process per GPU drives one GPU of all that are reserved") {
-  const Scenario ddp = scenario_with("ddp", {Launcher::python, 0});
+  const Scenario ddp = scenario_with("ddp", {{Launcher::python, 0}, {}});
   CHECK(working(ddp, 8) == std::vector<GpuPlace>{{0, 0}});
   CHECK(working_gpus(ddp, 8).nodes == 1);
   CHECK(reserved_gpus(ddp, 8).nodes == 2);
@@ -47,7 +47,7 @@ TEST_CASE("one python process of a strategy with a process per GPU drives one GP
 }
 
 TEST_CASE("one process per node of such a strategy drives one GPU of each node") {
-  const Scenario ddp = scenario_with("ddp", {Launcher::srun, 1});
+  const Scenario ddp = scenario_with("ddp", {{Launcher::srun, 1}, {}});
   CHECK(working(ddp, 8) == std::vector<GpuPlace>{{0, 0}, {1, 0}});
   CHECK(working_gpus(ddp, 8).nodes == 2);
   CHECK_THAT(job_warnings(ddp).at(0),
@@ -55,7 +55,7 @@ TEST_CASE("one process per node of such a strategy drives one GPU of each node")
 }
 
 TEST_CASE("one process that drives all GPUs of its node leaves none idle there") {
-  const Scenario parallel = scenario_with("data_parallel", {Launcher::python, 0});
+  const Scenario parallel = scenario_with("data_parallel", {{Launcher::python, 0}, {}});
   CHECK(working(parallel, 4).size() == 4);
   CHECK(why_not(parallel, 4).empty());
   CHECK_THAT(why_not(parallel, 5), ContainsSubstring("cannot drive GPUs of 2 nodes"));
@@ -73,7 +73,7 @@ TEST_CASE("the largest usable number of GPUs ends where the strategy does") {
 TEST_CASE("a sampler cuts the data set into a share for each working GPU") {
   CHECK(shares_of_data(scenario_with("ddp"), 8) == 8);
   CHECK(readers_of_a_sample(scenario_with("ddp"), 8) == 1);
-  CHECK(shares_of_data(scenario_with("ddp", {Launcher::python, 0}), 8) == 1);
+  CHECK(shares_of_data(scenario_with("ddp", {{Launcher::python, 0}, {}}), 8) == 1);
 }
 
 TEST_CASE("without a sampler every process runs through the whole data set") {

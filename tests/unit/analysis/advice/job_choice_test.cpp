@@ -217,7 +217,7 @@ TEST_CASE("each kind of strategy is started as its users do") {
 
 TEST_CASE("the scenario's launch is kept for its own strategy and no other") {
   Scenario scenario = test::resnet_scenario();
-  scenario.launch = {Launcher::srun, 2};
+  scenario.launch = {{Launcher::srun, 2}, {}};
   const JobPlan own = plan_of(scenario, on_eight("ddp"));
   CHECK(own.launcher == Launcher::srun);
   CHECK(own.processes_per_node == 2);

@@ -60,7 +60,7 @@ TEST_CASE("a recommended job starts one process per GPU, whatever the scenario's
   CHECK(r.best->point.gpus == 16);
   CHECK(r.plan.launcher == Launcher::torchrun);
   CHECK(has_note(r, "python alone starts one"));
-  scenario.launch = {Launcher::srun, 1};
+  scenario.launch = {{Launcher::srun, 1}, {}};
   const Recommendation by_srun = recommended(scenario, goal(Goal::fastest));
   CHECK(by_srun.best->point.gpus == 16);
   CHECK(by_srun.plan.launcher == Launcher::srun);
