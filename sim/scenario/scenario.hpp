@@ -82,13 +82,16 @@ struct Scenario {
 
 /// What the command line adds or replaces; empty = not given.
 struct ScenarioOverrides {
-  std::string model, cluster, strategy;
+  std::string model, cluster;
+  /// Another strategy than the file's takes over neither how the processes start nor, where it belongs to
+  /// another framework, what the file says of that; the machine and the job stay.
+  std::string strategy;
   std::optional<std::int64_t> batch;
   std::vector<int> gpus;
   std::vector<std::string> settings;  ///< "key=value" as for --set
   std::vector<std::string> notes{};   ///< what people should know of the settings: the scenario's warnings
-  /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for
-  /// another are left out, and numbers of GPUs that it cannot use stay in the scenario.
+  /// `strategy` is one of several to compare: options of others are left out, and numbers of GPUs that it
+  /// cannot use stay in the scenario.
   bool one_of_several = false;
   /// One combination of [study]: these settings win over all others, the table itself and [measured] are left
   /// out, and like `one_of_several` but for each setting of strategy.name. Numbers of GPUs that are too many

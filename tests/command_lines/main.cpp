@@ -1,6 +1,8 @@
 // Runs generated command lines by their numbers and counts what became of them; ends with 1 when one of them
 // broke a law, after printing it as a line for a shell.
-//   command_lines [--from N] [--count N] [--seconds S] [--memory MiB] [--print] FOLDER
+//   command_lines [--from N] [--count N] [--seconds S] [--memory MiB] [--print] [--record FILE --build NAME]
+//   FOLDER
+// --record adds a row with the totals to a CSV file.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -24,7 +26,7 @@ struct Campaign {
   std::uint64_t from = 0, count = 2000;
   CommandLimits limits;
   bool prints = false;  ///< shows the lines, and runs none
-  std::string folder;
+  std::string folder, record, build = "dev";
 };
 
 std::uint64_t number_in(const char* text) {
@@ -46,6 +48,10 @@ Campaign campaign_of(int argc, char** argv) {
       out.limits.seconds = static_cast<int>(next());
     else if (word == "--memory")
       out.limits.kilobytes = static_cast<long>(next() * 1024);
+    else if (word == "--record" && i + 1 < argc)
+      out.record = std::filesystem::absolute(argv[++i]);
+    else if (word == "--build" && i + 1 < argc)
+      out.build = argv[++i];
     else if (word == "--print")
       out.prints = true;
     else
@@ -60,6 +66,11 @@ struct Totals {
   double seconds = 0, slowest = 0;
   long most_kilobytes = 0;
   std::uint64_t slowest_number = 0, largest_number = 0;
+
+  std::uint64_t with_code(int code) const {
+    const auto found = of_code.find(code);
+    return found == of_code.end() ? 0 : found->second;
+  }
 
   void add(std::uint64_t number, const RanCommand& ran) {
     ++of_code[ran.code];
@@ -88,6 +99,21 @@ void run(const Campaign& campaign, const CommandVocabulary& vocabulary, Totals& 
   }
 }
 
+void record(const Campaign& campaign, const Totals& totals) {
+  if (campaign.record.empty()) return;
+  const bool is_new = !std::filesystem::exists(campaign.record);
+  std::FILE* file = std::fopen(campaign.record.c_str(), "a");
+  if (file == nullptr) return std::perror(campaign.record.c_str());
+  if (is_new)
+    fmt::print(file,
+               "build,from,lines,code_0,code_1,code_2,code_3,broken,cpu_seconds,slowest_s,largest_mib\n");
+  fmt::print(file, "{},{},{},{},{},{},{},{},{:.0f},{:.2f},{}\n", campaign.build, campaign.from,
+             campaign.count, totals.with_code(0), totals.with_code(1), totals.with_code(2),
+             totals.with_code(3), totals.broken, totals.seconds, totals.slowest,
+             totals.most_kilobytes / 1024);
+  std::fclose(file);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -104,6 +130,7 @@ int main(int argc, char** argv) {
   Totals totals;
   run(campaign, vocabulary, totals);
   if (campaign.prints) return 0;
+  record(campaign, totals);
   fmt::print("{} command lines from {}: {} broke a law;", campaign.count, campaign.from, totals.broken);
   for (const auto& [code, count] : totals.of_code) fmt::print(" exit code {}: {};", code, count);
   fmt::print(" {:.2f} ms of CPU each; slowest {:.2f} s (number {}); largest {} MiB (number {})\n",

@@ -127,12 +127,13 @@ struct Told {
   PredictionPoint point;
 };
 
-Told told_by_predict(const DrawnJob& job, const std::string& strategy) {
+/// `spares_others`: leaves out options that the strategy does not have. To predict one of them is a mistake;
+/// several strategies each take their own.
+Told told_by_predict(const DrawnJob& job, const std::string& strategy, bool spares_others = true) {
   ScenarioOverrides overrides = job.overrides;
   overrides.strategy = strategy, overrides.gpus = {job.gpus};
-  // To predict, an option of another strategy is a mistake; several strategies each take their own.
   std::erase_if(overrides.settings, [&](const std::string& setting) {
-    return !is_option_of(strategy, std::string_view(setting).substr(0, setting.find('=')));
+    return spares_others && !is_option_of(strategy, std::string_view(setting).substr(0, setting.find('=')));
   });
   try {
     const Prediction prediction = predict(read_scenario(job.file, overrides));
@@ -183,9 +184,34 @@ void check_sweep(const DrawnJob& job, const std::string& strategy, const Told& p
   }
 }
 
+/// The same strategies as an axis of a study.
+void check_study(const DrawnJob& job, const std::vector<ComparedStrategy>& rows) {
+  ScenarioOverrides overrides = job.overrides;
+  overrides.gpus = {job.gpus};
+  std::string names;
+  for (const ComparedStrategy& row : rows)
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", row.strategy);
+  overrides.settings.push_back(fmt::format("study.strategy=[{}]", names));
+  try {
+    const StudyResult result = run_study(read_study(job.file, overrides, read_scenario(job.file, overrides)));
+    for (const StudyRow& row : result.rows) {
+      const std::string strategy = text_of(row.values.front());
+      INFO("strategy " << strategy);
+      check_same("study", told_by_predict(job, strategy), row.why_not, row.point);
+    }
+  } catch (const InputError& error) {
+    // A study says that none runs; settings that no file may have are a mistake of predict, too.
+    INFO("study: " << error.what());
+    for (const ComparedStrategy& row : rows)
+      CHECK_FALSE(told_by_predict(job, row.strategy, false).why_not.empty());
+  }
+}
+
 }  // namespace
 
-TEST_CASE("compare and sweep predict of every strategy what predict does, whatever the other sections say") {
+TEST_CASE(
+    "compare, studies and sweeps predict of every strategy what predict does, whatever the other sections "
+    "say") {
   JobMaker maker(20261126);
   int checked = 0, drawn = 0;
   for (const int wanted = jobs_to_draw(); checked < wanted && drawn < 100 * wanted; ++drawn) {
@@ -200,6 +226,7 @@ TEST_CASE("compare and sweep predict of every strategy what predict does, whatev
       check_same("compare", predicted, row.why_not, row.point);
       check_sweep(job, row.strategy, predicted);
     }
+    check_study(job, comparison->numbers.back().strategies);
   }
   CHECK(checked == jobs_to_draw());
 }

@@ -148,14 +148,6 @@ std::vector<std::string> idle_settings(const ScenarioDocument& document, const S
       if (document.has(key)) out.push_back(fmt::format("{} has no effect {}", key, rule.reason));
     }
   }
-  for (const char* key :
-       {"model.name", "model.precision", "model.batch_per_gpu", "model.global_batch", "cluster.name"}) {
-    // A measured speed belongs to what it was measured with; --set of another model does not measure anew.
-    const bool kept = scenario.anchor && !document.is_setting("measured.samples_per_s") &&
-                      !document.is_setting("measured.step") && !document.is_setting("measured.epoch");
-    if (kept && document.is_setting(key))
-      out.push_back(fmt::format("the measured speed is kept, although {} was changed", key));
-  }
   return out;
 }
 

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/search/mixing.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/strategy/catalog.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -161,6 +164,31 @@ TEST_CASE("a GPU that is clocked down sets the pace of all") {
   CHECK(slow.unlike[1].what.first == 6);
   CHECK(slow.waits_for == "waits for the slower GPUs");
   CHECK(step_of(scenario, 4).step_s == step_of(without, 4).step_s);  // it is on the other node
+}
+
+TEST_CASE("a rank that stands for others comes first with its node, and every node stays in one piece") {
+  const Placement job = place_packed(6, 2);
+  const auto places = [](const Placement& placement) {
+    std::string text;
+    for (const GpuPlace& place : placement.ranks) text += fmt::format("{}.{} ", place.node, place.gpu);
+    return text;
+  };
+  CHECK(places(seen_from(job, 0)) == "0.0 0.1 1.0 1.1 2.0 2.1 ");
+  CHECK(places(seen_from(job, 3)) == "1.1 1.0 2.0 2.1 0.0 0.1 ");
+  CHECK(places(seen_from(job, 5)) == "2.1 2.0 0.0 0.1 1.0 1.1 ");
+}
+
+TEST_CASE("every strategy runs on several nodes when a GPU in the middle of one is slow") {
+  for (const StrategyEntry& entry : strategy_catalog()) {
+    if (entry.one_gpu) continue;
+    Scenario scenario = on(test::nvlink_cluster(3, 2), {12});
+    scenario.strategy = entry.name;
+    if (!why_not(scenario, 12).empty()) continue;
+    INFO(entry.name);
+    const double usual = step_of(scenario, 12).step_s;
+    scenario.launch.slow_gpus = {{1, 1, 0.5}};
+    CHECK(step_of(scenario, 12).step_s >= usual);
+  }
 }
 
 TEST_CASE("GPUs drawn as slow stay slow when the job grows, and all or none are drawn at the ends") {

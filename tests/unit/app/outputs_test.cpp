@@ -56,6 +56,19 @@ TEST_CASE("whatever is printed on a full device is the world's failure, code 3")
   CHECK(folder.run("foretrain list nothing >&-").exit_code == 2);
 }
 
+TEST_CASE("a page shows the links of a job that does not get the first nodes") {
+  const TemporaryFolder folder;
+  for (const char* exclude : {"[0]", "[0, 1]"}) {
+    const ProgramRun run =
+        folder.run(fmt::format("foretrain predict --model resnet18 --cluster mahti --gpus 8 --set "
+                               "'launch.exclude={}' --html page.html",
+                               exclude));
+    INFO(run.output);
+    CHECK(run.exit_code == 0);
+    CHECK_THAT(folder.read("page.html"), ContainsSubstring("InfiniBand"));
+  }
+}
+
 TEST_CASE("a reader that stops early is no mistake") {
   const TemporaryFolder folder;
   for (const char* arguments : {"--help", "list models", "reference commands"}) {

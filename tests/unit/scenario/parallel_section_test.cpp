@@ -33,6 +33,13 @@ std::string mistakes(const std::string& parallel, const std::string& model = "ll
 
 }  // namespace
 
+TEST_CASE("degrees on a cluster that cannot be read are one mistake: the cluster") {
+  const std::string model = "[model]\nname = \"gpt2\"\n", degrees = "[parallel]\ntensor = 2\n";
+  CHECK_THAT(test::scenario_mistakes(model + "[cluster]\nname = \"mahtti\"\n" + degrees),
+             ContainsSubstring("unknown cluster \"mahtti\"") && ContainsSubstring("did you mean \"mahti\"?"));
+  CHECK_THAT(test::scenario_mistakes(model + degrees), ContainsSubstring("cluster"));
+}
+
 TEST_CASE("an empty table is a job of one degree in Megatron-LM's way") {
   const LargeModelJob job = job_of("");
   CHECK(job.degrees == Degrees{.data = 0});  // what the GPUs leave

@@ -75,11 +75,27 @@ TEST_CASE("a setting of one measured figure takes the place of another") {
         Approx(0.003));
 }
 
-TEST_CASE("a measured speed that was kept while the question changed gives a warning") {
-  const Scenario scenario =
-      read(set({"model.batch_per_gpu=50"}), kText + "[measured]\nsamples_per_s = 100\n");
-  CHECK(scenario.warnings ==
-        std::vector<std::string>{"the measured speed is kept, although model.batch_per_gpu was changed"});
+TEST_CASE("a measurement in the file is of the job in the file, whatever the command line asks for") {
+  const std::string measured = kText + "[measured]\nsamples_per_s = 100\n";
+  const Scenario scenario = read(set({"model.batch_per_gpu=50"}), measured);
+  REQUIRE(scenario.anchor);
+  REQUIRE(scenario.anchor->job);
+  CHECK(scenario.workload.batch_per_gpu == 50);
+  CHECK(scenario.anchor->job->workload.batch_per_gpu == read({}, measured).workload.batch_per_gpu);
+  CHECK(scenario.anchor->step_s == read({}, measured).anchor->step_s);
+  CHECK_FALSE(read(set({"run.epochs=2"}), measured).anchor->job);
+  CHECK_FALSE(read(set({"model.batch_per_gpu=50", "measured.samples_per_s=80"}), measured).anchor->job);
+}
+
+TEST_CASE("a measurement of one network does not calibrate another") {
+  ScenarioOverrides other;
+  other.model = "resnet50";
+  const Scenario scenario = read(other, kText + "[measured]\nsamples_per_s = 100\n");
+  CHECK_FALSE(scenario.anchor);
+  REQUIRE_FALSE(scenario.warnings.empty());
+  CHECK(scenario.warnings.front() ==
+        "[measured] is of mnist_convnet_csc on puhti: it does not calibrate the prediction of resnet50 on "
+        "puhti");
 }
 
 TEST_CASE("mistakes in settings and options name them, mistakes in the file name the file") {
