@@ -102,6 +102,7 @@ class Predictor {
     prediction.strategy = scenario_.parallel ? "[parallel]" : scenario_.strategy;
     prediction.precision = name_of(scenario_.workload.precision);
     prediction.strong_scaling = scenario_.global_batch.has_value();
+    prediction.global_batch = scenario_.global_batch.value_or(0);
     prediction.cluster_gpus = points_.simulator().cluster_gpus();
     prediction.epochs = scenario_.epochs;
     prediction.samples = scenario_.workload.data.samples;

@@ -101,6 +101,7 @@ struct Mixing {
 struct Prediction {
   std::string scenario, model, cluster, strategy, precision;
   bool strong_scaling = false;
+  std::int64_t global_batch = 0;  ///< with strong scaling that which was asked for
   int cluster_gpus = 0;
   double epochs = 1;
   std::int64_t samples = 0;  ///< of the data set; 0 = unknown, then an epoch is one step

@@ -1,6 +1,7 @@
 // JSON as the reports write it: keys in the order they are added, and the parts several reports share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@ namespace foretrain {
 
 using Json = nlohmann::ordered_json;
 
+/// A key that is promised stands there also when there is no answer.
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 struct ErrorStatistics;
 struct LayoutSearch;
 struct TrainingSettings;
@@ -25,6 +32,10 @@ std::string json_text(const Json& json);
 Json statistics_json(const ErrorStatistics& statistics);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
+/// low_s, high_s, level; null where it is not known (prediction/json.cpp).
+Json interval_json(const std::optional<Interval>& interval);
+/// Bytes that a GPU holds, whether they fit, and the largest batch that does (prediction/json.cpp).
+Json memory_json(const PredictionPoint& point);
 /// Layouts of one number of GPUs, schema foretrain.plan/1 (plan/layouts_json.cpp).
 Json layouts_json(const LayoutSearch& search);
 /// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).

@@ -94,20 +94,44 @@ std::string sampler_warning(const Scenario& scenario, int gpus) {
       counted(gpus, "GPU"), readers, readers - 1, readers);
 }
 
-/// Micro-steps that cannot have the same number of samples: the first such number of GPUs, empty when there
-/// is none.
-std::string uneven_warning(const Scenario& scenario) {
+/// Whether one loader makes the batch and deals it out, so that the GPUs' parts need not be equal.
+bool deals_one_batch_out(const Scenario& scenario) {
+  return scenario.balances || strategy_of(scenario).processes == Processes::one ||
+         scenario.strategy == "multi_worker_mirrored";  // TensorFlow's batch_sizes_for_worker
+}
+
+/// Of all ranks, as far as they are alike or share a global batch.
+std::int64_t samples_of_ranks(const Scenario& scenario, std::int64_t ranks) {
   const std::int64_t steps = scenario.knobs.accumulation;
-  if (!scenario.global_batch || steps == 1) return {};
+  if (!scenario.global_batch) return scenario.workload.batch_per_gpu * steps * ranks;
+  const std::int64_t loaders = deals_one_batch_out(scenario) ? 1 : ranks, shares = loaders * steps;
+  const std::int64_t batch = (*scenario.global_batch + shares - 1) / shares;
+  return std::max(batch * loaders, ranks) * steps;
+}
+
+/// Numbers of GPUs that cannot share the global batch without a rest, and what their steps train instead;
+/// empty when there are none.
+std::string uneven_warning(const Scenario& scenario) {
+  if (!scenario.global_batch || scenario.parallel) return {};
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> trained;
+  std::size_t uneven = 0;
   for (const int gpus : scenario.gpus) {
-    const std::int64_t batch = *scenario.global_batch, shares = steps * working_gpus(scenario, gpus).size();
-    if (batch % shares == 0) continue;
-    return fmt::format(
-        "strategy.accumulation = {} on {} does not divide the global batch of {}: micro-steps of {} "
-        "samples are computed",
-        steps, counted(gpus, "GPU"), batch, (batch + shares - 1) / shares);
+    const std::int64_t samples = samples_of_step(scenario, gpus);
+    if (samples == *scenario.global_batch) continue;
+    if (++uneven <= kMostNamed) trained.push_back(fmt::format("{} on {}", samples, counted(gpus, "GPU")));
   }
-  return {};
+  if (uneven == 0) return {};
+  if (uneven > kMostNamed)
+    trained.push_back(
+        fmt::format("others on {}", counted(static_cast<std::int64_t>(uneven - kMostNamed), "more number")));
+  const int steps = scenario.knobs.accumulation;
+  return fmt::format(
+      "the global batch of {} does not divide by the GPUs{}: every rank gets whole samples, rounded up, and "
+      "a "
+      "step trains {}; all figures count these",
+      *scenario.global_batch, steps > 1 ? fmt::format(" times strategy.accumulation = {}", steps) : "",
+      fmt::join(trained, ", "));
 }
 
 /// Ranks of one machine that do not know of each other; empty when there are none.
@@ -239,6 +263,31 @@ int most_usable_gpus(const Scenario& scenario, int most) {
     (why_not(scenario, middle).empty() ? usable : refused) = middle;
   }
   return usable;
+}
+
+std::int64_t samples_of_step(const Scenario& scenario, const Placement& working) {
+  if (scenario.batch_of_kind.empty()) return samples_of_ranks(scenario, working.size());
+  std::int64_t samples = 0;
+  for (const GpuPlace& place : working.ranks)
+    samples += scenario.batch_of_kind[static_cast<std::size_t>(kind_of_node(scenario.cluster, place.node))];
+  return samples * scenario.knobs.accumulation;
+}
+
+std::int64_t samples_of_step(const Scenario& scenario, int gpus) {
+  if (scenario.parallel)
+    return job_on(*scenario.parallel, std::max(gpus, fewest_gpus_of(*scenario.parallel))).global_batch;
+  if (scenario.batch_of_kind.empty()) return samples_of_ranks(scenario, working_gpu_count(scenario, gpus));
+  return samples_of_step(scenario, working_gpus(scenario, gpus));
+}
+
+EpochSteps epoch_steps(const DataSet& data, std::int64_t step) {
+  return {data.samples / step, data.drop_last ? 0 : data.samples % step};
+}
+
+EpochSteps epoch_steps(const Scenario& scenario, int gpus) {
+  const std::int64_t samples = samples_of_step(scenario, gpus);
+  const int readers = scenario.sampler == Sampler::none ? readers_of_a_sample(scenario, gpus) : 1;
+  return epoch_steps(scenario.workload.data, std::max<std::int64_t>(1, (samples + readers - 1) / readers));
 }
 
 int shares_of_data(const Scenario& scenario, int gpus) {

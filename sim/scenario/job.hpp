@@ -45,6 +45,28 @@ std::string why_not_together(const Scenario& scenario, int gpus);
 /// The largest number of GPUs up to `most` on which the strategy can run, at least 1.
 int most_usable_gpus(const Scenario& scenario, int most);
 
+/// Samples that one optimizer step trains on so many GPUs, those of all ranks counted. Every figure of a
+/// prediction counts with this number. With a fixed batch per GPU it is that batch times micro-steps times
+/// working GPUs. With a global batch it is what the ranks can really have (docs/models/epoch.md): where one
+/// loader deals a batch out (`dp`, `mirrored`, `multi_worker_mirrored`, "balance") the micro-steps of the
+/// global batch, rounded up; else every rank has the same whole number of samples in every micro-step,
+/// rounded up. With [parallel] it is the global batch that the degrees divide.
+std::int64_t samples_of_step(const Scenario& scenario, int gpus);
+/// The same for given places of the working GPUs. Requires a scenario without [parallel].
+std::int64_t samples_of_step(const Scenario& scenario, const Placement& working);
+
+/// How an epoch is cut into steps.
+struct EpochSteps {
+  std::int64_t full = 0;  ///< steps with all their samples
+  std::int64_t rest = 0;  ///< samples of a smaller last step; 0: there is none, or drop_last leaves it out
+  std::int64_t count() const { return full + (rest > 0 ? 1 : 0); }
+};
+/// Requires data.samples >= 0 and step >= 1. Every sampler that pads or cuts every rank's share alike comes
+/// to these numbers: ceil(ceil(samples / ranks) / batch) = ceil(samples / (ranks * batch)).
+EpochSteps epoch_steps(const DataSet& data, std::int64_t step);
+/// Without a sampler each process runs through all of the data set with its own part of the step.
+EpochSteps epoch_steps(const Scenario& scenario, int gpus);
+
 /// Into how many shares an epoch's samples are cut, one for each working GPU; without a sampler only the GPUs
 /// of one process share.
 int shares_of_data(const Scenario& scenario, int gpus);

@@ -28,7 +28,7 @@ inline Prediction example_prediction() {
   eight.total_interval = {45'000, 70'000, 0.9};
   eight.speedup_range = {5.5, 6.8}, eight.chance_of_gain = 0.97;
   eight.breakdown = {0.0925, 0.015, 0, 0.005, 0.005, 0.0075};
-  eight.memory = one.memory, eight.memory_capacity = {7'000'000'000};
+  eight.memory = one.memory, eight.memory_capacity = {9'000'000'000};
   one.largest_batch = 132, eight.largest_batch = 24;
   eight.overhead = {10, 20, 240, 30, 0};
   eight.buckets = {{8'196'000}, {26'255'360}};
@@ -46,8 +46,24 @@ inline Prediction example_prediction() {
   p.crossover.searched = 320, p.crossover.numbers = 83, p.crossover.simulated = 60;
   p.crossover.cause = "compute bounds the step";
   p.decisions.add("all_reduce 26.3 MB", "ring, Simple", "LL would take 3 ms");
-  p.warnings = {"8 GPUs: about 8 GB are needed per GPU, it has 7 GB"};
+  p.warnings = {"a step trains on 8 times as many samples as on one GPU"};
   p.note = "Made up.";
+  return p;
+}
+
+/// The same, but eight GPUs have less memory than the training needs.
+inline Prediction example_shortage() {
+  Prediction p = example_prediction();
+  p.points[1].memory_capacity = {7'000'000'000};
+  p.warnings = {"8 GPUs: about 8 GB are needed per GPU, it has 7 GB"};
+  return p;
+}
+
+/// The same as example_prediction(), but nobody said how many samples the data set has.
+inline Prediction example_without_samples() {
+  Prediction p = example_prediction();
+  p.samples = 0;
+  for (PredictionPoint& point : p.points) point.knows_epochs = false;
   return p;
 }
 

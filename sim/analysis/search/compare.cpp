@@ -91,6 +91,7 @@ class Comparer {
     out.precision = name_of(own_.workload.precision), out.own_strategy = own_name_;
     if (own_.parallel) out.baseline = "one GPU's share of the fewest that can run the scenario as it stands";
     out.strong_scaling = own_.global_batch.has_value();
+    out.global_batch = own_.global_batch.value_or(0);
     out.samples = own_.workload.data.samples, out.epochs = own_.epochs;
     for (std::size_t i = 0; i < predictors_.size(); ++i) out.strategies.push_back(name_at(i));
     out.decisions = decisions_;

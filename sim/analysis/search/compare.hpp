@@ -59,7 +59,8 @@ struct ComparedGpus {
 struct Comparison {
   std::string scenario, model, cluster, precision, own_strategy;
   bool strong_scaling = false;
-  std::int64_t samples = 0;  ///< of the data set; 0 = unknown, then an epoch is one step
+  std::int64_t global_batch = 0;  ///< with strong scaling that which was asked for
+  std::int64_t samples = 0;       ///< of the data set; 0 = unknown, then an epoch is one step
   double epochs = 1;
   double one_gpu_step_s = 0;  ///< of the plain loop, strategy `single`; of [parallel] that GPU's share
   std::string baseline = "the plain loop on one GPU";  ///< of speedups

@@ -5,13 +5,16 @@
 
 namespace foretrain {
 
-EpochShape epoch_shape(const DataSet& data, std::int64_t batch_per_gpu, int accumulation, int gpus) {
-  if (data.samples <= 0) return {};
-  const std::int64_t per_rank = data.drop_last ? data.samples / gpus : (data.samples + gpus - 1) / gpus;
-  const std::int64_t per_step = batch_per_gpu * accumulation;
-  const std::int64_t full = per_rank / per_step, rest = per_rank % per_step;
-  if (data.drop_last || rest == 0) return {full, 0};
-  return {full + 1, (rest + accumulation - 1) / accumulation};
+EpochShape epoch_shape(const EpochSteps& steps, std::int64_t parts) {
+  return {steps.count(), (steps.rest + parts - 1) / parts};
+}
+
+EpochShape epoch_shape(const Scenario& scenario, int gpus) {
+  if (scenario.workload.data.samples <= 0) return {};
+  const EpochSteps steps = epoch_steps(scenario, gpus);
+  if (scenario.parallel) return {steps.count(), 0};  // its last step is as long as the others
+  const std::int64_t shares = shares_of_data(scenario, gpus);
+  return epoch_shape(steps, shares * scenario.knobs.accumulation);
 }
 
 double loader_restart_s(const Workload& workload, const NodeSpec& node) {

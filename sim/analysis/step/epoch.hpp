@@ -2,16 +2,19 @@
 #pragma once
 
 #include "sim/analysis/step/step_simulator.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
-/// How an epoch is cut into steps. The sampler gives every rank the same number of samples, padded, or cut
-/// with drop_last.
+/// How the steps of an epoch (EpochSteps, sim/scenario/job.hpp) look to a GPU. Without data.samples an epoch
+/// is one step, which no report shows (known_figures.hpp).
 struct EpochShape {
-  std::int64_t steps = 1;          ///< including the partial one
+  std::int64_t steps = 1;          ///< including the partial one; 0: drop_last leaves none
   std::int64_t partial_batch = 0;  ///< batch per GPU of the last step, 0 = there is no partial step
 };
-EpochShape epoch_shape(const DataSet& data, std::int64_t batch_per_gpu, int accumulation, int gpus);
+EpochShape epoch_shape(const Scenario& scenario, int gpus);
+/// `parts`: into how many the samples of a step are cut, one for each micro-step of each GPU.
+EpochShape epoch_shape(const EpochSteps& steps, std::int64_t parts);
 
 /// Seconds lost at each start of an epoch: worker start and the first batch (docs/models/epoch.md).
 double loader_restart_s(const Workload& workload, const NodeSpec& node);

@@ -57,19 +57,27 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 
 }  // namespace
 
+MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
+  const Bytes left{std::max<std::int64_t>(0, capacity.count - use.least().count)};
+  use.workspace = std::min(use.workspace, left);
+  return use;
+}
+
 /// What is needed, what there is, and the largest batch between the two.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   if (scenario.parallel) {
     const LargeModelJob& asked = *scenario.parallel;
     const LargeModelJob job = job_on(asked, std::max(point.gpus, fewest_gpus_of(asked)));
     point.memory = memory_of(job), point.memory_capacity = gpu_of(point, scenario).capacity();
-    point.largest_batch = largest_micro_batch(job, point.memory_capacity);
+    point.largest_batch = largest_micro_batch(asked, job.gpus(), point.memory_capacity);
     return;
   }
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
-  point.memory = memory_use(workload, site);
+  const MemoryUse wanted = memory_use(workload, site);
   point.memory_capacity = gpu_of(point, scenario).capacity();
+  point.memory = with_room_for_scratch(wanted, point.memory_capacity);
+  point.scratch_wanted = wanted.workspace;
   point.largest_batch = largest_batch(workload, site, point.memory_capacity);
 }
 
@@ -111,7 +119,13 @@ void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const
     if (!decides || to_spare(own) < to_spare(*decides)) decides = own;
   }
   point.memory = decides->memory, point.memory_capacity = decides->memory_capacity;
+  point.scratch_wanted = decides->scratch_wanted;
   point.largest_batch = decides->largest_batch, point.memory_kind = decides->memory_kind;
+  // Ranks with one batch can have the largest that fits all of them, whichever decides at this batch.
+  if (scenario.batch_of_kind.empty() && !scenario.balances) {
+    for (const UnlikeShare& share : shares)
+      point.largest_batch = std::min(point.largest_batch, share.largest_batch);
+  }
   point.unlike = std::move(shares);
 }
 
@@ -137,10 +151,12 @@ std::string memory_verdict(const PredictionPoint& point) {
 
 std::string tightness_warning(const PredictionPoint& point) {
   return fmt::format(
-      "{}{}: {} of {} are needed, which leaves less than the fastest convolutions want; batch {} leaves "
-      "enough",
+      "{}{}: {} of {} are used, of which {} are scratch memory of convolutions; the fastest ones want {}; {}",
       counted(point.gpus, "GPU"), point.memory_kind.empty() ? "" : " (on nodes of " + point.memory_kind + ")",
-      to_string(point.memory.least()), to_string(point.memory_capacity), point.largest_batch);
+      to_string(point.memory.total()), to_string(point.memory_capacity), to_string(point.memory.workspace),
+      to_string(point.scratch_wanted),
+      point.largest_batch > 0 ? fmt::format("batch {} leaves enough", point.largest_batch)
+                              : "no batch leaves enough");
 }
 
 std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
@@ -159,11 +175,11 @@ namespace {
 std::string shortage_text(std::span<const MemoryShortage> alike) {
   const PredictionPoint &first = alike.front().point, &last = alike.back().point;
   const auto less = [](const MemoryShortage& a, const MemoryShortage& b) {
-    return a.point.memory.least() < b.point.memory.least();
+    return a.point.memory.total() < b.point.memory.total();
   };
   const auto [least, most] = std::ranges::minmax_element(alike, less);
-  const std::string low = to_string(least->point.memory.least()),
-                    high = to_string(most->point.memory.least());
+  const std::string low = to_string(least->point.memory.total()),
+                    high = to_string(most->point.memory.total());
   return fmt::format("{}{} {}: about {}{} are needed per GPU, {} {}: {}", first.gpus,
                      alike.size() > 1 ? fmt::format(" to {}", last.gpus) : "", plural(last.gpus, "GPU"), low,
                      low == high ? "" : " to " + high,

@@ -10,6 +10,10 @@
 
 namespace foretrain {
 
+/// What a training uses on a GPU of so much memory: convolutions take the scratch memory that is left, none
+/// where the rest alone does not fit. So it fits exactly when the sum is no more than the capacity.
+MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity);
+
 /// Memory, capacity and largest batch of the point. `strategy`: how it changes what a GPU holds.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
 /// The same of ranks that are not alike, each with its own; those with the least to spare are the point's.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/base/largest_holding.hpp"
 #include "sim/workload/device/tensor_cores.hpp"
 
 namespace foretrain {
@@ -69,16 +70,14 @@ MemoryUse memory_of(const LargeModelJob& job) {
   return use;
 }
 
-std::int64_t largest_micro_batch(const LargeModelJob& job, Bytes capacity) {
-  constexpr std::int64_t kMost = 4096;
-  LargeModelJob other = job;
-  std::int64_t fits = 0;
-  for (std::int64_t batch = 1; batch <= kMost; batch *= 2) {
+std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes capacity) {
+  LargeModelJob other = asked;
+  const std::int64_t most = std::clamp<std::int64_t>(
+      kMostTokensAtOnce / std::max<std::int64_t>(1, asked.sequence), 1, kMostMicroBatch);
+  return largest_holding(most, [&](std::int64_t batch) {
     other.micro_batch = batch;
-    if (fullest_bytes(other) > static_cast<double>(capacity.count)) break;
-    fits = batch;
-  }
-  return fits;
+    return fullest_bytes(job_on(other, gpus)) <= static_cast<double>(capacity.count);
+  });
 }
 
 LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu) {

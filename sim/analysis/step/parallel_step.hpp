@@ -15,8 +15,9 @@ SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading 
 
 /// Of the fullest stage.
 MemoryUse memory_of(const LargeModelJob& job);
-/// The largest micro-batch whose fullest stage needs no more; 0: none.
-std::int64_t largest_micro_batch(const LargeModelJob& job, Bytes capacity);
+/// The largest micro-batch with which the fullest stage of the job on so many GPUs needs no more; 0: none.
+/// `asked`: as the scenario has it, so that a global batch which it leaves open goes with the micro-batch.
+std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes capacity);
 
 /// What people compare large models by: FLOPs are 3 x forward with the causal half of attention
 /// (Megatron-LM's formula), recomputation not counted.

@@ -104,8 +104,8 @@ PredictionPoint PointPredictor::best_conceivable(int gpus) const {
   p.breakdown[static_cast<std::size_t>(Account::compute)] = limit.kernels_s;
   p.samples_per_s =
       p.step_s > 0 ? samples_per_step(gpus) / p.step_s : std::numeric_limits<double>::infinity();
-  const EpochShape shape = shape_of_epoch(gpus);
-  p.steps_per_epoch = shape.steps;
+  const EpochShape shape = epoch_shape(scenario_, gpus);
+  p.steps_per_epoch = shape.steps, p.knows_epochs = scenario_.workload.data.samples > 0;
   const std::int64_t whole_steps = shape.partial_batch > 0 ? shape.steps - 1 : shape.steps;
   p.epoch_s = static_cast<double>(whole_steps) * p.step_s;
   p.total_s = scenario_.epochs * p.epoch_s;
@@ -135,18 +135,11 @@ double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch
   return std::max(0.0, p.step_s - correction_.factor(1) * saved);
 }
 
-EpochShape PointPredictor::shape_of_epoch(int gpus) const {
-  const int shares = scenario_.parallel ? 1 : shares_of_data(scenario_, gpus);
-  return epoch_shape(scenario_.workload.data, simulator_.mean_batch(gpus), scenario_.knobs.accumulation,
-                     shares);
-}
-
 void PointPredictor::add_epoch(PredictionPoint& p) {
-  const EpochShape shape = shape_of_epoch(p.gpus);
-  const bool has_partial =
-      !scenario_.parallel && shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
+  const EpochShape shape = epoch_shape(scenario_, p.gpus);
+  const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
-  p.steps_per_epoch = shape.steps;
+  p.steps_per_epoch = shape.steps, p.knows_epochs = scenario_.workload.data.samples > 0;
   const double restart_s = loader_restart_s(scenario_.workload, first_node(scenario_));
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);

@@ -48,7 +48,6 @@ class PointPredictor {
  private:
   double partial_step(const PredictionPoint& p, std::int64_t batch);
   void add_epoch(PredictionPoint& p);
-  EpochShape shape_of_epoch(int gpus) const;
 
   const Scenario& scenario_;
   StepSimulator simulator_;

@@ -85,29 +85,33 @@ struct LargeModelPoint {
 /// One number of GPUs.
 struct PredictionPoint {
   int gpus = 1, nodes = 1;
-  std::int64_t batch_per_gpu = 0, global_batch = 0, steps_per_epoch = 1;
+  std::int64_t batch_per_gpu = 0;    ///< of a micro-step; where ranks are not alike that of rank 0
+  std::int64_t global_batch = 0;     ///< samples of an optimizer step, those of all ranks counted
+  std::int64_t steps_per_epoch = 1;  ///< 0: drop_last leaves none
+  bool knows_epochs = true;          ///< false: the data set's size is unknown, and an epoch is one step
   double step_s = 0, epoch_s = 0, total_s = 0;
-  double samples_per_s = 0;
-  double speedup = 1;     ///< samples_per_s over that of one GPU
-  double efficiency = 1;  ///< speedup / gpus
+  double samples_per_s = 0;  ///< samples of a step, each counted once, over step_s
+  double speedup = 1;        ///< samples_per_s over that of one GPU
+  double efficiency = 1;     ///< speedup / gpus
   double gpu_hours = 0;
   RunOverhead overhead;  ///< part of total_s
   Interval interval;     ///< of step_s
   Interval epoch_interval, total_interval;
   Range speedup_range;        ///< 90 %, as all intervals
   double chance_of_gain = 1;  ///< probability that these GPUs are faster than one
-  MemoryUse memory;
+  MemoryUse memory;           ///< with as much scratch memory of convolutions as the GPU has room for
   Bytes memory_capacity{};
-  std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits; 0 = not even one sample does
+  Bytes scratch_wanted{};          ///< scratch memory that the fastest convolutions would take
+  std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits with it; 0: not even one sample does
   Breakdown breakdown{};           ///< of rank 0
   std::vector<Bytes> buckets;
   std::optional<LargeModelPoint> large{};  ///< of [parallel]
   std::vector<UnlikeShare> unlike{};       ///< empty: all ranks are alike
   std::string memory_kind{};      ///< of unlike nodes those with the least memory to spare, which decide
   double waits_for_slower_s = 0;  ///< part of rank 0's exposed communication
-  bool fits() const { return memory.least() <= memory_capacity; }
+  bool fits() const { return memory.total() <= memory_capacity; }
   /// Fits, but not with the scratch memory of the fastest convolutions.
-  bool fits_tightly() const { return fits() && memory.total() > memory_capacity; }
+  bool fits_tightly() const { return fits() && memory.workspace < scratch_wanted; }
 };
 
 }  // namespace foretrain

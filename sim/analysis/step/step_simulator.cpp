@@ -165,23 +165,9 @@ std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
   return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
 }
 
-std::int64_t StepSimulator::mean_batch(int gpus) const {
-  if (scenario_.parallel) return global_batch(gpus);  // cut by nobody: one share has it all
-  if (batches(gpus).empty()) return batch_per_gpu(gpus);
-  const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
-  return (global_batch(gpus) + shares - 1) / shares;
-}
-
 std::int64_t StepSimulator::global_batch(int gpus) const {
-  if (scenario_.parallel) return parallel_job(gpus).global_batch;
-  if (!batches(gpus).empty()) {
-    std::int64_t sum = 0;
-    for (const Representative& own : representatives(gpus, batch_per_gpu(gpus))) sum += own.batch * own.ranks;
-    return sum * scenario_.knobs.accumulation;
-  }
-  const std::int64_t ranks = working(gpus);
-  if (scenario_.global_batch) return std::max(*scenario_.global_batch, ranks);
-  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * ranks;
+  const bool is_spread = nodes_of_.count(gpus) > 0 && !scenario_.parallel;
+  return is_spread ? samples_of_step(scenario_, placement(gpus)) : samples_of_step(scenario_, gpus);
 }
 
 int StepSimulator::working(int gpus) const {

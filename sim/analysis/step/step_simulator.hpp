@@ -120,11 +120,9 @@ class StepSimulator {
   std::int64_t batch_per_gpu(int gpus) const;
   /// By kind of node; empty: all GPUs have the same.
   const std::vector<KindBatches>& batches(int gpus) const;
-  /// The same over all ranks, rounded up: into so many samples a sampler cuts the ranks' shares.
-  std::int64_t mean_batch(int gpus) const;
   /// With [parallel], the job on so many GPUs; on fewer than can run it that on the fewest which can.
   LargeModelJob parallel_job(int gpus) const;
-  /// Samples per optimizer step over all GPUs that work.
+  /// Samples per optimizer step over all GPUs that work (samples_of_step(), sim/scenario/job.hpp).
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
   /// Of `gpus` reserved GPUs those that work (sim/scenario/job.hpp).

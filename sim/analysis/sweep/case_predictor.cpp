@@ -6,6 +6,7 @@
 
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/search/study.hpp"
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -18,10 +19,16 @@ constexpr std::size_t kMostMachines = 64;
 /// for.
 constexpr int kMostUses = 5000;
 
+constexpr const char* kNoStep = "an epoch has no step: drop_last leaves no full batch";
+
 Value number_value(double value) { return {value}; }
 Value whole_value(std::int64_t value) { return {value}; }
-Value known(double value) { return value > 0 ? Value{value} : Value{}; }
-Value of_run(const CaseResult& r, double value) { return r.knows_epochs ? Value{value} : Value{}; }
+/// NULL where it is not known.
+template <class T>
+Value value_of(const std::optional<T>& figure) {
+  return figure ? Value{*figure} : Value{};
+}
+KnownFigures known(const CaseResult& r) { return known_figures(r.point); }
 
 /// Keys that change neither the cluster nor how its GPUs talk.
 bool is_of_training(const std::string& key) {
@@ -39,11 +46,12 @@ std::string machine_text(const std::vector<StudySetting>& settings) {
 }
 
 void add_costs(const Scenario& scenario, CaseResult& result) {
-  if (!result.knows_epochs) return;
   const PredictionPoint& p = result.point;
+  if (!known_figures(p).total_s) return;
   const Partition* partition = partition_for(scenario.cluster.site, p.gpus, p.nodes, p.total_s);
-  result.energy_kwh = node_energy_kwh(scenario, partition, p);
-  result.cost = billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
+  const auto above_none = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
+  result.energy_kwh = above_none(node_energy_kwh(scenario, partition, p));
+  result.cost = above_none(billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s));
 }
 
 }  // namespace
@@ -56,18 +64,19 @@ const std::vector<CaseFigure>& case_figures() {
        [](R r) { return whole_value(r.point.batch_per_gpu); }},
       {"global_batch", "INTEGER", "samples of a step", [](R r) { return whole_value(r.point.global_batch); }},
       {"steps_per_epoch", "INTEGER", "steps of an epoch",
-       [](R r) { return whole_value(r.point.steps_per_epoch); }},
+       [](R r) { return value_of(known(r).steps_per_epoch); }},
       {"step_s", "REAL", "seconds of a step", [](R r) { return number_value(r.point.step_s); }},
       {"samples_per_s", "REAL", "samples a second", [](R r) { return number_value(r.point.samples_per_s); }},
-      {"speedup", "REAL", "over one GPU of the same case", [](R r) { return number_value(r.point.speedup); }},
+      {"speedup", "REAL", "over one GPU of the same case", [](R r) { return value_of(known(r).speedup); }},
       {"efficiency", "REAL", "speedup over the number of GPUs",
-       [](R r) { return number_value(r.point.efficiency); }},
-      {"epoch_s", "REAL", "seconds of an epoch", [](R r) { return of_run(r, r.point.epoch_s); }},
-      {"total_s", "REAL", "seconds of the run", [](R r) { return of_run(r, r.point.total_s); }},
-      {"gpu_hours", "REAL", "GPU-hours of the run", [](R r) { return of_run(r, r.point.gpu_hours); }},
+       [](R r) { return value_of(known(r).efficiency); }},
+      {"epoch_s", "REAL", "seconds of an epoch", [](R r) { return value_of(known(r).epoch_s); }},
+      {"total_s", "REAL", "seconds of the run", [](R r) { return value_of(known(r).total_s); }},
+      {"gpu_hours", "REAL", "GPU-hours of the run", [](R r) { return value_of(known(r).gpu_hours); }},
       {"energy_kwh", "REAL", "kWh of the GPUs and their share of the nodes",
-       [](R r) { return known(r.energy_kwh); }},
-      {"cost", "REAL", "of the run, in the unit of the cluster's billing", [](R r) { return known(r.cost); }},
+       [](R r) { return value_of(r.energy_kwh); }},
+      {"cost", "REAL", "of the run, in the unit of the cluster's billing",
+       [](R r) { return value_of(r.cost); }},
       {"memory_bytes", "INTEGER", "of a GPU", [](R r) { return whole_value(r.point.memory.total().count); }},
       {"fits", "INTEGER", "1: into the memory of a GPU",
        [](R r) { return whole_value(r.point.fits() ? 1 : 0); }},
@@ -120,8 +129,7 @@ CaseResult CasePredictor::result(PointPredictor& points, const Scenario& scenari
     out.point = points.point(gpus, none);
     out.point.speedup = out.point.samples_per_s / one;
     out.point.efficiency = out.point.speedup / gpus;
-    out.knows_epochs = scenario.workload.data.samples > 0;
-    if (out.point.steps_per_epoch == 0) out.why_not = "an epoch has no step: drop_last leaves no full batch";
+    if (out.point.steps_per_epoch == 0) out.why_not = kNoStep;
     add_costs(scenario, out);
   } catch (const InputError& error) {
     out.why_not = error.first_message();
@@ -134,7 +142,7 @@ CaseResult CasePredictor::conceivable(PointPredictor& points, const Scenario& sc
   out.why_not = why_not_on(scenario, gpus);
   if (!out.why_not.empty()) return out;
   out.point = points.best_conceivable(gpus);
-  out.knows_epochs = scenario.workload.data.samples > 0;
+  if (out.point.steps_per_epoch == 0) out.why_not = kNoStep;
   add_costs(scenario, out);
   return out;
 }
@@ -160,7 +168,7 @@ std::vector<CaseResult> CasePredictor::each(const std::vector<StudySetting>& set
     points.set_device(is_anchored(scenario) ? scenario_.anchored->device : default_device_model(scenario));
     for (const int number : gpus) out.push_back((this->*one)(points, scenario, number));
   } catch (const InputError& error) {
-    out.assign(gpus.size(), CaseResult{error.first_message(), {}, false, 0, 0});
+    out.assign(gpus.size(), CaseResult{error.first_message(), {}, {}, {}});
   }
   return out;
 }

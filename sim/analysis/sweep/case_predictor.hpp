@@ -21,9 +21,8 @@ namespace foretrain {
 struct CaseResult {
   std::string why_not;
   PredictionPoint point;
-  bool knows_epochs = false;  ///< the data set's size is known
-  double energy_kwh = 0;      ///< of GPUs and nodes; 0: not known
-  double cost = 0;            ///< in the unit of the site's billing; 0: not known
+  std::optional<double> energy_kwh;  ///< of GPUs and nodes, where it is known
+  std::optional<double> cost;        ///< in the unit of the site's billing, where it is known
 };
 
 /// A figure of a result as a column of a table.

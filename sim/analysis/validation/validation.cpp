@@ -71,8 +71,7 @@ ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std:
 double step_of(const StepSimulator& simulator, const Measurement& m) {
   if (m.metric == Metric::step_s) return m.value;
   if (m.metric == Metric::samples_per_s) return static_cast<double>(simulator.global_batch(m.gpus)) / m.value;
-  const EpochShape shape = epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus),
-                                       simulator.scenario().knobs.accumulation, m.gpus);
+  const EpochShape shape = epoch_shape(simulator.scenario(), m.gpus);
   return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
 }
 
@@ -88,8 +87,7 @@ double in_metric(const StepSimulator& simulator, const Measurement& m, double st
     case Metric::epoch_s:
       break;
   }
-  const EpochShape shape = epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus),
-                                       simulator.scenario().knobs.accumulation, m.gpus);
+  const EpochShape shape = epoch_shape(simulator.scenario(), m.gpus);
   return step_s * static_cast<double>(std::max<std::int64_t>(1, shape.steps));
 }
 

@@ -2,6 +2,7 @@
 // each.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ std::string write_matrix_table(const StrategyMatrix& matrix);
 /// "+3.1 ms broadcast, -0.4 ms optimizer": the two or three largest differences of at least a tenth of the
 /// largest.
 std::string differences_in_words(const std::vector<StepPart>& differences);
+
+/// Its speed over that of the fastest; none of what does not fit, which has no speed.
+inline std::optional<double> known_ratio(const ComparedStrategy& row) {
+  return row.point.fits() ? std::optional(row.ratio) : std::nullopt;
+}
 
 // A comparison for spreadsheets: one line per strategy and number of GPUs.
 

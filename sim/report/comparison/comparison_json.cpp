@@ -1,4 +1,5 @@
 // Values to JSON, key by key; a strategy that cannot run has nothing but its reason.
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/json_value.hpp"
 
@@ -21,26 +22,26 @@ Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
             {"standing", std::string(name_of(row.standing))},
             {"why_not", row.why_not}};
   const PredictionPoint& p = row.point;
-  Json out{
-      {"strategy", row.strategy},
-      {"runs", true},
-      {"standing", std::string(name_of(row.standing))},
-      {"needs", row.needs},
-      {"ratio",
-       {{"value", row.ratio}, {"low", row.ratio_range.low}, {"high", row.ratio_range.high}, {"level", 0.9}}},
-      {"batch_per_gpu", p.batch_per_gpu},
-      {"global_batch", p.global_batch},
-      {"step_s", p.step_s},
-      {"epoch_s", c.samples > 0 ? Json(p.epoch_s) : Json(nullptr)},
-      {"total_s", c.samples > 0 ? Json(p.total_s) : Json(nullptr)},
-      {"samples_per_s", p.samples_per_s},
-      {"speedup", p.speedup},
-      {"efficiency", p.efficiency}};
+  const KnownFigures known = known_figures(p);
+  Json out{{"strategy", row.strategy},
+           {"runs", true},
+           {"standing", std::string(name_of(row.standing))},
+           {"needs", row.needs},
+           {"ratio",
+            {{"value", or_null(known_ratio(row))},
+             {"low", known_ratio(row) ? Json(row.ratio_range.low) : Json(nullptr)},
+             {"high", known_ratio(row) ? Json(row.ratio_range.high) : Json(nullptr)},
+             {"level", 0.9}}},
+           {"batch_per_gpu", p.batch_per_gpu},
+           {"global_batch", p.global_batch},
+           {"step_s", p.step_s},
+           {"epoch_s", or_null(known.epoch_s)},
+           {"total_s", or_null(known.total_s)},
+           {"samples_per_s", p.samples_per_s},
+           {"speedup", or_null(known.speedup)},
+           {"efficiency", or_null(known.efficiency)}};
   if (is_corrected(c)) out["raw_step_s"] = row.raw_step_s;
-  out["memory"] = {{"bytes", p.memory.total().count},
-                   {"capacity_bytes", p.memory_capacity.count},
-                   {"fits", p.fits()},
-                   {"largest_batch_per_gpu", p.largest_batch}};
+  out["memory"] = memory_json(p);
   out["breakdown"] = breakdown_json(p.breakdown);
   out["job_losses"] = row.job_losses;
   out["parts"] = parts_json(row.parts);
@@ -97,7 +98,7 @@ std::string write_matrix_json(const StrategyMatrix& m) {
                        {"best", c.best},
                        {"others_as_fast", c.others_as_fast},
                        {"step_s", c.step_s},
-                       {"speedup", c.speedup},
+                       {"speedup", c.fits ? Json(c.speedup) : Json(nullptr)},
                        {"fits", c.fits},
                        {"runner_up", alone ? Json(nullptr) : Json(c.runner_up)},
                        {"runner_up_by", alone ? Json(nullptr) : Json(c.runner_up_by)}});

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
@@ -41,7 +42,7 @@ std::string heading(const Comparison& c) {
   for (const ComparedGpus& row : c.numbers) {
     if (row.best() == nullptr || !batch.empty()) continue;
     const PredictionPoint& p = row.best()->point;
-    batch = c.strong_scaling ? fmt::format("global batch {}", p.global_batch)
+    batch = c.strong_scaling ? fmt::format("global batch {}", c.global_batch)
                              : fmt::format("batch {} per GPU", p.batch_per_gpu);
   }
   return fmt::format("{}: {} on {}, {}, {}\nSpeedup: over {}, {} a step.\n", c.scenario, c.model, c.cluster,
@@ -50,6 +51,7 @@ std::string heading(const Comparison& c) {
 
 /// "97.2 %  91..104": its speed in % of the fastest's, with the 90 % interval.
 std::string of_fastest(const ComparedStrategy& row) {
+  if (!known_ratio(row)) return "-         ";
   if (row.ratio_range.low == row.ratio_range.high) return percent(row.ratio, 1) + " %         ";
   return fmt::format("{} % {:>3}..{:<3}", percent(row.ratio, 1), percent(row.ratio_range.low, 0),
                      percent(row.ratio_range.high, 0));
@@ -61,13 +63,14 @@ struct Columns {
   bool has_epoch = true;
 };
 
-std::string figures(const ComparedStrategy& row, const Comparison& c, const Columns& columns) {
+std::string figures(const ComparedStrategy& row, const Columns& columns) {
   const PredictionPoint& p = row.point;
   const double exposed = p.breakdown[static_cast<std::size_t>(Account::exposed_communication)];
-  const std::string epoch = c.samples > 0 ? spoken_time(p.epoch_s) : "-";
+  const KnownFigures known = known_figures(p);
+  const std::string epoch = known.epoch_s ? spoken_time(*known.epoch_s) : "-";
   return fmt::format("  {:<{}} {:>9}{} {:>11} {:>15} {:>8} {:>9} {:>9}{}\n", row.strategy, columns.name,
                      to_string(seconds(p.step_s)), columns.has_epoch ? fmt::format(" {:>11}", epoch) : "",
-                     decimal(p.samples_per_s, 1), of_fastest(row), decimal(p.speedup, 2),
+                     decimal(p.samples_per_s, 1), of_fastest(row), or_dash(known.speedup, 2),
                      to_string(seconds(exposed)), to_string(p.memory.total()), p.fits() ? "" : " !");
 }
 
@@ -118,7 +121,7 @@ std::string block(const ComparedGpus& numbers, const Comparison& c, const Column
       out += fmt::format("  {:<{}} {}\n", row.strategy, width, row.why_not);
       continue;
     }
-    out += figures(row, c, columns);
+    out += figures(row, columns);
     if (row.standing == Standing::needs_more)
       out += fmt::format("  {:<{}}   needs {}\n", "", width, row.needs);
     out += fmt::format("  {:<{}}   {}\n", "", width, reason(row, *best));
@@ -136,7 +139,7 @@ std::string decisions(const Comparison& c) {
 /// "ddp 3.71x (+2), zero1 93 %".
 std::string cell(const StrategyChoice& choice) {
   std::string text =
-      fmt::format("{} {}x{}", choice.best, decimal(choice.speedup, 2), choice.fits ? "" : " !");
+      choice.best + (choice.fits ? fmt::format(" {}x", decimal(choice.speedup, 2)) : std::string(" - !"));
   if (choice.others_as_fast > 0) text += fmt::format(" (+{})", choice.others_as_fast);
   if (!choice.runner_up.empty())
     text += fmt::format(", {} {} %", choice.runner_up, percent(choice.runner_up_by, 0));

@@ -167,7 +167,7 @@ std::string cause_lines(const Crossover& c) {
 std::string scaling_verdict(const Prediction& weak, const Prediction& strong) {
   const auto batch = [](const Prediction& p) {
     if (p.points.empty()) return std::int64_t{0};
-    return p.strong_scaling ? p.points.front().global_batch : p.points.front().batch_per_gpu;
+    return p.strong_scaling ? p.global_batch : p.points.front().batch_per_gpu;
   };
   if (weak.cannot_run || strong.cannot_run) return {};
   return fmt::format("Both: {} samples on every GPU are fastest on {}{}, {} shared by all on {}{}.\n",

@@ -1,7 +1,9 @@
-// Plain fields; only names may need quotes.
+// Plain fields; only names may need quotes, and what is not known is empty (known_figures.hpp).
 #include "sim/report/prediction/csv.hpp"
 
 #include <fmt/format.h>
+
+#include "sim/analysis/step/known_figures.hpp"
 
 namespace foretrain {
 
@@ -10,6 +12,14 @@ std::string csv_field(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
+}
+
+std::string csv_figures(const std::optional<Interval>& interval) {
+  return interval ? fmt::format("{},{}", interval->low_s, interval->high_s) : ",";
+}
+
+std::string csv_figures(const std::optional<Range>& range) {
+  return range ? fmt::format("{},{}", range->low, range->high) : ",";
 }
 
 std::string write_csv(const Prediction& p, const ReportOptions&) {
@@ -25,17 +35,19 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
                                         csv_field(p.cluster), csv_field(p.strategy), csv_field(p.precision));
   const std::string warnings = fmt::format("{}", fmt::join(p.warnings, "; "));
   for (const PredictionPoint& q : p.points) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", names, q.gpus, q.nodes,
-                       q.batch_per_gpu, q.global_batch, q.steps_per_epoch, q.step_s, q.interval.low_s,
-                       q.interval.high_s, q.epoch_s, q.total_s, q.samples_per_s, q.speedup, q.efficiency,
-                       q.gpu_hours, q.memory.total().count, q.memory_capacity.count);
+    const KnownFigures known = known_figures(q);
+    out += fmt::format("{},{},{},{},{},{},{},{}", names, q.gpus, q.nodes, q.batch_per_gpu, q.global_batch,
+                       csv_figure(known.steps_per_epoch), q.step_s, csv_figures(known.interval));
+    out += fmt::format(",{},{},{},{},{},{},{},{}", csv_figure(known.epoch_s), csv_figure(known.total_s),
+                       q.samples_per_s, csv_figure(known.speedup), csv_figure(known.efficiency),
+                       csv_figure(known.gpu_hours), q.memory.total().count, q.memory_capacity.count);
     for (const double share : q.breakdown) out += fmt::format(",{}", share);
     out += fmt::format(",{},{},{},{},{},{},{}", q.overhead.startup_s, q.overhead.loader_restart_s,
                        q.overhead.validation_s, q.overhead.checkpoint_s, q.overhead.periodic_s,
                        q.largest_batch, p.strong_scaling ? "strong" : "weak");
-    out += fmt::format(",{},{},{},{},{},{},{}\n", q.total_interval.low_s, q.total_interval.high_s,
-                       q.speedup_range.low, q.speedup_range.high, q.chance_of_gain, q.fits(),
-                       csv_field(warnings));
+    out +=
+        fmt::format(",{},{},{},{},{}\n", csv_figures(known.total_interval), csv_figures(known.speedup_range),
+                    csv_figure(known.chance_of_gain), q.fits(), csv_field(warnings));
   }
   return out;
 }

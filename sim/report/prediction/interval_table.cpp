@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
@@ -18,6 +19,14 @@ constexpr int kBarWidth = 32;
 
 std::string between(double low, double high) {
   return fmt::format("{} .. {}", spoken_time(low), spoken_time(high));
+}
+
+std::string between(const std::optional<Interval>& interval) {
+  return interval ? between(interval->low_s, interval->high_s) : "-";
+}
+
+std::string between(const std::optional<Range>& range) {
+  return range ? fmt::format("{} .. {}", decimal(range->low, 2), decimal(range->high, 2)) : "-";
 }
 
 /// Certainty is never claimed.
@@ -45,14 +54,12 @@ std::string write_intervals(const Prediction& prediction) {
   std::string out = fmt::format("\n90 % intervals\n{:>6}   {:>22} {:>26} {:>16} {:>16}\n", "GPUs", "step",
                                 "total", "speedup", "beats one GPU");
   for (const PredictionPoint& p : prediction.points) {
-    const std::string total =
-        prediction.samples > 0 ? between(p.total_interval.low_s, p.total_interval.high_s) : "-";
+    const KnownFigures known = known_figures(p);
     const bool is_one = p.gpus == 1;
-    out += fmt::format(
-        "{:>6}   {:>22} {:>26} {:>16} {:>16}\n", p.gpus, between(p.interval.low_s, p.interval.high_s), total,
-        is_one ? "1"
-               : fmt::format("{} .. {}", decimal(p.speedup_range.low, 2), decimal(p.speedup_range.high, 2)),
-        is_one ? "-" : chance(p.chance_of_gain));
+    out += fmt::format("{:>6}   {:>22} {:>26} {:>16} {:>16}\n", p.gpus, between(known.interval),
+                       between(known.total_interval),
+                       is_one && known.speedup_range ? "1" : between(known.speedup_range),
+                       is_one || !known.chance_of_gain ? "-" : chance(*known.chance_of_gain));
   }
   if (!prediction.to_narrow.empty()) out += prediction.to_narrow + "\n";
   for (const std::string& beyond : prediction.extrapolated) out += "extrapolated: " + beyond + "\n";

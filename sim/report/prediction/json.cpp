@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/analysis/validation/strategy_choices.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/json_value.hpp"
@@ -12,14 +13,8 @@ namespace foretrain {
 
 namespace {
 
-template <class T>
-/// A key that is promised stands there also when there is no answer.
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-/// The whole first, then its parts, which sum to it.
-Json memory_json(const PredictionPoint& p) {
+/// The whole with its parts, which sum to it.
+Json whole_memory_json(const PredictionPoint& p) {
   return {{"bytes", p.memory.total().count},
           {"capacity_bytes", p.memory_capacity.count},
           {"fits", p.fits()},
@@ -34,36 +29,37 @@ Json memory_json(const PredictionPoint& p) {
           {"framework_bytes", p.memory.framework.count}};
 }
 
-Json interval_json(const Interval& i) {
-  return {{"low_s", i.low_s}, {"high_s", i.high_s}, {"level", i.level}};
+Json range_json(const std::optional<Range>& range, double level) {
+  if (!range) return nullptr;
+  return {{"low", range->low}, {"high", range->high}, {"level", level}};
 }
 
 Json point_json(const PredictionPoint& p) {
+  const KnownFigures known = known_figures(p);
   Json out{{"gpus", p.gpus},
            {"nodes", p.nodes},
            {"batch_per_gpu", p.batch_per_gpu},
            {"global_batch", p.global_batch},
-           {"steps_per_epoch", p.steps_per_epoch},
+           {"steps_per_epoch", or_null(known.steps_per_epoch)},
            {"step_s", p.step_s},
-           {"epoch_s", p.epoch_s},
-           {"total_s", p.total_s},
+           {"epoch_s", or_null(known.epoch_s)},
+           {"total_s", or_null(known.total_s)},
            {"samples_per_s", p.samples_per_s},
-           {"speedup", p.speedup},
-           {"efficiency", p.efficiency},
-           {"gpu_hours", p.gpu_hours}};
+           {"speedup", or_null(known.speedup)},
+           {"efficiency", or_null(known.efficiency)},
+           {"gpu_hours", or_null(known.gpu_hours)}};
   out["other_s"] = p.overhead.total_s();
   out["startup_s"] = p.overhead.startup_s;
   out["loader_restart_s"] = p.overhead.loader_restart_s;
   out["validation_s"] = p.overhead.validation_s;
   out["checkpoint_s"] = p.overhead.checkpoint_s;
   out["periodic_s"] = p.overhead.periodic_s;
-  out["interval"] = interval_json(p.interval);
-  out["epoch_interval"] = interval_json(p.epoch_interval);
-  out["total_interval"] = interval_json(p.total_interval);
-  out["speedup_interval"] = {
-      {"low", p.speedup_range.low}, {"high", p.speedup_range.high}, {"level", p.interval.level}};
-  out["chance_of_gain"] = p.chance_of_gain;
-  out["memory"] = memory_json(p);
+  out["interval"] = interval_json(known.interval);
+  out["epoch_interval"] = interval_json(known.epoch_interval);
+  out["total_interval"] = interval_json(known.total_interval);
+  out["speedup_interval"] = range_json(known.speedup_range, p.interval.level);
+  out["chance_of_gain"] = or_null(known.chance_of_gain);
+  out["memory"] = whole_memory_json(p);
   out["breakdown"] = breakdown_json(p.breakdown);
   Json buckets = Json::array();
   for (const Bytes bucket : p.buckets) buckets.push_back(bucket.count);
@@ -109,6 +105,7 @@ Json sensitivity_json(const Sensitivity& s) {
 
 Json job_json(const JobOption& job) {
   const PredictionPoint& p = job.point;
+  const KnownFigures known = known_figures(p);
   return {{"gpus", p.gpus},
           {"nodes", p.nodes},
           {"strategy", job.strategy},
@@ -121,8 +118,8 @@ Json job_json(const JobOption& job) {
           {"total_s", p.total_s},
           {"total_interval", interval_json(p.total_interval)},
           {"time_to_result_s", job.time_to_result_s},
-          {"speedup", p.speedup},
-          {"efficiency", p.efficiency},
+          {"speedup", or_null(known.speedup)},
+          {"efficiency", or_null(known.efficiency)},
           {"gpu_hours", job.gpu_hours},
           {"gpu_energy_kwh", job.gpu_energy_kwh > 0 ? Json(job.gpu_energy_kwh) : Json(nullptr)},
           // A board whose power is unknown has no energy, which is not the same as none.
@@ -217,6 +214,18 @@ Json break_even_json(const BreakEven& b) {
 
 }  // namespace
 
+Json interval_json(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low_s", interval->low_s}, {"high_s", interval->high_s}, {"level", interval->level}};
+}
+
+Json memory_json(const PredictionPoint& p) {
+  return {{"bytes", p.memory.total().count},
+          {"capacity_bytes", p.memory_capacity.count},
+          {"fits", p.fits()},
+          {"largest_batch_per_gpu", p.largest_batch}};
+}
+
 Json statistics_json(const ErrorStatistics& s) {
   return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}};
 }
@@ -291,15 +300,6 @@ Json series_json(const ValidatedCollectiveSeries& s) {
   return out;
 }
 
-/// A job without the memory has no speedup and no interval.
-void leave_out_what_would_be(Json& points) {
-  for (Json& point : points) {
-    for (const char* key : {"speedup", "efficiency", "interval", "epoch_interval", "total_interval",
-                            "speedup_interval", "chance_of_gain"})
-      point[key] = nullptr;
-  }
-}
-
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 Json prediction_json(const Prediction& p) {
   Json out{{"schema", "foretrain.prediction/1"},
@@ -312,7 +312,6 @@ Json prediction_json(const Prediction& p) {
            {"headline", headline(p)}};
   Json points = Json::array();
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
-  if (p.cannot_run) leave_out_what_would_be(points);
   out["points"] = std::move(points);
   out["cannot_run"] = p.cannot_run;
   out["crossover"] = p.cannot_run ? Json(nullptr) : crossover_json(p.crossover);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/ascii.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
@@ -53,13 +54,14 @@ std::string summary(const std::vector<Prediction>& predictions) {
                   "step", "epoch", "samples/s", "speedup", "effic.", "fastest", "why");
   for (const Prediction& p : predictions) {
     const PredictionPoint& point = point_on(p, common);
-    out += fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>7} {:>8}   {}\n", p.scenario, width,
-                       point.gpus, to_string(seconds(point.step_s)),
-                       p.samples > 0 ? spoken_time(point.epoch_s) : "-", decimal(point.samples_per_s, 1),
-                       p.cannot_run ? "-" : decimal(point.speedup, 2),
-                       p.cannot_run ? "-" : percent(point.efficiency, 1) + " %",
-                       p.cannot_run ? "none" : std::to_string(p.crossover.fastest_gpus),
-                       p.cannot_run ? headline(p) : p.crossover.cause);
+    const KnownFigures known = known_figures(point);
+    out +=
+        fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>7} {:>8}   {}\n", p.scenario, width,
+                    point.gpus, to_string(seconds(point.step_s)),
+                    known.epoch_s ? spoken_time(*known.epoch_s) : "-", decimal(point.samples_per_s, 1),
+                    or_dash(known.speedup, 2), known.efficiency ? percent(*known.efficiency, 1) + " %" : "-",
+                    p.cannot_run ? "none" : std::to_string(p.crossover.fastest_gpus),
+                    p.cannot_run ? headline(p) : p.crossover.cause);
   }
   return out;
 }
@@ -84,7 +86,7 @@ std::string line(const Comparison& c, const ComparedGpus& numbers, std::size_t w
   const PredictionPoint& p = best->point;
   return without_trailing_spaces(fmt::format("{}{:<22} {:>9} {:>11} {:>8}   {}", begin, best->strategy,
                                              to_string(seconds(p.step_s)), decimal(p.samples_per_s, 1),
-                                             decimal(p.speedup, 2), runner_up(numbers))) +
+                                             or_dash(known_figures(p).speedup, 2), runner_up(numbers))) +
          "\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
@@ -106,10 +107,11 @@ std::string looked_at(const Recommendation& r) {
                                 "nodes", "total", "speedup", "effic.", "GPU-hours");
   for (const JobOption& job : r.looked_at) {
     const PredictionPoint& p = job.point;
+    const KnownFigures known = known_figures(p);
     const std::string_view mark = p.gpus == r.best->point.gpus ? " <- ask for these" : p.fits() ? "" : " !";
-    out +=
-        fmt::format("{:>6} {:>5} {:>12} {:>8} {:>6} % {:>9.4g}{}\n", p.gpus, p.nodes, spoken_time(p.total_s),
-                    decimal(p.speedup, 2), percent(p.efficiency, 0), job.gpu_hours, mark);
+    out += fmt::format("{:>6} {:>5} {:>12} {:>8} {:>6} % {:>9.4g}{}\n", p.gpus, p.nodes,
+                       spoken_time(p.total_s), or_dash(known.speedup, 2),
+                       known.efficiency ? percent(*known.efficiency, 0) : "-", job.gpu_hours, mark);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
@@ -21,29 +22,30 @@ namespace {
 /// The question in one line, so that a table says what it is of when it is passed on.
 std::string heading(const Prediction& p) {
   const PredictionPoint& first = p.points.front();
-  const std::string batch =
-      p.strong_scaling         ? fmt::format("global batch {}, strong scaling", first.global_batch)
-      : p.kind_batches.empty() ? fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu)
-                               : fmt::format("batch per GPU {}, weak scaling", p.kind_batches);
+  const std::string batch = p.strong_scaling ? fmt::format("global batch {}, strong scaling", p.global_batch)
+                            : p.kind_batches.empty()
+                                ? fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu)
+                                : fmt::format("batch per GPU {}, weak scaling", p.kind_batches);
   return fmt::format("{}: {} on {} with {}, {}, {}\n\n", p.scenario, p.model, p.cluster, p.strategy,
                      p.precision, batch);
 }
 
-/// Epoch and total need the number of samples; "!": does not fit into memory.
+std::string time_or_dash(const std::optional<double>& value) { return value ? spoken_time(*value) : "-"; }
+std::string share_or_dash(const std::optional<double>& share) {
+  return share ? percent(*share, 1) + " %" : "-";
+}
+
+/// "-": not known; "!": does not fit into memory.
 std::string curve(const Prediction& prediction) {
   std::string out =
       fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes",
                   "batch", "step", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
-  const auto when_known = [&](double value) {
-    return prediction.samples > 0 ? spoken_time(value) : std::string("-");
-  };
   for (const PredictionPoint& p : prediction.points) {
+    const KnownFigures known = known_figures(p);
     out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}{}\n", p.gpus, p.nodes,
-                       p.global_batch, to_string(seconds(p.step_s)), when_known(p.epoch_s),
-                       when_known(p.total_s), decimal(p.samples_per_s, 1),
-                       prediction.cannot_run ? "-" : decimal(p.speedup, 2),
-                       prediction.cannot_run ? "-" : percent(p.efficiency, 1) + " %",
-                       to_string(p.memory.total()), p.fits() ? "" : " !");
+                       p.global_batch, to_string(seconds(p.step_s)), time_or_dash(known.epoch_s),
+                       time_or_dash(known.total_s), decimal(p.samples_per_s, 1), or_dash(known.speedup, 2),
+                       share_or_dash(known.efficiency), to_string(p.memory.total()), p.fits() ? "" : " !");
   }
   return out;
 }
@@ -68,13 +70,12 @@ std::string narrow_curve(const Prediction& prediction, bool bars) {
       fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}\n", "GPUs", "nodes", "step", "total",
                   "samples/s", "speedup", "effic.", bars ? std::string(kBar + 1, ' ') : "", "memory");
   for (const PredictionPoint& p : prediction.points) {
-    const bool runs = !prediction.cannot_run;
+    const KnownFigures known = known_figures(p);
     out += fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}{}\n", p.gpus, p.nodes,
-                       to_string(seconds(p.step_s)), prediction.samples > 0 ? spoken_time(p.total_s) : "-",
-                       decimal(p.samples_per_s, 1), runs ? decimal(p.speedup, 2) : "-",
-                       runs ? percent(p.efficiency, 1) + " %" : "-",
-                       bars ? efficiency_bar(runs ? p.efficiency : 0) + " " : "", to_string(p.memory.total()),
-                       p.fits() ? "" : "!");
+                       to_string(seconds(p.step_s)), time_or_dash(known.total_s), decimal(p.samples_per_s, 1),
+                       or_dash(known.speedup, 2), share_or_dash(known.efficiency),
+                       bars ? efficiency_bar(known.efficiency.value_or(0)) + " " : "",
+                       to_string(p.memory.total()), p.fits() ? "" : "!");
   }
   return out;
 }
@@ -145,6 +146,10 @@ std::string decisions(const Prediction& p) {
 }
 
 }  // namespace
+
+std::string or_dash(const std::optional<double>& value, int decimals) {
+  return value ? decimal(*value, decimals) : "-";
+}
 
 std::string spoken_time(double value) {
   if (!std::isfinite(value)) return "-";

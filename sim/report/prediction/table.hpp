@@ -13,6 +13,8 @@ namespace foretrain {
 
 std::string write_table(const Prediction& prediction, const ReportOptions& options);
 
+/// With so many decimals; "-" where it is not known.
+std::string or_dash(const std::optional<double>& value, int decimals);
 /// "3 h 25 min", "41.2 s": durations people plan with.
 std::string spoken_time(double seconds);
 

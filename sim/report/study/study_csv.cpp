@@ -1,6 +1,7 @@
 // Settings stand under the names of their axes; the number of GPUs of every line is the column gpus.
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/study/study_reports.hpp"
 
@@ -33,10 +34,12 @@ std::string settings(const StudyResult& study, const StudyRow& row) {
 }
 
 std::string study_figures(const PredictionPoint& p) {
-  std::string out = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", p.nodes, p.batch_per_gpu,
-                                p.global_batch, p.steps_per_epoch, p.step_s, p.interval.low_s,
-                                p.interval.high_s, p.epoch_s, p.total_s, p.samples_per_s, p.speedup,
-                                p.efficiency, p.gpu_hours, p.memory.total().count, p.memory_capacity.count);
+  const KnownFigures known = known_figures(p);
+  std::string out = fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{}", p.nodes, p.batch_per_gpu, p.global_batch,
+      csv_figure(known.steps_per_epoch), p.step_s, csv_figures(known.interval), csv_figure(known.epoch_s),
+      csv_figure(known.total_s), p.samples_per_s, csv_figure(known.speedup), csv_figure(known.efficiency),
+      csv_figure(known.gpu_hours), p.memory.total().count, p.memory_capacity.count);
   for (const double share : p.breakdown) out += fmt::format(",{}", share);
   return out;
 }

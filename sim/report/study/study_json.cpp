@@ -1,4 +1,5 @@
 // Values to JSON, key by key; a combination that cannot run has nothing but its settings and its reason.
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/study/study_reports.hpp"
 
@@ -20,24 +21,21 @@ Json axis_json(const StudyAxis& axis) {
   return {{"name", axis.name}, {"key", axis.key}, {"values", std::move(values)}};
 }
 
-void add_figures(Json& out, const PredictionPoint& p, bool epochs_are_known) {
-  const auto when_known = [&](double value) { return epochs_are_known ? Json(value) : Json(nullptr); };
+void add_figures(Json& out, const PredictionPoint& p) {
+  const KnownFigures known = known_figures(p);
   out["nodes"] = p.nodes;
   out["batch_per_gpu"] = p.batch_per_gpu;
   out["global_batch"] = p.global_batch;
-  out["steps_per_epoch"] = p.steps_per_epoch;
+  out["steps_per_epoch"] = or_null(known.steps_per_epoch);
   out["step_s"] = p.step_s;
-  out["epoch_s"] = when_known(p.epoch_s);
-  out["total_s"] = when_known(p.total_s);
-  out["gpu_hours"] = when_known(p.gpu_hours);
+  out["epoch_s"] = or_null(known.epoch_s);
+  out["total_s"] = or_null(known.total_s);
+  out["gpu_hours"] = or_null(known.gpu_hours);
   out["samples_per_s"] = p.samples_per_s;
-  out["speedup"] = p.speedup;
-  out["efficiency"] = p.efficiency;
-  out["interval"] = {{"low_s", p.interval.low_s}, {"high_s", p.interval.high_s}, {"level", p.interval.level}};
-  out["memory"] = {{"bytes", p.memory.total().count},
-                   {"capacity_bytes", p.memory_capacity.count},
-                   {"fits", p.fits()},
-                   {"largest_batch_per_gpu", p.largest_batch}};
+  out["speedup"] = or_null(known.speedup);
+  out["efficiency"] = or_null(known.efficiency);
+  out["interval"] = interval_json(known.interval);
+  out["memory"] = memory_json(p);
   out["breakdown"] = breakdown_json(p.breakdown);
 }
 
@@ -47,7 +45,7 @@ Json row_json(const StudyResult& study, const StudyRow& row) {
     settings[study.axes[i].name] = value_json(row.values[i]);
   Json out{{"settings", std::move(settings)}, {"gpus", row.gpus}, {"runs", row.why_not.empty()}};
   if (row.why_not.empty())
-    add_figures(out, row.point, study.samples > 0);
+    add_figures(out, row.point);
   else
     out["why_not"] = row.why_not;
   return out;

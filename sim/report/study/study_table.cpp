@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
@@ -81,14 +82,15 @@ std::string marks(const StudyResult& study, std::size_t row) {
 
 std::string figures(const StudyResult& study, std::size_t row) {
   const PredictionPoint& p = study.rows[row].point;
-  const auto when_known = [&](double value) {
-    return study.samples > 0 ? spoken_time(value) : std::string("-");
+  const KnownFigures known = known_figures(p);
+  const auto time = [](const std::optional<double>& value, double unit_s) {
+    return value ? spoken_time(*value * unit_s) : std::string("-");
   };
-  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>5} % {:>9}{}  {:<18}{}",
-                     to_string(seconds(p.step_s)), when_known(p.epoch_s), when_known(p.total_s),
-                     when_known(p.gpu_hours * 3600), decimal(p.samples_per_s, 1), decimal(p.speedup, 2),
-                     percent(p.efficiency, 1), to_string(p.memory.total()), p.fits() ? "  " : " !", bound(p),
-                     marks(study, row));
+  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}{}  {:<18}{}",
+                     to_string(seconds(p.step_s)), time(known.epoch_s, 1), time(known.total_s, 1),
+                     time(known.gpu_hours, 3600), decimal(p.samples_per_s, 1), or_dash(known.speedup, 2),
+                     known.efficiency ? percent(*known.efficiency, 1) + " %" : "-",
+                     to_string(p.memory.total()), p.fits() ? "  " : " !", bound(p), marks(study, row));
 }
 
 std::string lines(const StudyResult& study) {

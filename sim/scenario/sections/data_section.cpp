@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/data_set_keys.hpp"
 #include "sim/workload/device/input_time.hpp"
@@ -70,14 +72,6 @@ bool describes_loader(const TableReader& data) {
   return false;
 }
 
-/// Samples of one rank's share in a full step.
-std::int64_t samples_per_step(const Scenario& scenario, int gpus) {
-  const std::int64_t accumulation = scenario.knobs.accumulation;
-  if (!scenario.global_batch) return scenario.workload.batch_per_gpu * accumulation;
-  const std::int64_t shares = accumulation * gpus;
-  return (*scenario.global_batch + shares - 1) / shares * accumulation;
-}
-
 }  // namespace
 
 const Keys<Scenario>& data_keys() {
@@ -105,13 +99,12 @@ void check_steps(TableReader& data, const Scenario& scenario) {
   const DataSet& set = scenario.workload.data;
   if (!set.drop_last || set.samples == 0) return;
   for (const int gpus : scenario.gpus) {
-    const std::int64_t share = set.samples / gpus, step = samples_per_step(scenario, gpus);
-    if (share >= step) continue;
+    // More GPUs than there are is a mistake that is reported already.
+    if (gpus > gpus_of_job(scenario) || epoch_steps(scenario, gpus).count() > 0) continue;
     return data.report(
-        data.span_of("drop_last"),
-        fmt::format("an epoch on {} GPU{} has no step", gpus, gpus == 1 ? "" : "s"),
-        fmt::format("each has {} samples, a step takes {}, and drop_last leaves out what is less", share,
-                    step));
+        data.span_of("drop_last"), fmt::format("an epoch on {} has no step", counted(gpus, "GPU")),
+        fmt::format("the data set has {}, a step takes {}, and drop_last leaves out what is less",
+                    counted(set.samples, "sample"), samples_of_step(scenario, gpus)));
   }
 }
 
@@ -126,11 +119,10 @@ std::vector<std::string> data_warnings(const Scenario& scenario) {
                     set.workers_per_gpu, cores, cores == 1 ? "" : "s", cores));
   if (set.samples == 0 || set.drop_last || scenario.gpus.empty()) return out;
   const int gpus = scenario.gpus.front();
-  const std::int64_t share = (set.samples + gpus - 1) / gpus, step = samples_per_step(scenario, gpus);
-  if (share < step)
+  if (epoch_steps(scenario, gpus).full == 0)
     out.push_back(
-        fmt::format("a step takes {} samples, but each of {} GPU{} has only {}: an epoch is one partial step",
-                    step, gpus, gpus == 1 ? "" : "s", share));
+        fmt::format("a step on {} takes {}, but the data set has only {}: an epoch is one partial step",
+                    counted(gpus, "GPU"), counted(samples_of_step(scenario, gpus), "sample"), set.samples));
   return out;
 }
 

@@ -76,14 +76,6 @@ std::string has_only(const Scenario& scenario) {
   return fmt::format("the nodes that [launch] leaves the job have {}", gpus);
 }
 
-/// Epochs have whole steps: every rank gets the same share, rounded up, and a last batch that may be partial.
-double steps_per_epoch(const Scenario& scenario, double global_batch, int gpus) {
-  const double batch = global_batch / gpus,
-               share = std::ceil(static_cast<double>(scenario.workload.data.samples) / gpus);
-  return std::max(1.0,
-                  scenario.workload.data.drop_last ? std::floor(share / batch) : std::ceil(share / batch));
-}
-
 /// At the first of them: a range beyond the cluster is one mistake.
 void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t size,
                      const std::vector<std::int64_t>& gpus, const Array& values) {
@@ -156,11 +148,13 @@ void read_every(TableReader& run, Scenario& scenario) {
 
 double step_of(const MeasuredSection& measured, const Scenario& scenario) {
   const int gpus = measured.anchor.gpus;
-  const std::int64_t weak = scenario.workload.batch_per_gpu * scenario.knobs.accumulation * gpus;
-  const double batch = static_cast<double>(scenario.global_batch.value_or(weak));
-  if (measured.samples_per_s) return batch / *measured.samples_per_s;
   if (measured.step && to_seconds(*measured.step) > 0) return to_seconds(*measured.step);
-  return to_seconds(measured.epoch.value_or(Time{})) / steps_per_epoch(scenario, batch, gpus);
+  if (gpus > gpus_of_job(scenario)) return 1;  // check_measured() has reported it
+  if (measured.samples_per_s)
+    return static_cast<double>(samples_of_step(scenario, gpus)) / readers_of_a_sample(scenario, gpus) /
+           *measured.samples_per_s;
+  const std::int64_t steps = std::max<std::int64_t>(1, epoch_steps(scenario, gpus).count());
+  return to_seconds(measured.epoch.value_or(Time{})) / static_cast<double>(steps);
 }
 
 /// The GPUs are there, an epoch has a length, and exactly one of the three is given.

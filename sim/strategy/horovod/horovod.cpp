@@ -102,22 +102,27 @@ void explain_cycles(const std::vector<Cycle>& cycles, Decisions& decisions) {
                             messages, cycles.size()));
 }
 
-/// The fusion buffer is allocated whole; compressed copies, and the rows of all ranks, live until they are
-/// taken back.
-Bytes buffers_of(const std::vector<Cycle>& cycles, const HorovodSettings& settings,
-                 const HorovodGathering& gathering, const ExpandedModel& model) {
-  const bool fuses = std::any_of(cycles.begin(), cycles.end(), [](const Cycle& cycle) {
-    return std::any_of(cycle.messages.begin(), cycle.messages.end(),
-                       [](const FusedMessage& message) { return message.is_fused(); });
-  });
-  Bytes buffers = fuses ? settings.threshold : Bytes{};
-  for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
-    if (gathering.is_sparse(i))
-      buffers += gathering.gathered(i);
-    else if (settings.compresses)
-      buffers += Bytes{2 * model.parameters[i].elements};
+/// The fusion buffer is allocated whole as soon as two gradients that it has room for meet in a cycle,
+/// which some step of a run brings about whatever the batch; compressed copies, and the rows of all ranks,
+/// live until they are taken back. Rows come with the samples.
+StrategyMemory memory_of(const HorovodSettings& settings, const HorovodGathering& gathering,
+                         const Workload& workload) {
+  const std::vector<Parameter>& parameters = workload.model->parameters;
+  StrategyMemory memory;
+  std::vector<std::int64_t> reduced;
+  for (std::uint32_t i = 0; i < parameters.size(); ++i) {
+    if (gathering.is_sparse(i)) {
+      memory.per_sample += Bytes{gathering.gathered(i).count / workload.batch_per_gpu};
+      continue;
+    }
+    reduced.push_back(parameters[i].elements);
+    if (settings.compresses) memory.buffers += Bytes{2 * parameters[i].elements};
   }
-  return buffers;
+  std::ranges::sort(reduced);
+  const std::int64_t element = settings.compresses ? 2 : gradient_element_bytes(workload);
+  const bool fuses = reduced.size() > 1 && element * (reduced[0] + reduced[1]) <= settings.threshold.count;
+  if (fuses) memory.buffers += settings.threshold;
+  return memory;
 }
 
 void explain_sparse(const PlanRequest& request, const HorovodSettings& settings, Decisions& decisions) {
@@ -163,7 +168,7 @@ Plan plan_horovod(const PlanRequest& request) {
   for (const Cycle& cycle : cycles) {
     for (const FusedMessage& message : cycle.messages) plan.buckets.push_back(message.size);
   }
-  plan.memory.buffers = buffers_of(cycles, settings, thread.gathering(), *request.workload.model);
+  plan.memory = memory_of(settings, thread.gathering(), request.workload);
   plan.decisions = process.decisions();
   return plan;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "sim/base/largest_holding.hpp"
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
@@ -46,9 +47,9 @@ constexpr double kAllocatorShare = 0.05;
 /// scratch blocks leave between tensors of many sizes, by activations. Fitted to the largest batches of
 /// ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
 constexpr double kScratchPerByte = 8, kMostScratch = 2.6e9, kMostScratchHalf = 2.25e9, kScratchHoles = 0.052;
-constexpr std::int64_t kTwoStates = 8;  ///< bytes per element: foreach keeps a temporary for each
-constexpr double kMostBytes = 1e17;     // seven of them still fit
-constexpr std::int64_t kLargestBatch = 1'000'000'000;
+constexpr std::int64_t kTwoStates = 8;             ///< bytes per element: foreach keeps a temporary for each
+constexpr double kMostBytes = 1e17;                // seven of them still fit
+constexpr std::int64_t kLargestBatch = 1'000'000;  ///< that may be asked for (model.batch_per_gpu)
 
 Bytes whole(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostBytes))}; }
 
@@ -150,18 +151,10 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
 
 std::int64_t largest_batch(const Workload& workload, const MemorySite& site, Bytes capacity) {
   Workload tried = workload;
-  const auto fits = [&](std::int64_t batch) {
+  return largest_holding(kLargestBatch, [&](std::int64_t batch) {
     tried.batch_per_gpu = batch;
     return memory_use(tried, site).total() <= capacity;
-  };
-  std::int64_t most = 1;
-  while (most < kLargestBatch && fits(most)) most *= 2;
-  std::int64_t least = most / 2;  // fits, or is 0
-  while (most - least > 1) {
-    const std::int64_t middle = least + (most - least) / 2;
-    (fits(middle) ? least : most) = middle;
-  }
-  return least;
+  });
 }
 
 }  // namespace foretrain

@@ -1,6 +1,7 @@
 // The verdict on memory, and the advice that goes with it.
 #include "sim/analysis/step/memory_verdict.hpp"
 
+#include "sim/base/quantity.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -34,9 +35,31 @@ TEST_CASE("a batch that fits says how large it could be") {
   const PredictionPoint more = point_of(with_memory(16'000'000'000), point.largest_batch + 1);
   CHECK(more.fits_tightly());  // the convolutions have to do with less scratch
   CHECK(memory_verdict(more) == "fits tightly");
+  CHECK(more.memory.total() == more.memory_capacity);  // they take what is left
   CHECK_THAT(tightness_warning(more),
              ContainsSubstring("batch " + std::to_string(point.largest_batch) + " leaves enough"));
   CHECK(memory_verdict(point_of(with_memory(16'000'000'000), 2 * point.largest_batch)) == "does not fit");
+}
+
+TEST_CASE("memory above the GPU's does not fit, and the warning has the number of the table") {
+  const Scenario scenario = with_memory(16'000'000'000);
+  const std::int64_t most = point_of(scenario, 1).largest_batch;
+  for (const std::int64_t batch : {most, most + 1, most + 5, most + most / 8, 2 * most, 10 * most}) {
+    const PredictionPoint p = point_of(scenario, batch);
+    INFO("batch " << batch);
+    CHECK(p.fits() == (p.memory.total() <= p.memory_capacity));
+    const std::string warning = p.fits() ? tightness_warning(p) : memory_warnings({{0, p, "no"}}).front();
+    CHECK_THAT(warning, ContainsSubstring(to_string(p.memory.total())));
+  }
+}
+
+TEST_CASE("the largest batch is the same whatever batch is asked about, and no more than may be asked for") {
+  for (const std::int64_t batch : {1, 50, 5000})
+    CHECK(point_of(with_memory(16'000'000'000), batch).largest_batch ==
+          point_of(with_memory(16'000'000'000), 7).largest_batch);
+  Scenario tiny = test::mnist_scenario();
+  tiny.cluster.node.gpu.memory = {std::int64_t{1} << 50}, tiny.cluster.node.gpu.usable_memory = {};
+  CHECK(point_of(tiny, 1).largest_batch == 1'000'000);
 }
 
 TEST_CASE("what the driver leaves counts, not the data sheet") {

@@ -68,18 +68,18 @@ TEST_CASE("memory of a line is that of the fullest stage") {
   CHECK(static_cast<double>(use.total().count) == Approx(most).margin(6));
 }
 
-TEST_CASE("the largest micro-batch is the last power of two that fits") {
+TEST_CASE("the largest micro-batch fits, and the next one does not") {
   const LargeModelJob job = test::job_of(test::llama3_8b_shape(), {.tensor = 8}, 64);
   const auto needs = [&](std::int64_t micro_batch) {
     LargeModelJob other = job;
     other.micro_batch = micro_batch;
-    return stage_memory(other)[0].total();
+    return stage_memory(job_on(other, job.gpus()))[0].total();
   };
-  const std::int64_t fits = largest_micro_batch(job, {80LL << 30});
+  const std::int64_t fits = largest_micro_batch(job, job.gpus(), {80LL << 30});
   REQUIRE(fits >= 1);
   CHECK(needs(fits) <= 80.0 * (1LL << 30));
-  CHECK(needs(2 * fits) > 80.0 * (1LL << 30));
-  CHECK(largest_micro_batch(job, {1LL << 30}) == 0);
+  CHECK(needs(fits + 1) > 80.0 * (1LL << 30));
+  CHECK(largest_micro_batch(job, job.gpus(), {1LL << 30}) == 0);
 }
 
 TEST_CASE("tokens, FLOPs and their share of the peak follow from the time of a step") {

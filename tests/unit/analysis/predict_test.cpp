@@ -37,8 +37,24 @@ TEST_CASE("strong scaling divides the global batch") {
   CHECK(p.strong_scaling);
   CHECK(p.points[0].batch_per_gpu == 100);
   CHECK(p.points[1].batch_per_gpu == 25);
-  CHECK(p.points[2].batch_per_gpu == 13);  // 12.5 rounded up: the fullest rank sets the pace
-  CHECK(p.points[2].global_batch == 100);
+  CHECK(p.points[2].batch_per_gpu == 13);     // 12.5 rounded up, on every rank
+  CHECK(p.points[2].global_batch == 8 * 13);  // which is what a step trains
+  CHECK(p.points[2].samples_per_s == Approx(8 * 13 / p.points[2].step_s));
+}
+
+TEST_CASE(
+    "a global batch that does not divide counts the same in rates, epochs, totals and the fastest number") {
+  Scenario scenario = test::resnet_scenario({1, 2, 3, 4, 5, 6, 7, 8});
+  scenario.global_batch = 9, scenario.workload.data.samples = 90'000, scenario.startup = Time{};
+  const Prediction p = predict(scenario);
+  for (const PredictionPoint& q : p.points) {
+    INFO(q.gpus << " GPUs");
+    // Steps are so many that a partial one hardly matters.
+    CHECK(p.points[0].total_s / q.total_s == Approx(q.speedup).epsilon(0.005));
+    CHECK(q.samples_per_s * q.total_s == Approx(90'000).epsilon(0.005));
+  }
+  const auto fastest = std::ranges::min_element(p.points, {}, &PredictionPoint::total_s);
+  CHECK(p.crossover.fastest_gpus == fastest->gpus);
 }
 
 TEST_CASE("an anchor on more GPUs than the global batch fills is still simulated") {

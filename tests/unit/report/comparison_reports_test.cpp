@@ -47,8 +47,22 @@ TEST_CASE("what launch or sampler waste stands before the reason") {
 TEST_CASE("without samples there are no epochs in the table") {
   Comparison c = test::example_comparison();
   c.samples = 0;
+  for (ComparedStrategy& row : c.numbers[0].strategies) row.point.knows_epochs = false;
   CHECK_THAT(write_comparison_table(c, {}), ContainsSubstring("Epochs need data.samples"));
   CHECK(Json::parse(write_comparison_json(c, {}))["points"][0]["strategies"][0]["epoch_s"].is_null());
+}
+
+TEST_CASE("what does not fit has no speedup and no share of the fastest's speed") {
+  const Comparison c = test::example_comparison();
+  const Json row = Json::parse(write_comparison_json(c, {}))["points"][0]["strategies"][2];
+  CHECK(row["strategy"] == "data_parallel");
+  CHECK(row["speedup"].is_null());
+  CHECK(row["efficiency"].is_null());
+  CHECK(row["ratio"]["value"].is_null());
+  CHECK(row["ratio"]["high"].is_null());
+  CHECK(row["memory"]["fits"] == false);
+  CHECK_THAT(write_comparison_csv(c, {}),
+             ContainsSubstring("data_parallel,does_not_fit,,32,128,0.125,125,1024,,,,,"));
 }
 
 TEST_CASE("decisions stand below the table when they are asked for") {
@@ -105,7 +119,7 @@ speed in % of the first's
 
             puhti                         mahti
 resnet50    ddp 3.90x (+2), horovod 98 %  horovod 3.50x, ddp 100 %
-spiral_mlp  ddp 2.00x                     ddp 1.50x !, horovod 50 %
+spiral_mlp  ddp 2.00x                     ddp - !, horovod 50 %
 )");
 }
 
@@ -117,6 +131,10 @@ TEST_CASE("the best strategies as JSON and CSV leave the runner-up empty where t
   CHECK(j["choices"][1]["runner_up_by"] == 0.995);
   CHECK_THAT(write_matrix_csv(test::example_matrix()),
              ContainsSubstring("4,spiral_mlp,puhti,ddp,0,0.002,2,1,,\n"));
+  // It does not fit.
+  CHECK(j["choices"][3]["speedup"].is_null());
+  CHECK_THAT(write_matrix_csv(test::example_matrix()),
+             ContainsSubstring("4,spiral_mlp,mahti,ddp,0,0.001,,0,horovod,0.5\n"));
 }
 
 TEST_CASE("the formats of comparisons are found by their names") {

@@ -50,7 +50,7 @@ TEST_CASE("one GPU is not compared with itself, and a total of unknown samples i
   p.points.pop_back();
   CHECK_THAT(write_intervals(p), ContainsSubstring("                1                -\n"));
   Prediction unknown = on_eight(0.42);
-  unknown.samples = 0;
+  for (PredictionPoint& point : unknown.points) point.knows_epochs = false;
   CHECK_THAT(write_intervals(unknown), ContainsSubstring("                          -     5.50"));
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("a prediction has exactly the keys of the contract") {
 }
 
 TEST_CASE("a job that cannot run has no speedups, intervals and answers") {
-  Prediction p = test::example_prediction();
+  Prediction p = test::example_shortage();
   p.cannot_run = true;
   const Json j = Json::parse(write_json(p, {}));
   CHECK(j["cannot_run"] == true);
@@ -104,7 +104,7 @@ TEST_CASE("values arrive unchanged, what is missing is null") {
   CHECK(j["points"][0]["buckets_bytes"] == Json::array());
   CHECK(j["points"][0]["memory"]["bytes"] == 8'000'000'000);
   CHECK(j["points"][0]["memory"]["fits"] == true);
-  CHECK(j["points"][1]["memory"]["fits"] == false);
+  CHECK(j["points"][1]["memory"]["fits"] == true);
   CHECK(j["points"][0]["memory"]["activations_bytes"] == 7'898'000'000);
   CHECK(j["points"][0]["memory"]["largest_batch_per_gpu"] == 132);
   CHECK(j["points"][1]["startup_s"] == 10);
@@ -113,6 +113,25 @@ TEST_CASE("values arrive unchanged, what is missing is null") {
   CHECK(j["crossover"]["slower_than_one_gpu"].empty());
   CHECK(j["crossover"]["efficiency_below"]["0.9"] == 8);
   CHECK(j["crossover"]["efficiency_below"]["0.5"].is_null());
+}
+
+TEST_CASE("without data.samples an epoch is null, not one step") {
+  const Json j = Json::parse(write_json(test::example_without_samples(), {}));
+  for (const char* key :
+       {"steps_per_epoch", "epoch_s", "total_s", "gpu_hours", "epoch_interval", "total_interval"}) {
+    INFO(key);
+    CHECK(j["points"][0][key].is_null());
+  }
+  CHECK(j["points"][1]["speedup"] == 6.4);
+  CHECK(j["points"][1]["interval"]["low_s"] == 0.1);
+}
+
+TEST_CASE("of several numbers only that which does not fit has no speedup") {
+  const Json j = Json::parse(write_json(test::example_shortage(), {}));
+  CHECK(j["points"][0]["speedup"] == 1);
+  CHECK(j["points"][1]["speedup"].is_null());
+  CHECK(j["points"][1]["interval"].is_null());
+  CHECK(j["points"][1]["memory"]["fits"] == false);
 }
 
 TEST_CASE("the inverse questions are there when they were asked") {

@@ -33,8 +33,8 @@ TEST_CASE("a duration without bound is still printed") {
 }
 
 TEST_CASE("a row that does not fit in memory is marked") {
-  const std::string table = write_table(test::example_prediction(), {});
-  CHECK_THAT(table, ContainsSubstring("8 GB !"));
+  const std::string table = write_table(test::example_shortage(), {});
+  CHECK_THAT(table, ContainsSubstring("2048.0        -       -      8 GB !"));
   CHECK_THAT(table, ContainsSubstring("warning: 8 GPUs: about 8 GB are needed"));
 }
 
@@ -43,8 +43,7 @@ TEST_CASE("what the run does besides its steps is told in one line") {
              ContainsSubstring("Besides the steps, on 8 GPUs: start-up 10 s, loader restarts 20 s, "
                                "validation 240 s, checkpoints 30 s; 0.5 % of "
                                "the total.\n"));
-  Prediction p = test::example_prediction();
-  p.samples = 0;
+  const Prediction p = test::example_without_samples();
   CHECK(write_table(p, {}).find("Besides") == std::string::npos);
 }
 
@@ -65,7 +64,7 @@ TEST_CASE("the crossover is told in words") {
 }
 
 TEST_CASE("of a job that cannot run only steps and memory are shown, and nothing is fastest") {
-  Prediction p = test::example_prediction();
+  Prediction p = test::example_shortage();
   p.cannot_run = true;
   const std::string table = write_table(p, {});
   CHECK_THAT(table, Catch::Matchers::StartsWith("This cannot run: it does not fit into the memory"));
@@ -113,7 +112,7 @@ TEST_CASE("a loss that comes with memory that is not there says so") {
 
 TEST_CASE("weak and strong scaling stand one below the other with a line that compares them") {
   Prediction weak = test::example_prediction(), strong = test::example_prediction();
-  strong.strong_scaling = true, strong.crossover.fastest_gpus = 8;
+  strong.strong_scaling = true, strong.global_batch = 32, strong.crossover.fastest_gpus = 8;
   const std::string both = write_both_scalings_table(weak, strong, {});
   CHECK_THAT(both, Catch::Matchers::StartsWith(write_table(weak, {})));
   CHECK_THAT(

@@ -106,7 +106,7 @@ TEST_CASE("more workers than cores are warned of, with what happens") {
 TEST_CASE("an epoch without any step is a mistake, one with a single partial step a warning") {
   CHECK_THAT(mistake_in("samples = 100\ndrop_last = true\n", "batch_per_gpu = 32\n"),
              ContainsSubstring("an epoch on 4 GPUs has no step") &&
-                 ContainsSubstring("each has 25 samples, a step takes 32"));
+                 ContainsSubstring("the data set has 100 samples, a step takes 128"));
   CHECK(mistake_in("samples = 128\ndrop_last = true\n", "batch_per_gpu = 32\n") == "none");
   CHECK_THAT(mistake_in("samples = 100\ndrop_last = true\n", "global_batch = 101\n"),
              ContainsSubstring("an epoch on 1 GPU has no step"));

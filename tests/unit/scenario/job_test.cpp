@@ -101,25 +101,81 @@ TEST_CASE("LOCAL_RANK as the sampler's rank gives all nodes the same shares of a
              ContainsSubstring("2 nodes train on the same samples and an epoch leaves out 1 of 2"));
 }
 
-TEST_CASE("an accumulation that does not divide the global batch says what is computed instead") {
-  const auto warned = [](const char* accumulation, std::vector<int> gpus) {
-    ScenarioOverrides overrides;
-    overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.gpus = std::move(gpus);
-    overrides.settings = {"model.global_batch=256", std::string("strategy.accumulation=") + accumulation};
-    return make_scenario(overrides).warnings;
-  };
-  CHECK(warned("4", {1, 2, 4}).empty());  // 64, 32, 16 samples
-  CHECK(warned("1", {3}).empty());        // nothing is accumulated
+namespace {
+
+Scenario strong(const char* strategy, std::int64_t batch, std::vector<int> gpus,
+                std::vector<std::string> settings = {}) {
+  ScenarioOverrides overrides;
+  overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.strategy = strategy;
+  overrides.gpus = std::move(gpus), overrides.settings = std::move(settings);
+  overrides.settings.push_back("model.global_batch=" + std::to_string(batch));
+  return make_scenario(overrides);
+}
+
+}  // namespace
+
+TEST_CASE("ranks with loaders of their own train whole batches each, rounded up") {
+  const Scenario ddp = strong("ddp", 33, {1, 4, 32});
+  CHECK(samples_of_step(ddp, 1) == 33);
+  CHECK(samples_of_step(ddp, 4) == 4 * 9);    // ceil(33 / 4) = 9
+  CHECK(samples_of_step(ddp, 32) == 32 * 2);  // ceil(33 / 32) = 2
+  CHECK(samples_of_step(ddp, 33) == 33);
+  // 33 / (4 ranks x 3 micro-steps) = 2.75
+  CHECK(samples_of_step(strong("horovod", 33, {4}, {"strategy.accumulation=3"}), 4) == 4 * 3 * 3);
+}
+
+TEST_CASE("a loader that deals one batch out splits it without a rest") {
+  CHECK(samples_of_step(strong("dp", 33, {4}), 4) == 33);
+  CHECK(samples_of_step(strong("mirrored", 33, {4}), 4) == 33);
+  CHECK(samples_of_step(strong("multi_worker_mirrored", 33, {8}), 8) == 33);
+  // Two micro-steps of 17.
+  CHECK(samples_of_step(strong("dp", 33, {4}, {"strategy.accumulation=2"}), 4) == 34);
+}
+
+TEST_CASE("a fixed batch per GPU is trained by the GPUs that work") {
+  ScenarioOverrides overrides;
+  overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.batch = 10, overrides.gpus = {4};
+  overrides.settings = {"strategy.accumulation=3"};
+  CHECK(samples_of_step(make_scenario(overrides), 4) == 10 * 3 * 4);
+  overrides.settings.emplace_back("launch.with=python");
+  CHECK(samples_of_step(make_scenario(overrides), 4) == 10 * 3);
+}
+
+TEST_CASE("an epoch has as many steps as its samples fill, the last one smaller or left out") {
+  DataSet data;
+  data.samples = 100;
+  CHECK(epoch_steps(data, 33).full == 3);
+  CHECK(epoch_steps(data, 33).rest == 1);
+  CHECK(epoch_steps(data, 33).count() == 4);
+  data.drop_last = true;
+  CHECK(epoch_steps(data, 33).count() == 3);
+  CHECK(epoch_steps(data, 101).count() == 0);
+}
+
+TEST_CASE("without a sampler each process runs through the whole data set") {
+  const Scenario scenario = strong("ddp", 64, {4}, {"data.sampler=none", "data.samples=1000"});
+  CHECK(epoch_steps(scenario, 4).count() == 63);  // ceil(1000 / 16)
+}
+
+TEST_CASE("a measured rate counts the samples that the ranks really had") {
+  const Scenario scenario =
+      strong("ddp", 33, {4}, {"measured.gpus=4", "measured.samples_per_s=360", "data.samples=1000"});
+  CHECK(scenario.anchor->step_s == Approx(0.1));  // 36 samples
+}
+
+TEST_CASE("a global batch that does not divide says what is trained instead") {
+  CHECK(strong("ddp", 256, {1, 2, 4}, {"strategy.accumulation=4"}).warnings.empty());
+  CHECK(
+      strong("ddp", 256, {1, 2, 3, 12, 24, 48, 80}).warnings ==
+      std::vector<std::string>{
+          "the global batch of 256 does not divide by the GPUs: every rank gets whole samples, rounded up, "
+          "and a step trains 258 on 3 GPUs, 264 on 12 GPUs, 264 on 24 GPUs, 288 on 48 GPUs, others on 1 more "
+          "number; all figures count these"});
   // 256 / 3 = 85.3
-  CHECK(
-      warned("3", {1, 2}) ==
-      std::vector<std::string>{"strategy.accumulation = 3 on 1 GPU does not divide the global batch of 256: "
-                               "micro-steps of 86 samples are computed"});
-  // 256 = 4 x 1 x 64, but 4 x 3 = 12 shares have 21.3 each
-  CHECK(
-      warned("4", {1, 3}) ==
-      std::vector<std::string>{"strategy.accumulation = 4 on 3 GPUs does not divide the global batch of 256: "
-                               "micro-steps of 22 samples are computed"});
+  CHECK(strong("ddp", 256, {1}, {"strategy.accumulation=3"}).warnings ==
+        std::vector<std::string>{
+            "the global batch of 256 does not divide by the GPUs times strategy.accumulation = 3: every rank "
+            "gets whole samples, rounded up, and a step trains 258 on 1 GPU; all figures count these"});
 }
 
 }  // namespace job_test

@@ -123,8 +123,18 @@ TEST_CASE("what is gathered grows with the number of ranks and stays in memory")
   for (const int gpus : {2, 4, 8}) {
     SmallPlan rows = words(gpus), whole = words(gpus);
     whole.knobs.edit<HorovodOptions>().sparse_as_dense = true;
-    const Bytes more = plan_of(rows, "horovod").memory.buffers - plan_of(whole, "horovod").memory.buffers;
-    CHECK(more.count == gpus * (kValues + kIndices));
+    const StrategyMemory gathered = plan_of(rows, "horovod").memory;
+    CHECK(gathered.per_sample.count * rows.workload.batch_per_gpu == gpus * (kValues + kIndices));
+    CHECK(gathered.buffers == plan_of(whole, "horovod").memory.buffers);
+  }
+}
+
+TEST_CASE("what Horovod holds is the same for every batch, as bytes of a sample and bytes besides") {
+  SmallPlan rows = words(4);
+  const StrategyMemory memory = plan_of(rows, "horovod").memory;
+  for (const std::int64_t batch : {1, 7, 4096}) {
+    rows.workload.batch_per_gpu = batch;
+    CHECK(plan_of(rows, "horovod").memory == memory);
   }
 }
 

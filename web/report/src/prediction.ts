@@ -24,7 +24,10 @@ function gpuAxis(points: Any[], width: number): Any {
   return axis('number of GPUs', { type: isLog ? 'log' : 'linear', ticks: apart(all, width - 80, isLog), tickFormat: (d: number) => String(d), labelOffset: 38 });
 }
 
-export function curve(points: Any[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
+/** What does not fit into memory has no speedup: it is not drawn. */
+export function curve(all: Any[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
+  const points = all.filter((p) => p.speedup_interval !== null);
+  if (!points.length) return h('div', {}, 'No number of GPUs fits into memory.');
   const isShare = key === 'efficiency', scale = isShare ? 100 : 1;
   const rows = points.map((p) => ({
     gpus: p.gpus, value: scale * p[key],

@@ -17,7 +17,7 @@ function facts(p: Any): HTMLElement {
     fact('speedup', `Speedup on ${gpus}`, times(last.speedup), between),
     fact('efficiency', 'Efficiency', percent(last.efficiency, 1), `${count(last.nodes, 'node')}, batch ${last.batch_per_gpu} a GPU`),
     fact('step', 'A step', seconds(last.step_s), last.interval ? `90 %: ${seconds(last.interval.low_s)} to ${seconds(last.interval.high_s)}` : ''),
-    fact('epoch', 'An epoch', seconds(last.epoch_s), `${last.steps_per_epoch} steps`),
+    fact('epoch', 'An epoch', seconds(last.epoch_s), last.steps_per_epoch === null ? '' : `${last.steps_per_epoch} steps`),
     fact('memory', 'Memory of a GPU', bytes(last.memory.bytes), last.memory.fits ? `of ${bytes(last.memory.capacity_bytes)}` : `does not fit into ${bytes(last.memory.capacity_bytes)}`));
 }
 
