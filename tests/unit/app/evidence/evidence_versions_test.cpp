@@ -27,14 +27,15 @@ struct Updated : TemporaryFolder {
     REQUIRE(done.exit_code == 0);
     return done.output;
   }
-  /// As version 0.0.1 left it, which predicted steps of 1 ms less than nothing says.
-  void make_stale(const std::string& from, const std::string& to) const {
+  /// As version 0.0.1 left it, which predicted so many seconds for everything.
+  void make_stale(const std::string& from, const std::string& to,
+                  const std::string& seconds = "0.0512") const {
     std::string out;
     std::istringstream lines(read(from));
     for (std::string line; std::getline(lines, line);) {
       static const std::regex row("^(.*,[^,]*),([^,]*),[^,]*$");
       const bool is_row = !line.starts_with("#") && !line.starts_with("what,");
-      out += (is_row ? std::regex_replace(line, row, "$1,0.0512,0.0.1") : line) + "\n";
+      out += (is_row ? std::regex_replace(line, row, "$1," + seconds + ",0.0.1") : line) + "\n";
     }
     write(to, out);
   }
@@ -141,7 +142,7 @@ TEST_CASE("one's own calls of collectives are predicted again, too") {
       "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\nmine,puhti,all_reduce,4,1,67108864,900,,"
       "me\nmine,puhti,all_reduce,4,1,33554432,470,nccl.protocol=LL128,me\n");
   folder.succeed("foretrain evidence add calls.csv --store own.csv");
-  folder.make_stale("own.csv", "stale.csv");
+  folder.make_stale("own.csv", "stale.csv", "0.0005");
   CHECK(folder.succeed("foretrain evidence show mine --store stale.csv") ==
         folder.succeed("foretrain evidence show mine --store own.csv"));
   const std::string ask =
