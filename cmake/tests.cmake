@@ -89,6 +89,11 @@ add_test(NAME "sweep: killed runs and merges end with the rows of unbroken ones"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/kill_sweeps.py ${PROJECT_BINARY_DIR}/foretrain)
 set_tests_properties("sweep: killed runs and merges end with the rows of unbroken ones"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# Whether names in scripts of sweeps stay names, for every engine.
+add_test(NAME "sweep: hostile names stay names in every script"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/submit_names.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("sweep: hostile names stay names in every script"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether `tune` finds what enumeration finds; by hand with `--spaces 200 --cases 500 20000 --markdown`.
 add_test(NAME "tune: what enumeration finds is found"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/tune/enumerated_spaces.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -287,7 +287,11 @@ struct EvidenceCommand {
   std::string store;                 ///< empty: the user's own; of what only reads: all
   std::string source = "own";        ///< of add and export
   std::string provenance;            ///< of add
-  std::string word;                  ///< of show and remove
+  std::string word;                  ///< of show
+  std::vector<std::string> runs;     ///< of remove: names of series or jobs, whole
+  std::string matching;              ///< of remove: rows with this in a name
+  bool all = false;                  ///< of remove: every row
+  bool dry_run = false;              ///< of remove: only say which rows
   std::string cluster;               ///< of report
   std::string of = "step";           ///< of score
   std::string leave_out = "source";  ///< of score
@@ -300,7 +304,8 @@ void run_evidence_show(const EvidenceCommand& command);    // evidence.cpp
 void run_evidence_learn(const EvidenceCommand& command);   // evidence.cpp
 void run_evidence_score(const EvidenceCommand& command);   // evidence.cpp
 void run_evidence_report(const EvidenceCommand& command);  // evidence.cpp
-void run_evidence_remove(const EvidenceCommand& command);  // evidence.cpp
+void run_evidence_remove(const EvidenceCommand& command);  // removal.cpp
+void run_evidence_undo(const EvidenceCommand& command);    // removal.cpp
 void run_evidence_export(const EvidenceCommand& command);  // evidence.cpp
 
 struct ReferenceCommand {

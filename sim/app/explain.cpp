@@ -1,6 +1,7 @@
 // explain: files of the accounting → one job → beside its prediction → report. A job script or a scenario
 // among the files says what was trained.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -94,7 +95,24 @@ std::vector<int> gpus_to_predict(const ExplainCommand& command, const FinishedJo
 struct ExplainedJob {
   JobExplanation explanation;
   std::optional<JobObservation> measured{};
+  JobInput input{};  ///< of `measured`
 };
+
+/// What another version needs to predict the job again. A scenario that names files has its folder, else
+/// nothing tells where the job ran.
+JobInput input_of(const FinishedJob& job, const OpenedScenario& opened, const ScenarioOverrides& overrides) {
+  JobInput input{kOwnSource, "", overrides.gpus.front()};
+  if (opened.scenario.layout == Layout::spread) input.spread_nodes = opened.scenario.cluster.nodes;
+  input.elapsed_s = job.elapsed_s ? job.elapsed_s->value : 0;
+  input.scenario.text = scenario_file_of(opened.source, overrides);
+  const bool names_files = input.scenario.text.find('/') != std::string::npos ||
+                           input.scenario.text.find(".toml") != std::string::npos;
+  input.scenario.name =
+      names_files && !opened.source.name.empty()
+          ? std::filesystem::absolute(opened.source.name).parent_path().string() + "/scenario.toml"
+          : "scenario.toml";
+  return input;
+}
 
 ExplainedJob beside_prediction(const ExplainCommand& command, const std::string& scenario,
                                const FinishedJob& job) {
@@ -113,17 +131,20 @@ ExplainedJob beside_prediction(const ExplainCommand& command, const std::string&
   const PredictedRun run{prediction, *point, node.gpus > 0 ? node.host.cores / node.gpus : 0,
                          opened.scenario.cluster.site.gpu_type + " " + node.gpu.name};
   ExplainedJob out{explain_job(job, &run)};
-  if (command.add) out.measured = observation_of(job, run, opened.scenario);
+  if (!command.add) return out;
+  out.measured = observation_of(job, run, opened.scenario);
+  if (out.measured->row) out.input = input_of(job, opened, overrides);
   return out;
 }
 
 /// Keeps it, and says so in a sentence.
-std::string keep_measured(const ExplainCommand& command, JobObservation measured) {
+std::string keep_measured(const ExplainCommand& command, JobObservation measured, JobInput input) {
   if (!measured.row) return fmt::format("Not kept as evidence: {}.\n", measured.why_not);
   Observation& row = *measured.row;
   row.source = kOwnSource, row.version = FORETRAIN_VERSION;
-  const std::string store = command.store.empty() ? personal_store() : command.store;
-  add_job_to_store(store, row);
+  input.run = row.run;
+  const std::string store = named_store(command.store);
+  add_job_to_store(store, row, input_of(input));
   return fmt::format("Kept in {}: {} batch {:g} on {} of {}, {} a step where {} are predicted.\n",
                      printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
                      printable(row.cluster), to_string(seconds(row.measured)),
@@ -144,16 +165,17 @@ void run_explain(const ExplainCommand& command) {
     throw InputError("what the job trained is not told, so there is nothing to keep",
                      "give a scenario, a job script, or --model and --cluster");
   std::vector<JobExplanation> explained;
-  std::vector<JobObservation> measured;
+  std::vector<std::pair<JobObservation, JobInput>> measured;
   for (const FinishedJob& job : files.jobs) {
     ExplainedJob one =
         predicts ? beside_prediction(command, files.scenario, job) : ExplainedJob{explain_job(job)};
-    if (one.measured) measured.push_back(std::move(*one.measured));
+    if (one.measured) measured.emplace_back(std::move(*one.measured), std::move(one.input));
     explained.push_back(std::move(one.explanation));
   }
   write_report(command.output, command.format,
                find_row(kExplanationFormats, command.format)->write(explained));
-  for (JobObservation& job : measured) fmt::print(stderr, "{}", keep_measured(command, std::move(job)));
+  for (auto& [job, input] : measured)
+    fmt::print(stderr, "{}", keep_measured(command, std::move(job), std::move(input)));
 }
 
 }  // namespace foretrain

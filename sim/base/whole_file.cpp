@@ -1,4 +1,5 @@
-// The rename is the only moment at which the final name changes.
+// The rename is the only moment at which the final name changes. Until the bytes are on the disk the new file
+// has no name at all where the file system knows such files, so that a program that is killed leaves nothing.
 #include "sim/base/whole_file.hpp"
 
 #include <algorithm>
@@ -104,23 +105,42 @@ std::uint64_t number_nobody_knows() {
   return number;
 }
 
+std::string unguessable_name(const fs::path& folder) {
+  return (folder / fmt::format("foretrain-{:016x}.part", number_nobody_knows())).string();
+}
+
 /// Of `folder`, as yet without a file; errno says why not when the descriptor is -1.
 int create_unguessable(const fs::path& folder, mode_t mode, std::string& name) {
   for (int i = 0; i < kMostNamesTried; ++i) {
-    name = (folder / fmt::format("foretrain-{:016x}.part", number_nobody_knows())).string();
+    name = unguessable_name(folder);
     const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
   return -1;
 }
 
+/// Of `folder`, without a name; -1 where that cannot be, or where it could get none later.
+int create_unnamed(const fs::path& folder, mode_t mode) {
+#ifdef O_TMPFILE
+  if (::access("/proc/self/fd", X_OK) != 0) return -1;
+  return ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+#else
+  return -1;
+#endif
+}
+
+/// When a new file gets a name.
+enum class Naming : std::uint8_t { at_the_end, at_once };
+
 /// A file in the folder of `target` that is gone at the end, unless it took the target's name.
 class PartFile {
  public:
-  PartFile(const std::string& target, mode_t mode)
-      : target_(target), file_(create_unguessable(fs::path(target).parent_path(), mode, name_)) {}
+  PartFile(const std::string& target, mode_t mode, Naming naming)
+      : target_(target),
+        file_(naming == Naming::at_once ? create_unguessable(folder(), mode, name_)
+                                        : create_unnamed(folder(), mode)) {}
   ~PartFile() {
-    if (file_.descriptor() >= 0 || is_left_) ::unlink(name_.c_str());
+    if (!name_.empty() && (file_.descriptor() >= 0 || is_left_)) ::unlink(name_.c_str());
   }
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
@@ -147,14 +167,32 @@ class PartFile {
   /// Its bytes are on the disk first: else a machine that fails soon after might have the new name and no
   /// bytes.
   bool take_name() {
-    if (!file_.is_on_disk()) return false;
+    if (!file_.is_on_disk() || !has_name()) return false;
     is_left_ = true;
     if (!file_.close() || ::rename(name_.c_str(), target_.c_str()) != 0) return false;
     is_left_ = false;
     return true;
   }
 
+  /// Whether it never got a name of its own; another one may, that has it from the beginning.
+  bool is_nameless() const { return name_.empty(); }
+
  private:
+  fs::path folder() const { return fs::path(target_).parent_path(); }
+
+  /// Gives it one where it has none.
+  bool has_name() {
+    const std::string own = fmt::format("/proc/self/fd/{}", file_.descriptor());
+    for (int i = 0; i < kMostNamesTried && name_.empty(); ++i) {
+      const std::string name = unguessable_name(folder());
+      if (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
+        name_ = name;
+      else if (errno != EEXIST)
+        return false;
+    }
+    return !name_.empty();
+  }
+
   std::string target_, name_;
   OpenFile file_;
   bool is_left_ = false;  ///< closed, without the name it was for
@@ -165,11 +203,16 @@ class PartFile {
 bool replace_whole(const std::string& path, const std::string& target, const struct stat* there,
                    std::string_view text) {
   const HeldSignals signals;
-  PartFile part(target, there == nullptr ? kModeOfNewFiles : kModeOfOthersText);
-  if (!part.is_open()) fail_to_write(path);
-  if (there != nullptr && !part.becomes_like(*there)) return false;
-  if (!part.write(text, signals) || !part.take_name()) fail_to_write(path);
-  return true;
+  for (const Naming naming : {Naming::at_the_end, Naming::at_once}) {
+    PartFile part(target, there == nullptr ? kModeOfNewFiles : kModeOfOthersText, naming);
+    if (naming == Naming::at_the_end && !part.is_open()) continue;
+    if (!part.is_open()) fail_to_write(path);
+    if (there != nullptr && !part.becomes_like(*there)) return false;
+    if (!part.write(text, signals)) fail_to_write(path);
+    if (part.take_name()) return true;
+    if (!part.is_nameless()) fail_to_write(path);
+  }
+  fail_to_write(path);
 }
 
 /// Opening does not wait for a reader of a pipe, writing does.

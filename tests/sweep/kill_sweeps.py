@@ -11,8 +11,10 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -112,14 +114,25 @@ def one_sweep(campaign, kind, shards):
     if shards == 1:
         return compare(files[0], kind["rows"], "after the runs")
     before = campaign.kills
+    fresh("merged.sqlite")
     # One shard twice: it may be.
     campaign.until_done(["sweep", "merge", *files, files[0], "-o", "merged.sqlite"], kind["merge_seconds"])
     campaign.merges += 1
     campaign.killed_merges += campaign.kills - before
     compare("merged.sqlite", kind["rows"], "after the merge")
-    left = [name for name in os.listdir(".") if ".part-" in name]
-    if left:
-        sys.exit(f"a merge left {left}")
+    check_parts("merged.sqlite")
+
+
+def check_parts(database):
+    """Killed merges have left parts in the folder for them and nowhere else, and those that ended none."""
+    folder = database + ".parts"
+    outside = [name for name in os.listdir(".") if name.startswith(database) and name not in (database, folder)]
+    parts = os.listdir(folder) if os.path.isdir(folder) else []
+    host = re.sub("[^0-9A-Za-z.-]", "-", socket.gethostname())
+    strange = [name for name in parts if not re.fullmatch(re.escape(host) + "-[0-9]+-[0-9]+.sqlite", name)]
+    if outside or strange:
+        sys.exit(f"merges left {outside + strange}")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def kinds_of(campaign, arguments):

@@ -41,10 +41,21 @@ class TrainingEvidence {
     add(Observed::step, {1});
     add(Observed::ratio, {});
     if (options_.jobs) add(Observed::job, {});
+    add_inputs();
     return std::move(out_);
   }
 
  private:
+  /// As they were predicted.
+  void add_inputs() {
+    if (options_.source.empty()) return;
+    std::vector<Measurement> rows = file_.scaling;
+    name_several_workers(rows);
+    apply_provenance(options_.provenance, rows);
+    for (const Measurement& row : rows)
+      if (auto input = input_of(row, options_.source)) out_.inputs.push_back(std::move(*input));
+  }
+
   void add(Observed what, const std::vector<int>& gpus) {
     ValidationOptions asked;
     asked.anchor = what == Observed::ratio, asked.gpus = gpus, asked.provenance = options_.provenance;
@@ -112,7 +123,11 @@ class TrainingEvidence {
 class CollectiveEvidenceRows {
  public:
   CollectiveEvidenceRows(const MeasurementFile& file, const ObservationOptions& options) : options_(options) {
-    for (const CollectiveMeasurement& m : file.collective) sources_[m.line] = publication_of(m.source);
+    for (const CollectiveMeasurement& m : file.collective) {
+      sources_[m.line] = publication_of(m.source);
+      if (auto input = options.source.empty() ? std::nullopt : input_of(m, options.source))
+        out_.inputs.push_back(std::move(*input));
+    }
   }
 
   MeasuredEvidence evidence(const CollectiveValidation& v) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/analysis/predict.hpp"
+#include "sim/scenario/csv/evidence_inputs.hpp"
 #include "sim/scenario/csv/evidence_rows.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/provenance.hpp"
@@ -21,6 +22,9 @@ struct ObservationOptions {
 
 struct MeasuredEvidence {
   std::vector<Observation> rows;
+  /// What the rows were predicted from, with what rules told of them; none where each row has a source of its
+  /// own, as such files are kept by whoever publishes the rows.
+  std::vector<EvidenceInput> inputs{};
   std::vector<std::string> skipped;  ///< "line 7: unknown cluster", of rows that nothing is predicted for
   std::vector<std::string> refused;  ///< rows whose unit must be wrong, with what was expected
 };

@@ -19,10 +19,6 @@ namespace foretrain {
 
 namespace {
 
-std::string store_of(const EvidenceCommand& command) {
-  return command.store.empty() ? personal_store() : command.store;
-}
-
 /// "each": the rows keep what their sources name.
 std::string source_of(const EvidenceCommand& command) {
   return command.source == "each" ? "" : command.source;
@@ -37,7 +33,10 @@ MeasuredEvidence evidence_in(const std::string& file, const EvidenceCommand& com
     options.provenance =
         read_or_throw(read_text_file(command.provenance, kLargestProvenance), read_provenance);
   const SourceText text = read_text_file(file, kLargestEvidence);
-  if (text.text.starts_with("# foretrain evidence")) return {read_store(file), {}, {}};
+  if (text.text.starts_with("# foretrain evidence")) {
+    EvidenceStore store = read_store(file);
+    return {std::move(store.rows), std::move(store.inputs), {}, {}};
+  }
   return evidence_of(read_or_throw(text, read_measurements), options, show);
 }
 
@@ -58,18 +57,19 @@ ResidualField field_of(const EvidenceCommand& command) {
 }  // namespace
 
 void run_evidence_add(const EvidenceCommand& command) {
-  std::vector<Observation> rows;
+  EvidenceStore more;
   std::string skipped;
   for (const std::string& file : command.files) {
     MeasuredEvidence evidence = evidence_in(file, command);
     refuse(file, evidence.refused);
     for (const std::string& why : evidence.skipped)
       skipped += fmt::format("{} {}: left out\n", printable(file), printable(why));
-    std::move(evidence.rows.begin(), evidence.rows.end(), std::back_inserter(rows));
+    std::move(evidence.rows.begin(), evidence.rows.end(), std::back_inserter(more.rows));
+    std::move(evidence.inputs.begin(), evidence.inputs.end(), std::back_inserter(more.inputs));
   }
-  add_to_store(store_of(command), rows);
-  write_output("", skipped + fmt::format("{} in {}\n", counted(static_cast<int>(rows.size()), "row"),
-                                         printable(store_of(command))));
+  add_to_store(named_store(command.store), more);
+  write_output("", skipped + fmt::format("{} in {}\n", counted(static_cast<int>(more.rows.size()), "row"),
+                                         printable(named_store(command.store))));
 }
 
 void run_evidence_list(const EvidenceCommand& command) {
@@ -106,22 +106,9 @@ void run_evidence_report(const EvidenceCommand& command) {
   write_output("", write_evidence_report(field_of(command), command.cluster));
 }
 
-void run_evidence_remove(const EvidenceCommand& command) {
-  int removed = 0;
-  change_store(store_of(command), [&](std::vector<Observation> rows) {
-    const auto before = rows.size();
-    std::erase_if(
-        rows, [&](const Observation& row) { return command.word == "all" || has_word(row, command.word); });
-    removed = static_cast<int>(before - rows.size());
-    return rows;
-  });
-  write_output("",
-               fmt::format("{} removed from {}\n", counted(removed, "row"), printable(store_of(command))));
-}
-
 void run_evidence_export(const EvidenceCommand& command) {
   std::string text = evidence_heading();
-  for (Observation row : read_store(store_of(command))) {
+  for (Observation row : read_store(named_store(command.store)).rows) {
     row.source = command.source;
     text += evidence_line(row);
   }

@@ -1,5 +1,5 @@
 // A store is one file. Writers lock a file beside it, read, and replace it; readers see the old or the new
-// one.
+// one. What was removed lies in a file beside it, one whole store after the other.
 #include "sim/app/evidence/evidence_stores.hpp"
 
 #include <algorithm>
@@ -8,12 +8,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "sim/app/evidence/predicted_again.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
@@ -66,24 +68,45 @@ bool exists(const std::string& file) {
   return fs::exists(file, ignored);
 }
 
-/// Appends the rows of a store that this version predicted.
+/// Takes the rows of other versions out of those from `first` on.
+std::vector<Observation> taken_stale(EvidenceTable& table, std::size_t first) {
+  const TextId current = table.find(FORETRAIN_VERSION);
+  std::vector<Observation> stale;
+  table.erase_if(first, [&](const StoredRow& row) {
+    const bool is_stale = row.text(RowText::version) != current;
+    if (is_stale) stale.push_back(table.observation(row));
+    return is_stale;
+  });
+  return stale;
+}
+
+/// Predicts them again, as far as their store has inputs for them.
+void add_again(const std::string& file, const std::vector<Observation>& stale, EvidenceTable& table,
+               std::vector<std::string>& warnings) {
+  const SourceText text = read_text_file(file, kLargestEvidence);
+  const PredictedAgain again = predict_again(stale, read_inputs(text.text));
+  for (const Observation& row : again.rows) table.add(row);
+  for (const std::string& problem : again.problems)
+    warnings.push_back(fmt::format("{}: left out: {}", printable(file), problem));
+  const auto left = static_cast<int>(stale.size()) - static_cast<int>(again.rows.size());
+  if (left > 0)
+    warnings.push_back(fmt::format("{}: {} that another version predicted, left out; add their files again",
+                                   printable(file), counted(left, "row")));
+}
+
+/// Appends the rows of a store as this version predicts them.
 void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table,
                 std::vector<std::string>& warnings) {
   const std::size_t before = table.size();
-  bool torn = false;
   try {
-    torn = read_into(table, file, wanted);
+    const bool torn = read_into(table, file, wanted);
+    if (const std::vector<Observation> stale = taken_stale(table, before); !stale.empty())
+      add_again(file, stale, table, warnings);
+    if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
   } catch (...) {
     table.cut(before);
     throw;
   }
-  const TextId current = table.find(FORETRAIN_VERSION);
-  const std::size_t others = table.erase_if(
-      before, [current](const StoredRow& row) { return row.text(RowText::version) != current; });
-  if (others > 0)
-    warnings.push_back(fmt::format("{}: {} that another version predicted, left out; add their files again",
-                                   printable(file), counted(static_cast<int>(others), "row")));
-  if (torn) warnings.push_back(fmt::format("{}: its last row is incomplete and left out", printable(file)));
 }
 
 bool is_before(const Observation& a, const Observation& b) {
@@ -109,6 +132,70 @@ std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Obs
   return rows;
 }
 
+/// Newer statements of one measurement come last and stay.
+std::vector<EvidenceInput> overlaid(std::vector<EvidenceInput> inputs,
+                                    const std::vector<EvidenceInput>& more) {
+  std::set<std::string> known;
+  for (const EvidenceInput& input : more) known.insert(input.identity());
+  std::erase_if(inputs, [&known](const EvidenceInput& input) { return known.contains(input.identity()); });
+  std::set<std::string> added;
+  for (const EvidenceInput& input : more)
+    if (added.insert(input.identity()).second) inputs.push_back(input);
+  return inputs;
+}
+
+std::string text_of(const EvidenceStore& store) {
+  std::set<std::string> runs;
+  for (const Observation& row : store.rows) runs.insert(printable(row.run));
+  std::string text = evidence_heading();
+  for (const EvidenceInput& input : store.inputs)
+    if (runs.contains(printable(input.run()))) text += input_line(input);
+  for (const Observation& row : store.rows) text += evidence_line(row);
+  return text;
+}
+
+std::string file_of_removed(const std::string& store) { return store + ".removed"; }
+
+/// Makes its folder.
+StoreLock locked(const std::string& file) {
+  if (file.empty())
+    throw InputError("there is no place for a store of your own: neither HOME nor XDG_DATA_HOME is set",
+                     "name a file with --store");
+  std::error_code problem;
+  const fs::path folder = fs::path(file).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, problem);
+  if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
+  return StoreLock(file);
+}
+
+/// Where the last of several stores in one text begins.
+std::size_t last_store(const std::string& text) {
+  const std::string mark = "\n" + evidence_heading();
+  const std::size_t at = text.rfind(mark);
+  return at == std::string::npos ? 0 : at + 1;
+}
+
+EvidenceStore read_store(const SourceText& text) {
+  EvidenceTable table;
+  read_or_throw(text, [&table](const SourceText& source, Diagnostics& diagnostics) {
+    return read_evidence(source, diagnostics, table);
+  });
+  return {table.observations(), read_inputs(text.text)};
+}
+
+/// Of a store that is locked.
+void rewrite(const std::string& file, const std::function<void(EvidenceStore& store)>& change) {
+  EvidenceStore store = exists(file) ? read_store(read_text_file(file, kLargestEvidence)) : EvidenceStore{};
+  change(store);
+  const std::string text = text_of(store);
+  if (store.rows.size() > kMostObservations || text.size() > kLargestEvidence)
+    throw InputError(fmt::format("{} would have {}, more than can be read again", printable(file),
+                                 counted(static_cast<int>(store.rows.size()), "row")),
+                     fmt::format("at most {} rows and {} bytes; `foretrain evidence remove` takes some out",
+                                 kMostObservations, kLargestEvidence));
+  write_whole_file(file, text);
+}
+
 }  // namespace
 
 std::string personal_store() {
@@ -117,12 +204,12 @@ std::string personal_store() {
   return home.empty() ? "" : home + "/.local/share/foretrain/evidence.csv";
 }
 
+std::string named_store(const std::string& file) { return file.empty() ? personal_store() : file; }
+
 std::string site_store() { return variable("FORETRAIN_EVIDENCE"); }
 
-std::vector<Observation> read_store(const std::string& file) {
-  EvidenceTable table;
-  read_into(table, file, EvidenceOf::everything);
-  return table.observations();
+EvidenceStore read_store(const std::string& file) {
+  return read_store(read_text_file(file, kLargestEvidence));
 }
 
 OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
@@ -147,39 +234,68 @@ OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   return out;
 }
 
-void change_store(const std::string& file,
-                  const std::function<std::vector<Observation>(std::vector<Observation>)>& change) {
-  if (file.empty())
-    throw InputError("there is no place for a store of your own: neither HOME nor XDG_DATA_HOME is set",
-                     "name a file with --store");
-  std::error_code problem;
-  const fs::path folder = fs::path(file).parent_path();
-  if (!folder.empty()) fs::create_directories(folder, problem);
-  if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
-  const StoreLock lock(file);
-  const std::vector<Observation> rows = change(exists(file) ? read_store(file) : std::vector<Observation>{});
-  std::string text = evidence_heading();
-  for (const Observation& row : rows) text += evidence_line(row);
-  if (rows.size() > kMostObservations || text.size() > kLargestEvidence)
-    throw InputError(fmt::format("{} would have {}, more than can be read again", printable(file),
-                                 counted(static_cast<int>(rows.size()), "row")),
-                     fmt::format("at most {} rows and {} bytes; `foretrain evidence remove` takes some out",
-                                 kMostObservations, kLargestEvidence));
-  write_whole_file(file, text);
+void change_store(const std::string& file, const std::function<void(EvidenceStore& store)>& change) {
+  const StoreLock lock = locked(file);
+  rewrite(file, change);
 }
 
-void add_to_store(const std::string& file, const std::vector<Observation>& rows) {
-  change_store(file, [&](std::vector<Observation> known) { return overlaid(std::move(known), rows); });
+void add_to_store(const std::string& file, const EvidenceStore& more) {
+  change_store(file, [&](EvidenceStore& store) {
+    store.rows = overlaid(std::move(store.rows), more.rows);
+    store.inputs = overlaid(std::move(store.inputs), more.inputs);
+  });
 }
 
-void add_job_to_store(const std::string& file, const Observation& row) {
-  change_store(file, [&](std::vector<Observation> known) {
-    std::erase_if(known, [&](const Observation& old) {
+void add_job_to_store(const std::string& file, const Observation& row, const EvidenceInput& input) {
+  change_store(file, [&](EvidenceStore& store) {
+    std::erase_if(store.rows, [&](const Observation& old) {
       return old.run == row.run && old.cluster == row.cluster && old.source == row.source;
     });
-    known.push_back(row);
-    return known;
+    store.rows.push_back(row);
+    store.inputs = overlaid(std::move(store.inputs), {input});
   });
+}
+
+/// The rows are on the disk twice before they are once: a program that is killed in between loses none.
+std::vector<Observation> remove_from_store(const std::string& file,
+                                           const std::function<void(const std::vector<Observation>&)>& choose,
+                                           const std::function<bool(const Observation&)>& is_gone) {
+  EvidenceStore removed;
+  change_store(file, [&](EvidenceStore& store) {
+    choose(store.rows);
+    std::ranges::copy_if(store.rows, std::back_inserter(removed.rows), is_gone);
+    if (removed.rows.empty()) return;
+    removed.inputs = store.inputs;
+    std::erase_if(store.rows, is_gone);
+    const std::string kept = file_of_removed(file);
+    const std::string before = exists(kept) ? read_text_file(kept, kLargestEvidence).text : "";
+    const std::string text = before + text_of(removed);
+    if (text.size() > kLargestEvidence)
+      throw InputError(fmt::format("{} would have more than {} bytes", printable(kept), kLargestEvidence),
+                       "it holds what was removed before: move it away");
+    write_whole_file(kept, text);
+  });
+  return removed.rows;
+}
+
+std::vector<Observation> restore_removed(const std::string& file) {
+  const std::string kept = file_of_removed(file);
+  if (file.empty() || !exists(kept))
+    throw InputError(fmt::format("nothing was removed from {}", printable(file)));
+  const StoreLock lock = locked(file);
+  const SourceText text = read_text_file(kept, kLargestEvidence);
+  const std::size_t begin = last_store(text.text);
+  const EvidenceStore last = read_store(SourceText{text.name, text.text.substr(begin)});
+  rewrite(file, [&last](EvidenceStore& store) {
+    store.rows = overlaid(std::move(store.rows), last.rows);
+    store.inputs = overlaid(std::move(store.inputs), last.inputs);
+  });
+  std::error_code none;
+  if (begin == 0)
+    fs::remove(kept, none);
+  else
+    write_whole_file(kept, text.text.substr(0, begin));
+  return last.rows;
 }
 
 }  // namespace foretrain

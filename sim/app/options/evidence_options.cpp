@@ -83,14 +83,26 @@ void add_score(CLI::App& parent, EvidenceCommand& evidence) {
   score->callback([&evidence] { run_evidence_score(evidence); });
 }
 
-void add_writers(CLI::App& parent, EvidenceCommand& evidence) {
-  CLI::App* remove = parent.add_subcommand("remove", "Take rows out of a store");
-  remove
-      ->add_option("WORD", evidence.word,
-                   "Of a run, source, network, GPU, cluster or operation; all: every row")
-      ->required();
+void add_removal(CLI::App& parent, EvidenceCommand& evidence) {
+  CLI::App* remove = parent.add_subcommand("remove", "Take rows out of a store, until `evidence undo`");
+  CLI::Option_group* which = remove->add_option_group("ROWS");
+  which->require_option(1);
+  which->add_option("SERIES", evidence.runs, "Whole names of series, or of jobs as \"job 17\"");
+  which
+      ->add_option("--matching", evidence.matching,
+                   "Rows with this text in a name: of series, source, network, GPU, cluster or operation")
+      ->type_name("TEXT");
+  which->add_flag("--all", evidence.all, "Every row");
+  remove->add_flag("--dry-run", evidence.dry_run, "Only print which rows these are");
   add_store(*remove, evidence);
+  remove->footer("Example:\n  foretrain evidence remove monday tuesday");
   remove->callback([&evidence] { run_evidence_remove(evidence); });
+  CLI::App* undo = parent.add_subcommand("undo", "Put back what the last `evidence remove` took out");
+  add_store(*undo, evidence);
+  undo->callback([&evidence] { run_evidence_undo(evidence); });
+}
+
+void add_writers(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* exported = parent.add_subcommand("export", "A store as a file for others, under a name of yours");
   exported->add_option("--source", evidence.source, "The name")->required()->type_name("NAME");
   exported->add_option("-o,--output", evidence.output, "Write to a file instead of standard output")
@@ -109,6 +121,7 @@ void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
   add_readers(*command, evidence);
   add_learn(*command, evidence);
   add_score(*command, evidence);
+  add_removal(*command, evidence);
   add_writers(*command, evidence);
   command->footer(
       "Examples:\n  foretrain evidence add my_runs.csv\n  foretrain evidence list\n  foretrain evidence "

@@ -53,7 +53,9 @@ void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
   command->add_option("--db", run.database, "The SQLite file of its results; made if it is not there")
       ->type_name("FILE")
       ->required();
-  command->add_option("-j,--threads", run.threads, "Threads; by default as many as there are processors")
+  command
+      ->add_option("-j,--threads", run.threads,
+                   "Worker processes; by default as many as there are processors")
       ->check(CLI::Range(1, kMostThreads))
       ->type_name("N");
   command

@@ -35,7 +35,7 @@ ChosenCommand chosen_command(const CLI::App& app) {
 std::vector<std::string> names_of_commands(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* child : command.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(child->get_name());
+    if (!child->get_name().empty()) names.push_back(child->get_name());  // groups of options have none
   return names;
 }
 

@@ -14,6 +14,8 @@ namespace foretrain {
 
 namespace {
 
+constexpr int kShownCrashes = 5;
+
 SweepState state_of(const std::string& path) {
   SqlFile file(path, SqlAccess::read);
   const SweepHead head = read_sweep_head(file);
@@ -22,6 +24,11 @@ SweepState state_of(const std::string& path) {
   SweepState state{path, head.name, head.version, head.shard, {}, cases.count(head.shard), head.rate};
   state.done = file.integer_of("SELECT count(*) FROM cases");
   state.failed = file.integer_of("SELECT count(*) FROM cases WHERE message IS NOT NULL");
+  const std::string crashed = fmt::format("FROM cases WHERE message LIKE '{}%'", kEndedCase);
+  state.crashed = file.integer_of("SELECT count(*) " + crashed);
+  SqlStatement rows =
+      file.prepare(fmt::format("SELECT number, message {} ORDER BY number LIMIT {}", crashed, kShownCrashes));
+  while (rows.step()) state.crashes.push_back(fmt::format("case {}: {}", rows.integer(0), rows.text(1)));
   return state;
 }
 
@@ -35,7 +42,13 @@ void run_sweep_merge(const SweepMergeCommand& command) {
   const SweepState state = state_of(command.output);
   if (state.all.is_exact && state.done < state.all.cases)
     text += fmt::format("; {} are missing", state.all.cases - state.done);
-  write_output("", fmt::format("{}: {}\n", text, command.output));
+  text = fmt::format("{}: {}\n", text, command.output);
+  if (counts.others > 0)
+    text += fmt::format(
+        "{}.parts holds {} of merges that did not end or are still at work; delete the folder when none "
+        "is.\n",
+        command.output, counted(counts.others, "file"));
+  write_output("", text);
 }
 
 void run_sweep_status(const SweepStatusCommand& command) {

@@ -1,6 +1,6 @@
-// sweep run: sweep → scenario → cases that are left → threads → rows of a database, committed ten times a
+// sweep run: sweep → scenario → cases that are left → workers → rows of a database, committed ten times a
 // second.
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "sim/app/progress_line.hpp"
-#include "sim/app/sweep/case_threads.hpp"
+#include "sim/app/sweep/case_workers.hpp"
 #include "sim/app/sweep/opened_sweep.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/counted.hpp"
@@ -93,16 +93,21 @@ class RunProgress {
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
 
-std::size_t failed_in(const GroupResult& group) {
-  std::size_t failed = 0;
-  for (const CaseResult& result : group.results) failed += result.why_not.empty() ? 0 : 1;
-  return failed;
+std::size_t failed_in(const GroupRows& group) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(group.rows, [](const CaseRow& row) { return !row.message.empty(); }));
 }
 
-void add_rows(const GroupResult& group, const SweepCases& cases, std::uint64_t scenario,
+void add_rows(const GroupRows& group, const SweepCases& cases, std::uint64_t scenario,
               SweepDatabase& database) {
   for (std::size_t i = 0; i < group.numbers.size(); ++i)
-    database.add(group.numbers[i], cases.hash(group.values[i], scenario), group.values[i], group.results[i]);
+    database.add(group.numbers[i], cases.hash(group.values[i], scenario), group.values[i], group.rows[i]);
+}
+
+/// Of the machine. Beyond it the system would end processes of its choice.
+std::uint64_t physical_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
 }
 
 void summarize(const SweepRunCommand& command, const RunProgress& progress, std::int64_t before) {
@@ -123,15 +128,15 @@ void run_sweep_run(const SweepRunCommand& command) {
     throw InputError(fmt::format("{} was read and would be overwritten", command.database));
   SweepDatabase database(command.database, opened.head, cases);
   const HeededSignals signals;
-  CaseThreads how;
-  how.shard = command.shard, how.done = database.done(cases);
-  how.threads = command.threads > 0 ? command.threads
+  CaseWorkers how;
+  how.shard = command.shard, how.done = database.done(cases), how.most_bytes = physical_memory();
+  how.workers = command.threads > 0 ? command.threads
                                     : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const auto before = static_cast<std::int64_t>(how.done.size());
   RunProgress progress(opened.head.name, before, cases.count(command.shard));
   const std::uint64_t scenario = content_hash(opened.head.scenario.text);
   auto last = Clock::now();
-  how.take = [&](const GroupResult& group) {
+  how.take = [&](const GroupRows& group) {
     add_rows(group, cases, scenario, database);
     progress.add(group.numbers.size(), failed_in(group));
   };
@@ -144,7 +149,7 @@ void run_sweep_run(const SweepRunCommand& command) {
   };
   predict_cases(opened.scenario, cases, how);
   progress.clear();
-  database.finish(progress.done() > 0 ? progress.rate() : 0, how.threads);
+  database.finish(progress.done() > 0 ? progress.rate() : 0, how.workers);
   if (came_signal != 0)
     throw Interrupted(fmt::format("interrupted: {} of {} cases are there; the same command goes on",
                                   before + progress.done(), cases.count(command.shard).cases));

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "sim/app/named_outputs.hpp"
+#include "sim/app/sweep/case_workers.hpp"
 #include "sim/app/sweep/opened_sweep.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/counted.hpp"
@@ -24,37 +25,33 @@ constexpr std::int64_t kTimedGroups = 200;
 constexpr double kLongestTrial = 5;
 /// Nodes may be slower than this machine, and shards are not alike.
 constexpr double kTimeMargin = 3, kShortestS = 600, kGrainS = 300;
-/// A process of one thread, and what each thread adds to it, where nothing larger was measured.
-constexpr std::int64_t kLeastMemoryMib = 512, kMemoryOfThreadMib = 256;
+/// What a job takes at least, and what each of its processes does, where nothing larger was measured.
+constexpr std::int64_t kLeastMemoryMib = 512, kMemoryOfWorkerMib = 256;
 
 struct Trial {
-  double cases_per_s = 0;  ///< of one thread
+  double cases_per_s = 0;  ///< of one worker
   std::int64_t cases = 0;
   std::int64_t memory_mib = 0;
 };
 
+/// Evenly spaced groups, in one worker, so that a case that ends it ends nothing else.
 Trial measured_rate(const OpenedSweep& opened, SweepCases& cases) {
-  CasePredictor predictor(opened.scenario);
   Trial trial;
-  const std::int64_t every = std::max<std::int64_t>(1, cases.groups() / kTimedGroups);
   const auto start = std::chrono::steady_clock::now();
-  double seconds = 0;
-  for (std::int64_t group = 0; group < cases.groups() && seconds < kLongestTrial; group += every) {
-    std::vector<int> gpus;
-    const std::int64_t first = group * cases.group_size();
-    for (std::int64_t number = first; number < first + cases.group_size(); ++number) {
-      const std::vector<Value> values = cases.values(number);
-      if (cases.is_case(number, values))
-        gpus.push_back(static_cast<int>(std::get<std::int64_t>(values.back().data)));
-    }
-    if (!gpus.empty()) predictor.predict(cases.settings(cases.values(first)), gpus);
-    trial.cases += static_cast<std::int64_t>(gpus.size());
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
+  const auto seconds = [&start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  CaseWorkers how;
+  how.shard.of = std::max<std::int64_t>(1, cases.groups() / kTimedGroups);
+  how.take = [&trial](const GroupRows& group) {
+    trial.cases += static_cast<std::int64_t>(group.numbers.size());
+  };
+  how.stops = [&seconds] { return seconds() > kLongestTrial; };
+  predict_cases(opened.scenario, cases, how);
   struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
+  ::getrusage(RUSAGE_CHILDREN, &usage);
   trial.memory_mib = usage.ru_maxrss / 1024;
-  trial.cases_per_s = static_cast<double>(trial.cases) / std::max(seconds, 1e-6);
+  trial.cases_per_s = static_cast<double>(trial.cases) / std::max(seconds(), 1e-6);
   return trial;
 }
 
@@ -74,7 +71,8 @@ SweepSubmission submission_of(const SweepSubmitCommand& command, const OpenedSwe
   out.name = opened.head.name, out.program = "foretrain", out.sweep = command.sweep;
   out.database = command.database.empty() ? opened.head.name : command.database;
   out.shards = shards, out.threads = command.threads;
-  out.memory_mib = std::max(kLeastMemoryMib, trial.memory_mib + command.threads * kMemoryOfThreadMib);
+  out.memory_mib =
+      std::max(kLeastMemoryMib, (command.threads + 1) * std::max(kMemoryOfWorkerMib, trial.memory_mib));
   out.seconds = time_of(of_each, trial, command.threads);
   out.image = command.image, out.claim = command.claim;
   out.estimate =
@@ -85,7 +83,7 @@ SweepSubmission submission_of(const SweepSubmitCommand& command, const OpenedSwe
 
 void hand_in(const SweepEngine& engine, const std::string& file) {
   std::vector<std::string> line = engine.submit;
-  line.push_back(file);
+  line.push_back(file.starts_with('-') ? "./" + file : file);
   const CommandOutput said = command_output(line);
   if (!said.problem.empty())
     throw WorldError(fmt::format("{} {}: the script is in {}", line.front(), said.problem, file));
@@ -98,7 +96,7 @@ void run_sweep_submit(const SweepSubmitCommand& command) {
   const OpenedSweep opened = open_sweep(command.sweep, {});
   check_outputs({{"-o", command.output}});
   const SweepEngine& engine = *find_row(sweep_engines(), command.engine);
-  write_output(command.output, engine.write(submission_of(command, opened)));
+  write_output(command.output, written_submission(engine, submission_of(command, opened)));
   if (command.now) hand_in(engine, command.output);
 }
 

@@ -1,6 +1,9 @@
-// What is written names every file as one word, so that blanks and quotes in names are part of them.
+// A script names every file as one word of its language. Names that a language has no word for are refused,
+// so that no name leaves its place.
 #include "sim/report/sweep/submission.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,26 +21,57 @@ std::string clock_text(double seconds) {
   return fmt::format("{:02}:{:02}:00", minutes / 60, minutes % 60);
 }
 
-/// A name for a queue: letters, digits, dots, dashes.
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// A name for a queue: letters, digits, dots, dashes; it begins and ends with one of the first two.
 std::string job_name(const SweepSubmission& s) {
   std::string out = "sweep-";
-  for (const char c : s.name.substr(0, 40))
-    out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '-';
+  for (const char c : s.name.substr(0, 40)) out += is_letter_or_digit(c) || c == '.' || c == '-' ? c : '-';
+  while (!is_letter_or_digit(out.back())) out.pop_back();
   return out;
 }
+
+/// A file that begins with a dash would be an option.
+std::string as_file(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
 
 /// `part`: how the engine's shell says the shard's number.
 std::string run_line(const SweepSubmission& s, const std::string& part) {
   return fmt::format("{} sweep run {} --db {}-{}.sqlite --shard {}/{} -j {}", shell_word(s.program),
-                     shell_word(s.sweep), shell_word(s.database), part, part, s.shards, s.threads);
+                     shell_word(as_file(s.sweep)), shell_word(as_file(s.database)), part, part, s.shards,
+                     s.threads);
 }
 
+/// Lines of comments. No name in them has a line end, as check_names() has seen to.
 std::string about(const SweepSubmission& s) {
+  const std::string database = shell_word(as_file(s.database));
   return fmt::format(
       "# {} in {} shards. {}\n# A job that was killed goes on where it was when it is started again. "
       "Afterwards:\n#   {} sweep merge {}-*.sqlite -o {}.sqlite\n",
-      printable(s.name), s.shards, s.estimate, shell_word(s.program), shell_word(s.database),
-      shell_word(s.database));
+      s.name, s.shards, s.estimate, shell_word(s.program), database, database);
+}
+
+struct NamedText {
+  std::string_view what;
+  const std::string& text;
+};
+
+/// Line ends and other characters that act on a script or a terminal have no place in any of the languages.
+void check_names(const SweepSubmission& s, const SweepEngine& engine) {
+  const NamedText names[] = {{"the sweep's file", s.sweep}, {"the sweep's name", s.name},
+                             {"the program", s.program},    {"--db", s.database},
+                             {"--image", s.image},          {"--claim", s.claim}};
+  for (const NamedText& name : names) {
+    if (!is_printable(name.text))
+      throw InputError(fmt::format("{} has a line break or another control character in it: {}", name.what,
+                                   shortened(printable(name.text), 60)),
+                       "a script can only carry names without them");
+    if (const std::size_t at = name.text.find_first_of(engine.refused); at != std::string::npos)
+      throw InputError(fmt::format("{} has \"{}\" in it, where {}: {}", name.what, name.text[at],
+                                   engine.why_refused, shortened(name.text, 60)),
+                       "another name, or another engine");
+  }
 }
 
 std::string write_slurm(const SweepSubmission& s) {
@@ -57,26 +91,46 @@ std::string condor_word(std::string_view text) {
 }
 
 std::string write_condor(const SweepSubmission& s) {
-  if (s.program.find_first_of("\n\r") != std::string::npos)
-    throw InputError("HTCondor takes no program with a line break in its name");
   return fmt::format(
       "{}executable = {}\ntransfer_executable = false\nshould_transfer_files = false\ninitialdir = "
       "$ENV(PWD)\n"
       "getenv = true\narguments = \"sweep run {} --db {}-$(part).sqlite --shard $(part)/{} -j {}\"\n"
       "output = {}-$(part).out\nerror = {}-$(part).err\nlog = {}.log\nrequest_cpus = {}\n"
       "request_memory = {}MB\nmax_retries = 3\n+MaxRuntime = {:.0f}\nqueue part from seq 1 {} |\n",
-      about(s), s.program, condor_word(s.sweep), condor_word(s.database), s.shards, s.threads, job_name(s),
-      job_name(s), job_name(s), s.threads, s.memory_mib, s.seconds, s.shards);
+      about(s), s.program, condor_word(as_file(s.sweep)), condor_word(as_file(s.database)), s.shards,
+      s.threads, job_name(s), job_name(s), job_name(s), s.threads, s.memory_mib, s.seconds, s.shards);
 }
 
-/// A text of YAML: JSON's is one.
+/// The number of a UTF-8 character of `length` bytes.
+std::uint32_t number_of_character(std::string_view bytes, std::size_t length) {
+  constexpr std::uint32_t kFirst[] = {0x7F, 0x7F, 0x1F, 0x0F, 0x07};
+  std::uint32_t code = static_cast<unsigned char>(bytes[0]) & kFirst[length];
+  for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(bytes[i]) & 0x3F);
+  return code;
+}
+
+/// A text of YAML in double quotes. Characters beyond ASCII are written by their numbers: YAML takes some of
+/// them for line ends, and readers refuse others.
 std::string yaml_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? std::string("\\n") : std::string(1, c);
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(1, utf8_length(text));
+    const std::uint32_t code =
+        length == 1 ? static_cast<unsigned char>(text[0]) : number_of_character(text, length);
+    if (code < 0x20 || code >= 0x7F)
+      out += fmt::format("\\U{:08x}", code);
+    else
+      out += (code == '"' || code == '\\' ? "\\" : "") + std::string(1, static_cast<char>(code));
+    text.remove_prefix(length);
   }
   return out + "\"";
+}
+
+/// Kubernetes puts variables of the container where $(NAME) stands in a command, and one $ for $$.
+std::string without_variables(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '$' ? "$$" : std::string(1, c);
+  return out;
 }
 
 std::string lower(std::string text) {
@@ -101,7 +155,7 @@ std::string write_kubernetes(const SweepSubmission& s) {
       "          volumeMounts:\n            - {{name: sweep, mountPath: /sweep}}\n      volumes:\n"
       "        - name: sweep\n          persistentVolumeClaim: {{claimName: {}}}\n",
       about(s), lower(job_name(s)), s.shards, s.shards, 3 * s.shards, s.seconds, yaml_text(s.image),
-      yaml_text(line), s.threads, s.memory_mib, s.memory_mib, yaml_text(s.claim));
+      yaml_text(without_variables(line)), s.threads, s.memory_mib, s.memory_mib, yaml_text(s.claim));
 }
 
 std::string write_flux(const SweepSubmission& s) {
@@ -123,12 +177,22 @@ std::string shell_word(std::string_view text) {
   return out + "'";
 }
 
+std::string written_submission(const SweepEngine& engine, const SweepSubmission& submission) {
+  check_names(submission, engine);
+  return engine.write(submission);
+}
+
 const std::vector<SweepEngine>& sweep_engines() {
   static const std::vector<SweepEngine> engines{
       {"slurm", "A job array of Slurm", write_slurm, {"sbatch"}},
-      {"htcondor", "A submit file of HTCondor", write_condor, {"condor_submit"}},
+      {"htcondor",
+       "A submit file of HTCondor",
+       write_condor,
+       {"condor_submit"},
+       "$",
+       "HTCondor begins a macro"},
       {"kubernetes", "An indexed job of Kubernetes", write_kubernetes, {"kubectl", "apply", "-f"}},
-      {"flux", "Jobs of Flux", write_flux, {"sh"}},
+      {"flux", "Jobs of Flux", write_flux, {"sh"}, "{}", "Flux fills in a job's number"},
   };
   return engines;
 }

@@ -22,13 +22,19 @@ struct SweepSubmission {
 };
 
 struct SweepEngine {
-  std::string_view name;     ///< "slurm", as its option
-  std::string_view meaning;  ///< of the option
-  std::string (*write)(const SweepSubmission&);
-  std::vector<std::string> submit;  ///< program and arguments before the script's name
+  std::string_view name;                         ///< "slurm", as its option
+  std::string_view meaning;                      ///< of the option
+  std::string (*write)(const SweepSubmission&);  ///< of names that were checked: written_submission()
+  std::vector<std::string> submit;               ///< program and arguments before the script's name
+  std::string_view refused{};      ///< characters that no name may have, as they cannot be quoted
+  std::string_view why_refused{};  ///< a clause
 };
 /// Slurm, HTCondor, Kubernetes, Flux.
 const std::vector<SweepEngine>& sweep_engines();
+
+/// The script of an engine. Every name is one word of it, whatever it holds. Throws InputError for names with
+/// control characters, and for those that the engine's language cannot quote.
+std::string written_submission(const SweepEngine& engine, const SweepSubmission& submission);
 
 /// As one word of a POSIX shell, whatever is in it.
 std::string shell_word(std::string_view text);

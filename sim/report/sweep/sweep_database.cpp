@@ -170,17 +170,24 @@ std::vector<std::int64_t> SweepDatabase::done(const SweepCases& cases) {
   return out;
 }
 
+CaseRow row_of(const CaseResult& result) {
+  CaseRow out{result.why_not, {}};
+  if (!out.message.empty()) return out;
+  for (const CaseFigure& figure : case_figures()) out.figures.push_back(figure.of(result));
+  return out;
+}
+
 void SweepDatabase::add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values,
-                        const CaseResult& result) {
+                        const CaseRow& row) {
   SqlStatement& insert = insert_.front();
   insert.reset();
   int place = 0;
   insert.bind(place++, number);
   insert.bind(place++, static_cast<std::int64_t>(hash));
   for (const Value& value : values) insert.bind(place++, value);
-  for (const CaseFigure& figure : case_figures())
-    result.why_not.empty() ? insert.bind(place++, figure.of(result)) : insert.bind_null(place++);
-  result.why_not.empty() ? insert.bind_null(place++) : insert.bind(place++, std::string_view(result.why_not));
+  for (std::size_t i = 0; i < case_figures().size(); ++i)
+    i < row.figures.size() ? insert.bind(place++, row.figures[i]) : insert.bind_null(place++);
+  row.message.empty() ? insert.bind_null(place++) : insert.bind(place++, std::string_view(row.message));
   insert.bind(place++, std::string_view(head_.version));
   insert.bind(place++, head_.seed);
   insert.step();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/analysis/sweep/case_predictor.hpp"
@@ -28,6 +29,16 @@ struct SweepHead {
   std::uint64_t identity() const;
 };
 
+/// A case as it is kept: its figures in the order of case_figures(), or a message that says why it has none.
+struct CaseRow {
+  std::string message;
+  std::vector<Value> figures;
+};
+CaseRow row_of(const CaseResult& result);
+
+/// Messages of cases that ended the program that predicted them begin with it.
+inline constexpr std::string_view kEndedCase = "this case ended its worker process ";
+
 /// The database of a run: one process writes to it, others may read.
 class SweepDatabase {
  public:
@@ -38,8 +49,7 @@ class SweepDatabase {
   /// Numbers of the cases that are there, ascending. Throws InputError when one of them is not the sweep's.
   std::vector<std::int64_t> done(const SweepCases& cases);
   /// Of the open transaction; commit() begins the next.
-  void add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values,
-           const CaseResult& result);
+  void add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values, const CaseRow& row);
   void commit();
   /// The last commit; without a log beside it, so that the file can be copied. `rate`: as in SweepHead.
   void finish(double rate, int threads);
@@ -64,10 +74,13 @@ SweepHead read_sweep_head(SqlFile& file);
 
 struct MergeCounts {
   std::int64_t rows = 0, repeated = 0;
+  std::int64_t others = 0;  ///< files in OUTPUT.parts of other merges, which did not end or are at work
 };
-/// One database of all rows: written under another name, then renamed; what was at `path` must be a sweep's.
-/// Throws InputError for a file that is none, or of another sweep or version than the first.
-MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& path);
+/// One database of all rows: written to a new file in the folder OUTPUT.parts, then renamed. An older result
+/// at `output` is replaced when all of its rows are in the new one; nothing else is overwritten or deleted.
+/// Throws InputError for what would be: a source, another sweep, rows that no source has. Throws it also for
+/// a source that is no sweep, or is of another sweep or version than the first.
+MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output);
 
 /// Columns of `cases` that are no input and no figure.
 inline constexpr std::string_view kNumberColumn = "number", kMessageColumn = "message";

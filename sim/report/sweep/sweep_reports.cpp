@@ -42,12 +42,22 @@ Json json_of_cell(const Value& value) {
 
 std::string write_states(const std::vector<SweepState>& states) {
   std::vector<Cells> rows{{"file", "sweep", "shard", "done", "of", "", "failed", "cases/s"}};
+  std::string crashes;
   for (const SweepState& s : states)
     rows.push_back({printable(shortened(s.file, kWidestCell)), printable(shortened(s.sweep, kWidestCell)),
                     fmt::format("{}/{}", s.shard.part, s.shard.of), fmt::format("{}", s.done),
                     fmt::format("{}{}", s.all.is_exact ? "" : "about ", s.all.cases), share_of(s),
                     fmt::format("{}", s.failed), s.rate > 0 ? fmt::format("{:.0f}", s.rate) : "-"});
-  return aligned_columns(rows, {true, true, true, false, false, false, false, false});
+  for (const SweepState& s : states) {
+    for (const std::string& crash : s.crashes)
+      crashes +=
+          fmt::format("warning: {}: {}\n", printable(shortened(s.file, kWidestCell)), printable(crash));
+    if (static_cast<std::size_t>(s.crashed) > s.crashes.size())
+      crashes += fmt::format(
+          "warning: {}: {} more cases ended their workers; `sweep show --failed` lists them\n",
+          printable(shortened(s.file, kWidestCell)), static_cast<std::size_t>(s.crashed) - s.crashes.size());
+  }
+  return aligned_columns(rows, {true, true, true, false, false, false, false, false}) + crashes;
 }
 
 std::string write_states_json(const std::vector<SweepState>& states) {
@@ -62,6 +72,7 @@ std::string write_states_json(const std::vector<SweepState>& states) {
                      {"cases", s.all.cases},
                      {"cases_are_exact", s.all.is_exact},
                      {"failed", s.failed},
+                     {"crashed", s.crashed},
                      {"cases_per_s", s.rate > 0 ? Json(s.rate) : Json(nullptr)}});
   return json_text({{"schema", "foretrain.sweep_status/1"}, {"files", std::move(files)}});
 }

@@ -20,6 +20,8 @@ struct SweepState {
   CaseCount all{};
   double rate = 0;  ///< cases a second of its last run; 0: none has finished
   std::int64_t failed = 0;
+  std::int64_t crashed = 0;            ///< of these: cases that ended the process that predicted them
+  std::vector<std::string> crashes{};  ///< of the first of them: number and message
 };
 
 std::string write_states(const std::vector<SweepState>& states);

@@ -283,4 +283,26 @@ TEST_CASE("behind links is the name that a file would have") {
   CHECK(behind_links(folder / "link") == "/nowhere/at/all");
 }
 
+TEST_CASE("a program that is killed while it writes leaves the file as it was, and no other file") {
+  const Folder folder;
+  const int unnamed = ::open((folder / ".").c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) return WARN("this file system has no files without a name");
+  ::close(unnamed);
+  write_whole_file(folder / "out", "old");
+  const std::string text(64 << 20, 'x');
+  for (int i = 0; i < 20; ++i) {
+    const pid_t writer = ::fork();
+    if (writer == 0) {
+      write_whole_file(folder / "out", text);
+      ::_exit(0);
+    }
+    ::usleep(static_cast<useconds_t>(500 * i));
+    ::kill(writer, SIGKILL);
+    ::waitpid(writer, nullptr, 0);
+    CHECK(folder.entries() == 1);
+    const std::size_t bytes = fs::file_size(folder / "out");
+    CHECK((bytes == 3 || bytes == text.size()));
+  }
+}
+
 }  // namespace whole_file_test

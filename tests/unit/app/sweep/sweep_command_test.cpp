@@ -4,47 +4,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/sweep/sweep_database.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/app/temporary_folder.hpp"
+#include "tests/unit/app/sweep/swept_folder.hpp"
 
 namespace sweep_command_test {
 
 using namespace foretrain;
+using test::kSweep;
 using test::ProgramRun;
+using test::Swept;
 using test::TemporaryFolder;
-
-namespace {
-
-constexpr const char* kSweep =
-    "scenario = \"workshop-mnist-ddp\"\nwhere = [\"batch * gpus < 1000\"]\n[axes]\nbatch = [64, 128, "
-    "256]\nworkers "
-    "= [2, 4]\ngpus = [1, 2, 4]\n";
-
-/// A folder with sweep.toml, run into all.sqlite.
-struct Swept : TemporaryFolder {
-  Swept() {
-    write("sweep.toml", kSweep);
-    succeed("run sweep.toml --db all.sqlite");
-  }
-  std::string succeed(const std::string& arguments) const {
-    const ProgramRun done = run("foretrain sweep " + arguments);
-    INFO(arguments << "\n" << done.output);
-    REQUIRE(done.exit_code == 0);
-    return done.output;
-  }
-  nlohmann::json rows(const std::string& database, const std::string& arguments = "") const {
-    return nlohmann::json::parse(
-        succeed("show " + database + " --most 1000 --format json " + arguments))["rows"];
-  }
-  void refuse(const std::string& arguments, const std::string& sentence, int code = 1) const {
-    const ProgramRun done = run("foretrain sweep " + arguments);
-    INFO(arguments << "\n" << done.output);
-    CHECK(done.exit_code == code);
-    CHECK_THAT(done.output, ContainsSubstring(sentence));
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a sweep that is run again predicts nothing again, and shards merge to what one run gives") {
   const Swept folder;
@@ -142,6 +112,25 @@ TEST_CASE("names with quotes and line breaks are values like others, and what ca
   CHECK(rows[0]["strategy"] == "d'd\"p\n; drop table cases");
   CHECK_THAT(rows[0]["message"].get<std::string>(), ContainsSubstring("must be one line of text"));
   CHECK_THAT(rows[2]["message"].get<std::string>(), ContainsSubstring("GPUs"));
+}
+
+TEST_CASE("a case that ended its worker is listed with its reason and is not predicted again") {
+  const Swept folder;
+  {
+    SqlFile file((folder.path() / "all.sqlite").string(), SqlAccess::write);
+    file.run(
+        fmt::format("UPDATE cases SET message = '{}by SIGSEGV', step_s = NULL WHERE number = 3", kEndedCase));
+  }
+  CHECK_THAT(folder.succeed("run sweep.toml --db all.sqlite"), ContainsSubstring("16 had been there"));
+  const std::string status = folder.succeed("status all.sqlite");
+  CHECK_THAT(status,
+             ContainsSubstring("warning: all.sqlite: case 3: this case ended its worker process by SIGSEGV"));
+  const auto state = nlohmann::json::parse(folder.succeed("status all.sqlite --format json"))["files"][0];
+  CHECK(state["failed"] == 1);
+  CHECK(state["crashed"] == 1);
+  const auto failed = folder.rows("all.sqlite", "--failed");
+  REQUIRE(failed.size() == 1);
+  CHECK(failed[0]["message"] == "this case ended its worker process by SIGSEGV");
 }
 
 TEST_CASE("scripts of job arrays name every shard, whatever the files are called") {
