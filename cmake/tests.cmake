@@ -94,6 +94,11 @@ add_test(NAME "sweep: hostile names stay names in every script"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/submit_names.py ${PROJECT_BINARY_DIR}/foretrain)
 set_tests_properties("sweep: hostile names stay names in every script"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# Whether job scripts start what their headings say, under stub launchers; by hand with `--jobs 60`.
+add_test(NAME "jobs: written scripts start one training with as many processes as they say"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/written_scripts.py ${PROJECT_BINARY_DIR}/foretrain --jobs 12)
+set_tests_properties("jobs: written scripts start one training with as many processes as they say"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether `tune` finds what enumeration finds; by hand with `--spaces 200 --cases 500 20000 --markdown`.
 add_test(NAME "tune: what enumeration finds is found"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/tune/enumerated_spaces.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -13,7 +13,7 @@
 #include "sim/app/pages/listing.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/jobs/catalog.hpp"
-#include "sim/import/jobs/job_writers.hpp"
+#include "sim/import/jobs/meeting.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
 #include "sim/report/prediction/headline.hpp"
@@ -61,10 +61,10 @@ void add_job(const OpenedScenario& opened, const PredictCommand& asked, Workshop
   RecommendationRequest request;
   request.only_gpus = job_gpus(opened.scenario);
   const Recommendation recommendation = recommend(scenarios, request);
-  if (recommendation.best)
-    answer.job_script = job_system(recommendation.plan.system).write(recommendation.plan);
-  else
-    answer.why_no_job = recommendation.why_none;
+  if (!recommendation.best) return answer.why_no_job = recommendation.why_none, void();
+  const JobSystem& system = job_system(recommendation.plan.system);
+  answer.why_no_job = why_not_written(recommendation.plan, system.system).why;
+  if (answer.why_no_job.empty()) answer.job_script = write_job_script(recommendation.plan, system);
 }
 
 std::string why(const Prediction& prediction) {

@@ -131,7 +131,8 @@ const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 
 struct ServeCommand {
-  int port = 8080;  ///< 0: any that is free
+  std::optional<int> port{};  ///< 0: any that is free; none: 8080, or any that is free where it is taken
+  bool no_token = false;      ///< whoever is on this machine may ask
 };
 void run_serve(const ServeCommand& command);  // serve.cpp
 

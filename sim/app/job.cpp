@@ -99,7 +99,8 @@ std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& 
 void run_job_check(const JobCommand& command) {
   const OpenedJob job = read_job(open_job_text(command), command.overrides);
   std::vector<Diagnostic> warnings = job.findings.warnings;
-  for (Diagnostic& remark : lint_job(job.script, job.text)) warnings.push_back(std::move(remark));
+  for (Diagnostic& remark : lint_job(job.script, job.text, job.cluster ? job.cluster->node.gpus : 0))
+    warnings.push_back(std::move(remark));
   const bool is_predictable =
       job.cluster && job.findings.refused.empty() && job.script.resources.gpus && knows_model(command, job);
   if (is_predictable) {

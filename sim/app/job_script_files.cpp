@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-#include "sim/import/jobs/job_writers.hpp"
+#include <fmt/format.h>
+
+#include "sim/import/jobs/meeting.hpp"
 
 namespace foretrain {
 
@@ -17,11 +19,19 @@ const JobSystem& asked_system(const RecommendationOptions& options, const JobPla
 
 std::vector<FileText> job_script_files(const RecommendationOptions& options, const JobPlan& plan) {
   std::vector<FileText> files;
-  if (!options.sbatch.empty()) files.push_back({options.sbatch, write_sbatch(plan)});
-  if (!options.condor.empty()) files.push_back({options.condor, write_condor(plan)});
+  if (!options.sbatch.empty())
+    files.push_back({options.sbatch, write_job_script(plan, job_system(BatchSystem::slurm))});
+  if (!options.condor.empty())
+    files.push_back({options.condor, write_job_script(plan, job_system(BatchSystem::htcondor))});
   if (!options.job_script.empty())
-    files.push_back({options.job_script, asked_system(options, plan).write(plan)});
+    files.push_back({options.job_script, write_job_script(plan, asked_system(options, plan))});
   return files;
+}
+
+std::string script_or_reason(const RecommendationOptions& options, const JobPlan& plan) {
+  const JobSystem& system = asked_system(options, plan);
+  const ScriptRefusal refusal = why_not_written(plan, system.system);
+  return refusal.why.empty() ? write_job_script(plan, system) : fmt::format("# {}\n", refusal.why);
 }
 
 bool asks_for_script(const RecommendationOptions& options) {

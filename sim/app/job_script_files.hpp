@@ -18,6 +18,9 @@ struct FileText {
 const JobSystem& asked_system(const RecommendationOptions& options, const JobPlan& plan);
 std::vector<FileText> job_script_files(const RecommendationOptions& options, const JobPlan& plan);
 
+/// The script for the system that is asked for, or a comment that says why there is none.
+std::string script_or_reason(const RecommendationOptions& options, const JobPlan& plan);
+
 /// Whether any of them is named.
 bool asks_for_script(const RecommendationOptions& options);
 

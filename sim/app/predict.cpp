@@ -190,10 +190,9 @@ std::string trace_text(const PredictCommand& command, const Answer& answer, cons
 /// The scaling that was asked for first, and the other beside it.
 std::string page_of(const PredictCommand& command, const Answer& answer, const OpenedScenario& opened) {
   const auto& recommendation = answer.prediction.recommendation;
-  const std::string script =
-      recommendation && recommendation->best
-          ? asked_system(command.recommendation, recommendation->plan).write(recommendation->plan)
-          : "";
+  const std::string script = recommendation && recommendation->best
+                                 ? script_or_reason(command.recommendation, recommendation->plan)
+                                 : "";
   PageContent content{"prediction",
                       {write_json(answer.prediction, {})},
                       {prediction_details(opened.scenario, opened.source, answer.prediction, script)},

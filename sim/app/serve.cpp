@@ -9,14 +9,17 @@
 #include <string>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/app/answer.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/web_server.hpp"
+#include "sim/app/web/access_token.hpp"
+#include "sim/app/web/web_server.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/output_file.hpp"
@@ -26,13 +29,26 @@ namespace foretrain {
 
 namespace {
 
+constexpr int kUsualPort = 8080;
 constexpr int kMostAtOnce = 4;                   ///< questions that are answered at the same time
 constexpr rlim_t kMostMemory = rlim_t{4} << 30;  ///< bytes of one answer's process
 constexpr rlim_t kMostSeconds = 60;              ///< of its processor time
 constexpr std::size_t kLargestAnswer = std::size_t{64} << 20;
 
+/// Everything but the standard streams and one pipe: connections and listening sockets stay the server's.
+void close_all_but(int pipe) {
+  ::close_range(3, static_cast<unsigned>(pipe) - 1, 0);
+  ::close_range(static_cast<unsigned>(pipe) + 1, ~0U, 0);
+}
+
+/// Whether this process, which was just made, ends with its parent. The signal comes when the thread that
+/// made it ends, which waits for it; where the parent was gone before, it never comes.
+bool dies_with(pid_t parent) { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent; }
+
 /// In the process that was made for it: never returns.
-[[noreturn]] void answer_into(int pipe, const std::string& question) {
+[[noreturn]] void answer_into(int pipe, const std::string& question, pid_t parent) {
+  if (!dies_with(parent)) ::_exit(1);
+  close_all_but(pipe);
   const rlimit memory{kMostMemory, kMostMemory}, seconds{kMostSeconds, kMostSeconds};
   ::setrlimit(RLIMIT_AS, &memory);
   ::setrlimit(RLIMIT_CPU, &seconds);
@@ -71,12 +87,9 @@ struct Answering {
 Answering start_answering(const std::string& question, std::mutex& turn) {
   const std::lock_guard hold(turn);
   std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) return {};
-  const pid_t process = ::fork();
-  if (process == 0) {
-    ::close(ends[0]);
-    answer_into(ends[1], question);
-  }
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  const pid_t parent = ::getpid(), process = ::fork();
+  if (process == 0) answer_into(ends[1], question, parent);
   ::close(ends[1]);
   return {process, ends[0]};
 }
@@ -139,12 +152,16 @@ void run_serve(const ServeCommand& command) {
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
   Desk desk;
-  const WebServer server{.port = command.port,
+  const WebServer server{.port = command.port.value_or(kUsualPort),
+                         .or_another_port = !command.port,
+                         .token = command.no_token ? "" : new_access_token(),
                          .page = packed_workshop_page(),
                          .answer = [&desk](const std::string& question) { return answered(question, desk); },
                          .largest_body = kLargestQuestion};
-  serve(server, [](int port) {
-    write_output("", fmt::format("The workshop page: http://127.0.0.1:{}/ (Ctrl-C ends it)\n", port));
+  serve(server, [&server](int port) {
+    const std::string token = server.token.empty() ? "" : "?token=" + server.token;
+    write_output("",
+                 fmt::format("The workshop page: http://127.0.0.1:{}/{} (Ctrl-C ends it)\n", port, token));
     std::fflush(stdout);
   });
 }

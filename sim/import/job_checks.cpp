@@ -215,6 +215,7 @@ class JobChecker {
            fmt::format("{}{} starts on {} of the {} reserved nodes only", missing_starter(), starter,
                        launch.nodes->value == 1 ? "the first" : std::to_string(launch.nodes->value), nodes),
            starts_on_nodes().empty() ? "" : fmt::format("{} {} …", starts_on_nodes(), starter));
+    check_meeting(span);
     check_srun(span, starter);
     if (!launch.processes_per_node || drives_all_gpus(script_)) return;
     const int processes = launch.processes_per_node->value;
@@ -233,6 +234,20 @@ class JobChecker {
     if (processes > gpus)
       warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
                              counted(gpus, "GPU")));
+  }
+
+  /// Starts on several nodes that do not look for each other.
+  void check_meeting(const SourceSpan& span) {
+    const JobLaunch& launch = script_.launch;
+    if (!launch.alone || !launch.nodes || launch.nodes->value < 2) return;
+    warn(
+        span,
+        fmt::format("{0} on each of {1} nodes starts {1} trainings that know nothing of each other",
+                    launch.alone->value, launch.nodes->value),
+        launch.started_by->value == StartedBy::torchrun
+            ? fmt::format("torchrun --nnodes={} --rdzv_backend=c10d --rdzv_endpoint=<the first node>:29500 …",
+                          launch.nodes->value)
+            : "");
   }
 
   /// What starts a command on every node, in this batch system.

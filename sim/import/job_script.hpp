@@ -115,8 +115,11 @@ struct JobLaunch {
   Field<int> gpus_per_node;       ///< that the launcher hands out, as jsrun -r 6 -g 1
   Field<std::string> program;     ///< script or module
   std::vector<ProgramArgument> arguments;
-  bool under_srun = false;                     ///< a launcher that srun starts on each node
-  bool repeated = false;                       ///< in a loop
+  bool under_srun = false;  ///< a launcher that srun starts on each node
+  bool repeated = false;    ///< in a loop
+  /// Why each start on a node is a training of its own, as in "torchrun --standalone"; none: they meet, or
+  /// nobody knows.
+  Field<std::string> alone{};
   std::string file{};                          ///< another script that holds the line; empty: this one
   std::vector<ShellWord> program_words{};      ///< behind the program's name
   std::vector<ShellWord> launcher_words{};     ///< of horovodrun and accelerate, which take settings

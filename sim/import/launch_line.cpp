@@ -56,6 +56,7 @@ void keep_common(JobLaunch& launch, const JobLaunch& other) {
   agree(launch.processes_per_node, other.processes_per_node);
   agree(launch.nodes, other.nodes);
   agree(launch.gpus_per_node, other.gpus_per_node);
+  agree(launch.alone, other.alone);
   agree(launch.program, other.program);
   const auto text_of = [](const ShellWord& word) { return word.text; };
   if (!std::ranges::equal(launch.program_words, other.program_words, {}, text_of, text_of))

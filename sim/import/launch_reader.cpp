@@ -177,6 +177,7 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
   out.launch.nodes = way.outer ? way.nodes : Field<int>(Found<int>{1, word.span});
   out.launch.processes_per_node = way.outer ? way.per_node : Field<int>(Found<int>{1, word.span});
   out.launch.gpus_per_node = way.gpus_per_node;
+  out.launch.alone = way.alone;
   out.not_understood = way.open;
   out.launch.launcher_words = way.launcher_words;
   out.launch.variables = way.variables;
@@ -258,7 +259,9 @@ void LaunchReader::read_python(const Words& words, std::size_t i, const Way& way
 /// `i` is torchrun itself or the module's name; without --nproc_per_node it starts one process.
 void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& way) {
   LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
-  const Options options = read_options(words, ++i, torchrun_syntax());
+  const std::size_t first = ++i;
+  const Options options = read_options(words, i, torchrun_syntax());
+  set_alone(words, first, i, options, out.launch);
   const LauncherOption* each = find_option(options, {"--nproc-per-node"});
   const auto from_environment = values_.find("PET_NPROC_PER_NODE");  // as Kubeflow sets it
   const auto set = from_environment ? whole_number(*from_environment) : std::nullopt;
@@ -279,6 +282,7 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
   const SourceSpan span = words[i].span;
   const std::size_t first = i + 1;
   const Options options = read_options(words, ++i, accelerate_syntax());
+  set_alone(words, first, i, options, out.launch);
   const auto at = [&](std::size_t word) {
     return words.begin() + static_cast<std::ptrdiff_t>(std::min(word, words.size()));
   };
@@ -315,7 +319,9 @@ void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& 
   LaunchCandidate out = begin(words[i], StartedBy::lightning, way);
   i += 2;
   if (i < words.size() && words[i].text == "model") ++i;
+  const std::size_t first = i;
   const Options options = read_options(words, i, lightning_syntax());
+  set_alone(words, first, i, options, out.launch);
   const LauncherOption* devices = find_option(options, {"--devices"});
   out.launch.processes_per_node = devices != nullptr ? count_of(*devices, out.not_understood)
                                                      : Field<int>(Found<int>{1, out.launch.started_by->span});
@@ -326,7 +332,9 @@ void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& 
 void LaunchReader::read_deepspeed(const Words& words, std::size_t i, const Way& way) {
   LaunchCandidate out = begin(words[i], StartedBy::deepspeed, way);
   const SourceSpan span = words[i].span;
-  const Options options = read_options(words, ++i, deepspeed_syntax());
+  const std::size_t first = ++i;
+  const Options options = read_options(words, i, deepspeed_syntax());
+  set_alone(words, first, i, options, out.launch);
   const LauncherOption* gpus = find_option(options, {"--num-gpus"});
   const LauncherOption* nodes = find_option(options, {"--num-nodes"});
   const bool has_hosts = find_option(options, {"--hostfile", "-H"}) != nullptr;

@@ -84,6 +84,7 @@ class LaunchReader {
     std::vector<NotUnderstood> open;
     std::vector<ShellWord> launcher_words;
     std::vector<LibraryVariable> variables;
+    Field<std::string> alone;  ///< JobLaunch::alone
     std::string file;
     bool certain = true, repeated = false;
     int depth = 0;
@@ -107,6 +108,9 @@ class LaunchReader {
   void read_lightning(const Words& words, std::size_t i, const Way& way);
   void read_deepspeed(const Words& words, std::size_t i, const Way& way);
 
+  /// Sets launch.alone by the launcher's options, which stand in words[first, end); launch_meeting.cpp.
+  void set_alone(const Words& words, std::size_t first, std::size_t end, const Options& options,
+                 JobLaunch& launch) const;
   LaunchCandidate begin(const ShellWord& word, StartedBy starter, const Way& way) const;
   void add_program(const Words& words, std::size_t i, LaunchCandidate candidate);
   Field<int> count_of(const LauncherOption& option, std::vector<NotUnderstood>& open) const;

@@ -1,6 +1,8 @@
 // What starts a command on several nodes, or several times on each: srun, jsrun, flux run, ssh, mpirun.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sim/import/launch_reader.hpp"
 
 namespace foretrain {
@@ -93,6 +95,8 @@ void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, Start
       way.variables.push_back(
           {option.value.substr(0, equals), option.value.substr(equals + 1), option.word->span});
   }
+  if (way.outer && way.nodes && way.nodes->value > 1)
+    way.alone = {fmt::format("{} inside of {}", name_of(starter), name_of(*way.outer)), words[i - 1].span};
   way.outer = starter;
   way.nodes = resources_.nodes;
   const auto mapped = map != nullptr && map->value.starts_with("ppr:")

@@ -43,7 +43,7 @@ const std::vector<Door>& doors() {
       {"sqlite3", {"sim/scenario/sweep/sql.cpp"}},
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
-      {"httplib", {"sim/app/web_server.cpp"}},
+      {"httplib", {"sim/app/web/web_server.cpp"}},
       {"pugixml", {"sim/import/"}},
       {"zlib", {"sim/import/accounting/gzip.cpp", "sim/import/traces/trace_bytes.cpp"}},
       {"yaml-cpp/", {"sim/import/jobs/yaml.cpp"}},

@@ -221,6 +221,7 @@ JobPlan plan_of(const Scenario& scenario, const JobOption& job) {
   if (!job.layout) {
     plan.processes_per_node = processes_per_node(scenario, job.strategy, share.gpus);
     plan.launcher = launcher_of(scenario, job.strategy);
+    if (plan.launcher == Launcher::python) plan.processes_per_node = 1;
   } else {
     plan.processes_per_node = share.gpus;
     const double steps = scenario.epochs * static_cast<double>(p.steps_per_epoch);

@@ -11,6 +11,8 @@
 
 namespace foretrain {
 
+struct ScriptWords;
+
 struct JobSystem {
   BatchSystem system = BatchSystem::none;
   std::string_view title;    ///< as people call it
@@ -22,8 +24,9 @@ struct JobSystem {
   /// Reads it into `script`, whose file and system are set.
   void (*read)(const SourceText& source, std::string_view text, const ScriptFinder& find,
                JobScript& script) = nullptr;
-  /// What `read` reads back; nullptr: it is not written.
+  /// What `read` reads back; nullptr: it is not written. To be called through write_job_script().
   std::string (*write)(const JobPlan& plan) = nullptr;
+  const ScriptWords* words = nullptr;  ///< inside its scripts; nullptr: they start one machine's processes
 };
 
 /// In the order in which texts are held against them: the first whose `is` says yes reads a text.

@@ -30,7 +30,7 @@ bool starts_queue(std::string_view line) {
          (line.size() == 5 || line[5] == ' ' || line[5] == '\t' || line[5] == '(');
 }
 
-/// Puts $(name) and $(name:default) in; unknown ones stay.
+/// Puts $(name) and $(name:default) in, and $(DOLLAR), which is predefined; unknown ones stay.
 std::string put_macros_in(const SubmitCommands& commands, std::string_view text, int depth) {
   std::string out;
   for (std::size_t at = 0; at < text.size() && out.size() < kLongestCommand;) {
@@ -42,7 +42,9 @@ std::string put_macros_in(const SubmitCommands& commands, std::string_view text,
     const std::string_view inside = text.substr(open + 2, close - open - 2);
     const std::size_t colon = inside.find(':');
     const auto found = commands.find(lower_case(trimmed(inside.substr(0, colon))));
-    if (found != commands.end() && depth < kDeepestMacro)
+    if (found == commands.end() && lower_case(trimmed(inside)) == "dollar")
+      out += '$';
+    else if (found != commands.end() && depth < kDeepestMacro)
       out += put_macros_in(commands, found->second.written, depth + 1);
     else if (colon != std::string_view::npos)
       out += inside.substr(colon + 1);
@@ -51,6 +53,33 @@ std::string put_macros_in(const SubmitCommands& commands, std::string_view text,
     at = close + 1;
   }
   return out;
+}
+
+/// Arguments in the new syntax, between double quotes, as a shell would have them: blanks part words, single
+/// quotes join them, and a quote of either kind is written twice.
+std::string as_shell_words(std::string_view text) {
+  std::string out, word;
+  bool is_quoted = false;
+  const auto end_word = [&] {
+    if (!word.empty()) out += (out.empty() ? "" : " ") + word;
+    word.clear();
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_double = i + 1 < text.size() && text[i + 1] == text[i];
+    if (text[i] == '"' && is_double) {
+      word += is_quoted ? "\"" : "'\"'", ++i;
+    } else if (text[i] == '\'' && is_quoted && is_double) {
+      word += "'\\''", ++i;
+    } else if (text[i] == '\'') {
+      word += '\'', is_quoted = !is_quoted;
+    } else if (!is_quoted && (text[i] == ' ' || text[i] == '\t')) {
+      end_word();
+    } else {
+      word += text[i];
+    }
+  }
+  end_word();
+  return is_quoted ? out + "'" : out;
 }
 
 class SubmitReader {
@@ -70,6 +99,7 @@ class SubmitReader {
     read_queue();
     script_.resources = resolve(request);
     read_executable(find);
+    start_on_all_machines();
   }
 
  private:
@@ -161,7 +191,8 @@ class SubmitReader {
     if (executable == nullptr) return;
     const SubmitCommand* arguments = find_command("arguments");
     std::string text = arguments == nullptr ? "" : arguments->value;
-    if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    if (text.size() > 1 && text.front() == '"' && text.back() == '"')
+      text = as_shell_words(std::string_view(text).substr(1, text.size() - 2));
     ShellValues values;
     if (script_.resources.gpus_per_node) values.gpus_on_node = script_.resources.gpus_per_node->value;
     const auto source = find ? find(executable->value) : std::nullopt;
@@ -178,6 +209,14 @@ class SubmitReader {
     const std::vector<ShellCommand> commands = read_commands(source->text, values);
     read_launch(commands, values, find, script_);
     if (script_.launch.file.empty()) script_.launch.file = executable->value;
+  }
+
+  /// The parallel universe starts the executable on every machine.
+  void start_on_all_machines() {
+    const SubmitCommand* universe = find_command("universe");
+    const bool is_parallel = universe != nullptr && lower_case(universe->value) == "parallel";
+    if (is_parallel && script_.launch.started_by && script_.launch.nodes)
+      script_.launch.nodes = script_.resources.nodes;
   }
 
   SubmitCommands commands_;

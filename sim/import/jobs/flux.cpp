@@ -144,11 +144,19 @@ void read_flux(const SourceText&, std::string_view text, const ScriptFinder& fin
   read_script_body(body, 1, values, find, script);
 }
 
-std::string flux_start(int nodes, int per_node) {
-  return fmt::format("flux run -N {} -n {} ", nodes, std::int64_t{nodes} * per_node);
+/// A task has one core and no GPU unless it is given them.
+std::string flux_start(const JobPlan& plan, int per_node) {
+  return fmt::format("flux run -N {} -n {} -c {} -g {} ", plan.nodes, std::int64_t{plan.nodes} * per_node,
+                     std::max(1, plan.cores_per_node / per_node), std::max(1, plan.gpus_per_node / per_node));
 }
 
-constexpr ScriptWords kFluxWords{"$FLUX_JOB_ID", "flux hostlist -e local", flux_start};
+/// FLUX_JOB_ID is not set in a batch script, only in what it runs: its process has a number as well.
+constexpr ScriptWords kFluxWords{.job_id = "$$",
+                                 .hosts = "flux hostlist -e local | tr ' ' '\\n'",
+                                 .start = flux_start,
+                                 .rank = "$FLUX_TASK_RANK",
+                                 .local_rank = "$FLUX_TASK_LOCAL_ID",
+                                 .starts_mpi = true};
 
 /// A slot for every node: it has all cores and GPUs that the job gets there.
 std::string write_flux(const JobPlan& plan) {
@@ -172,7 +180,8 @@ JobSystem flux_system() {
           .starter = "flux run",
           .is = is_flux,
           .read = read_flux,
-          .write = write_flux};
+          .write = write_flux,
+          .words = &kFluxWords};
 }
 
 }  // namespace foretrain

@@ -205,16 +205,21 @@ void read_grid_engine(const SourceText&, std::string_view text, const ScriptFind
   read_script_body(body, 1, values, find, script);
 }
 
-std::string grid_start(int nodes, int per_node) {
-  if (nodes * per_node == 1) return "";
-  return fmt::format("mpirun -np {} -npernode {} ", std::int64_t{nodes} * per_node, per_node);
+/// A launcher on each node has all of its cores, which Open MPI would bind to one.
+std::string grid_start(const JobPlan& plan, int per_node) {
+  if (plan.nodes * per_node == 1) return "";
+  return fmt::format("mpirun -np {} -npernode {} {}", std::int64_t{plan.nodes} * per_node, per_node,
+                     per_node == 1 ? "--bind-to none " : "");
 }
 
-constexpr ScriptWords kGridWords{"$JOB_ID", "cut -d ' ' -f 1 \"$PE_HOSTFILE\"", grid_start};
+/// Slots are cores, so that mpirun has to be told how many processes a node gets.
+constexpr ScriptWords kGridWords{.job_id = "$JOB_ID",
+                                 .hosts = "cut -d ' ' -f 1 \"$PE_HOSTFILE\"",
+                                 .start = grid_start,
+                                 .starts_mpi = true};
 
 /// A partition that is a resource type says nodes and GPUs; else slots and GPUs are said.
 std::string write_grid_engine(const JobPlan& plan) {
-  const int tasks = tasks_per_node(plan);
   const SiteWord* type = find_site_word(BatchSystem::grid_engine, plan.partition);
   std::string out = "#!/bin/bash\n" + script_heading(plan);
   out += fmt::format("#$ -N {}\n#$ -P <project>\n#$ -cwd\n#$ -j y\n", directive_value(plan.name));
@@ -223,7 +228,9 @@ std::string write_grid_engine(const JobPlan& plan) {
   } else {
     if (!plan.partition.empty()) out += fmt::format("#$ -q {}\n", directive_value(plan.partition));
     if (plan.nodes == 1) out += fmt::format("#$ -pe smp {}\n", plan.cores_per_node);
-    if (plan.nodes > 1) out += fmt::format("#$ -pe mpi_{}_tasks_per_node {}\n", tasks, plan.nodes * tasks);
+    if (plan.nodes > 1)
+      out += fmt::format("#$ -pe mpi_{}_tasks_per_node {}\n", plan.cores_per_node,
+                         plan.nodes * plan.cores_per_node);
     out += fmt::format("#$ -l gpu={}\n", plan.gpus_per_node);
   }
   if (limit_s(plan) > 0) out += fmt::format("#$ -l h_rt={}\n", hours_clock(limit_s(plan)));
@@ -240,7 +247,8 @@ JobSystem grid_engine_system() {
           .starter = "mpirun",
           .is = is_grid_engine,
           .read = read_grid_engine,
-          .write = write_grid_engine};
+          .write = write_grid_engine,
+          .words = &kGridWords};
 }
 
 }  // namespace foretrain

@@ -15,7 +15,8 @@ namespace {
 
 class JobLinter {
  public:
-  JobLinter(const JobScript& script, const SourceText& source) : script_(script), source_(source) {}
+  JobLinter(const JobScript& script, const SourceText& source, int gpus_of_node)
+      : script_(script), source_(source), gpus_of_node_(gpus_of_node) {}
 
   std::vector<Diagnostic> lint() {
     lint_cpus();
@@ -46,6 +47,17 @@ class JobLinter {
          "ask for the node's CPUs divided by its GPUs, for each GPU"});
   }
 
+  /// Whether a comment says the batch of all processes, or several times it where micro-steps are added up:
+  /// its writer knows.
+  bool says_global_batch(std::int64_t samples) const {
+    constexpr std::string_view kWords = "global batch ";
+    const std::size_t at = source_.text.find(kWords);
+    if (at == std::string::npos) return false;
+    const std::string_view rest = std::string_view(source_.text).substr(at + kWords.size(), 18);
+    const auto said = whole_number(rest.substr(0, rest.find_first_not_of("0123456789")));
+    return said && *said > 0 && *said % samples == 0;
+  }
+
   /// A batch of each process: more GPUs make a step larger, not shorter.
   void lint_batch() {
     const JobLaunch& launch = script_.launch;
@@ -55,6 +67,7 @@ class JobLinter {
     if (const ProgramArgument* own = find_argument(launch.arguments, "batch_per_gpu")) batch = own;
     const std::int64_t size = batch == nullptr ? 0 : whole_number(batch->value).value_or(0);
     if (processes < 2 || processes > 1'000'000 || size < 1 || size > 1'000'000'000) return;
+    if (says_global_batch(size * processes)) return;
     const std::string keep =
         size >= processes ? fmt::format("; {} {} keeps the batch of one GPU", batch->option, size / processes)
                           : "";
@@ -82,6 +95,7 @@ class JobLinter {
   void lint_pods() {
     const JobResources& have = script_.resources;
     if (!script_.request.has_container || !have.nodes || have.nodes->value < 2 || !have.gpus_per_node) return;
+    if (gpus_of_node_ > 0 && have.gpus_per_node->value >= gpus_of_node_) return;
     found_.push_back(
         {source_.name, have.nodes->span, std::string(source_.line(have.nodes->span.line)),
          fmt::format(
@@ -93,13 +107,14 @@ class JobLinter {
 
   const JobScript& script_;
   const SourceText& source_;
+  int gpus_of_node_;
   std::vector<Diagnostic> found_;
 };
 
 }  // namespace
 
-std::vector<Diagnostic> lint_job(const JobScript& script, const SourceText& source) {
-  return JobLinter(script, source).lint();
+std::vector<Diagnostic> lint_job(const JobScript& script, const SourceText& source, int gpus_of_node) {
+  return JobLinter(script, source, gpus_of_node).lint();
 }
 
 }  // namespace foretrain

@@ -8,27 +8,39 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/import/jobs/meeting.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// What the launch line needs before it: addresses, hosts.
-std::string preparation(const JobPlan& plan, const ScriptWords& words) {
-  if (plan.nodes == 1) return "";
-  switch (plan.launcher) {
-    case Launcher::torchrun:
-    case Launcher::srun:
-      return fmt::format(
-          "export MASTER_ADDR=$({} | head -n 1)\nexport MASTER_PORT=29500    # any free port\n", words.hosts);
-    case Launcher::horovodrun:
-      return fmt::format("HOSTS=$({} | sed 's/$/:{}/' | paste -sd,)\n", words.hosts, plan.processes_per_node);
-    case Launcher::deepspeed:
-      return fmt::format("{} | sed 's/$/ slots={}/' > hosts.{}\n", words.hosts, plan.processes_per_node,
-                         words.job_id);
-    default:
-      return "";
+/// Inside of double quotes of a shell: nothing of the text is expanded.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '$' || c == '"' || c == '\\' || c == '`') out += '\\';
+    out += c;
   }
+  return out;
+}
+
+/// Each process of a starter with its rank; the addresses go along, which not every MPI hands on.
+std::string with_ranks(const std::string& start, const JobPlan& plan, std::string_view rank,
+                       std::string_view local_rank) {
+  return fmt::format(
+      "{}bash -c \"MASTER_ADDR=$MASTER_ADDR MASTER_PORT=$MASTER_PORT WORLD_SIZE={} {} exec python {}\"",
+      start, plan.nodes * plan.processes_per_node, escaped(rank_assignments(rank, local_rank)),
+      escaped(program(plan)));
+}
+
+/// What the program itself has to do, so that its processes find each other.
+std::string meeting_comment(const JobPlan& plan) {
+  if (plan.launcher != Launcher::srun || plan.nodes * plan.processes_per_node == 1) return "";
+  if (meeting_of(plan) == Meeting::tensorflow)
+    return "# train.py finds the other processes by tf.distribute.cluster_resolver.SlurmClusterResolver\n";
+  return meeting_of(plan) == Meeting::horovod
+             ? "# Horovod has to be built with MPI, which these tasks start it by\n"
+             : "";
 }
 
 /// A long line goes on behind a backslash, an option or some of them a line.
@@ -101,18 +113,56 @@ std::string torchrun_line(const JobPlan& plan, const ScriptWords& words) {
       plan.nodes, plan.processes_per_node, words.job_id, program(plan));
 }
 
+bool needs_ranks(const JobPlan& plan) {
+  const bool starts_each = plan.launcher == Launcher::srun || plan.launcher == Launcher::mpirun;
+  return starts_each && plan.nodes * plan.processes_per_node > 1 && meeting_of(plan) == Meeting::environment;
+}
+
+std::string rank_assignments(std::string_view rank, std::string_view local_rank) {
+  return fmt::format("RANK={} LOCAL_RANK={}", rank, local_rank);
+}
+
+std::string shell_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::vector<Assignment> launch_assignments(const JobPlan& plan, const ScriptWords& words) {
+  const bool meets = needs_ranks(plan) || (plan.launcher == Launcher::torchrun && plan.nodes > 1);
+  if (meets)
+    return {{"MASTER_ADDR", plan.nodes > 1 ? fmt::format("$({} | head -n 1)", words.hosts) : "localhost", ""},
+            {"MASTER_PORT", "29500", "any free port"}};
+  if (plan.launcher == Launcher::horovodrun && plan.nodes > 1)
+    return {{"HOSTS",
+             fmt::format("$({} | sed 's/$/:{}/' | paste -sd,)", words.hosts, plan.processes_per_node), "",
+             false}};
+  return {};
+}
+
+std::string launch_command_before(const JobPlan& plan, const ScriptWords& words) {
+  if (plan.launcher != Launcher::deepspeed || plan.nodes == 1) return "";
+  return fmt::format("{} | sed 's/$/ slots={}/' > hosts.{}", words.hosts, plan.processes_per_node,
+                     words.job_id);
+}
+
 std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
   const int all = plan.nodes * plan.processes_per_node;
+  const bool by_start =
+      plan.launcher == Launcher::srun || (plan.launcher == Launcher::mpirun && words.starts_mpi);
+  const std::string start =
+      by_start ? words.start(plan, plan.processes_per_node) : fmt::format("mpirun -np {} ", all);
   switch (plan.launcher) {
     case Launcher::torchrun:
-      return words.start(plan.nodes, 1) + torchrun_line(plan, words);
+      return words.start(plan, 1) + torchrun_line(plan, words);
     case Launcher::srun:
-      return words.start(plan.nodes, plan.processes_per_node) + "python " + program(plan);
     case Launcher::mpirun:
-      return fmt::format("mpirun -np {} python {}", all, program(plan));
+      return needs_ranks(plan) ? with_ranks(start, plan, by_start ? words.rank : ScriptWords::kMpiRank,
+                                            by_start ? words.local_rank : ScriptWords::kMpiLocalRank)
+                               : start + "python " + program(plan);
     case Launcher::horovodrun:
       return plan.nodes == 1 ? fmt::format("horovodrun -np {} python {}", all, program(plan))
-                             : fmt::format("horovodrun -np {} -H $HOSTS python {}", all, program(plan));
+                             : fmt::format("horovodrun -np {} -H \"$HOSTS\" python {}", all, program(plan));
     case Launcher::deepspeed:
       if (plan.nodes == 1)
         return fmt::format("deepspeed --num_gpus={} {}", plan.processes_per_node, program(plan));
@@ -131,10 +181,11 @@ std::string script_heading(const JobPlan& plan) {
                           ? fmt::format(", {} per GPU", counted(plan.batch_per_gpu, "sample"))
                           : "";
   return fmt::format(
-      "# {} with {} on {}: {} on {}{}.\n# Written by foretrain; fill in what stands in <…>, and "
+      "# {} with {} on {}: {} on {}, {}{}.\n# Written by foretrain; fill in what stands in <…>, and "
       "the program's own options.\n",
       printable(plan.model), printable(plan.strategy), printable(plan.cluster),
-      counted(std::int64_t{plan.nodes} * plan.gpus_per_node, "GPU"), counted(plan.nodes, "node"), batch);
+      counted(std::int64_t{plan.nodes} * plan.gpus_per_node, "GPU"), counted(plan.nodes, "node"),
+      counted(std::int64_t{plan.nodes} * plan.processes_per_node, "process"), batch);
 }
 
 std::string script_body(const JobPlan& plan, const ScriptWords& words) {
@@ -143,10 +194,14 @@ std::string script_body(const JobPlan& plan, const ScriptWords& words) {
       "# source <your environment>/bin/activate\n\n";
   out += fmt::format("export OMP_NUM_THREADS={}\n", threads(plan));
   out += words.environment(plan);
-  out += preparation(plan, words);
+  for (const Assignment& line : launch_assignments(plan, words))
+    out += fmt::format("{}{}={}{}{}\n", line.is_exported ? "export " : "", line.name, line.value,
+                       line.comment.empty() ? "" : "    # ", line.comment);
+  if (const std::string command = launch_command_before(plan, words); !command.empty()) out += command + "\n";
   if (plan.launcher == Launcher::mp_spawn)
     out +=
         fmt::format("# train.py starts its {} processes on this node by itself\n", plan.processes_per_node);
+  out += meeting_comment(plan);
   out += plan.before;
   const std::string line = script_launch_line(plan, words);
   return out + "\n" + (plan.program.empty() ? line : folded(line)) + "\n";

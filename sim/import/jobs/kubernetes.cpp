@@ -53,6 +53,7 @@ class KubernetesReader {
     const std::string& kind = object.at("kind").text;
     const YamlNode& spec = object.at("spec");
     groups_.clear();
+    tells_torchrun_ = kind == "PyTorchJob" || kind == "TrainJob";
     if (kind == "Pod") groups_.push_back({"pod", 1, spec.span, &spec});
     if (kind == "Job") job(spec);
     if (kind == "PyTorchJob") replica_specs(spec.at("pytorchReplicaSpecs"));
@@ -262,7 +263,8 @@ class KubernetesReader {
     }
     const JobRequest& request = script_.request;
     if (request.tasks_per_node && !by_mpi) values.set("PET_NPROC_PER_NODE", request.tasks_per_node->value);
-    if (request.nodes && !by_mpi) values.set("PET_NNODES", request.nodes->value);
+    if (request.nodes && tells_torchrun_)
+      values.set("PET_NNODES", request.nodes->value), values.set("PET_MASTER_ADDR", "$MASTER_ADDR");
     if (script_.resources.gpus_per_node) values.gpus_on_node = script_.resources.gpus_per_node->value;
     ShellCommand command;
     for (const char* part : {"command", "args"}) {
@@ -297,6 +299,7 @@ class KubernetesReader {
   const ScriptFinder& find_;
   JobScript& script_;
   std::vector<PodGroup> groups_;
+  bool tells_torchrun_ = false;  ///< the operator sets PET_NNODES and PET_MASTER_ADDR in each pod
 };
 
 bool is_kubernetes(std::string_view text) {

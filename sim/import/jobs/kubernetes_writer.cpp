@@ -1,4 +1,5 @@
-// A plan as a Job, or a PyTorchJob of Kubeflow, through yaml-cpp's writer.
+// A plan as a Job, or as the object of Kubeflow whose operator tells the processes of each other, through
+// yaml-cpp's writer.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -6,87 +7,173 @@
 #include "sim/base/ascii.hpp"
 #include "sim/import/jobs/job_text.hpp"
 #include "sim/import/jobs/job_writers.hpp"
+#include "sim/import/jobs/meeting.hpp"
 #include "sim/import/jobs/yaml.hpp"
 
 namespace foretrain {
 
 namespace {
 
+using Entries = std::vector<std::pair<std::string, YamlNode>>;
+
 YamlNode words_of(std::initializer_list<std::string> words) {
   std::vector<YamlNode> items;
-  for (const std::string& word : words) items.push_back(yaml_text(word));
+  for (const std::string& word : words) items.push_back(yaml_string(word));
   return yaml_list(std::move(items));
 }
 
-/// The pod of a plan: GPUs, cores, memory, and /dev/shm as large as half of the memory, as machines have it.
-YamlNode pod_of(const JobPlan& plan, const std::string& line) {
-  std::vector<std::pair<std::string, YamlNode>> limits{
-      {"nvidia.com/gpu", yaml_text(std::to_string(plan.gpus_per_node))},
-      {"cpu", yaml_text(std::to_string(plan.cores_per_node))}};
-  const std::int64_t memory = mebibytes(plan.memory_per_node);
-  if (memory > 0) limits.emplace_back("memory", yaml_text(fmt::format("{}Mi", memory)));
-  std::vector<std::pair<std::string, YamlNode>> shm{{"medium", yaml_text("Memory")}};
-  if (memory > 0)
-    shm.emplace_back("sizeLimit", yaml_text(fmt::format("{}Mi", std::max<std::int64_t>(1, memory / 2))));
-  const YamlNode container = yaml_map(
-      {{"name", yaml_text("training")},
-       {"image", yaml_text("<image with your framework>")},
-       {"command", words_of({"bash", "-c", fmt::format("OMP_NUM_THREADS={} {}", threads(plan), line)})},
-       {"resources", yaml_map({{"limits", yaml_map(std::move(limits))}})},
-       {"volumeMounts",
-        yaml_list({yaml_map({{"name", yaml_text("shm")}, {"mountPath", yaml_text("/dev/shm")}})})}});
-  return yaml_map(
-      {{"restartPolicy", yaml_text("Never")},
-       {"containers", yaml_list({container})},
-       {"volumes",
-        yaml_list({yaml_map({{"name", yaml_text("shm")}, {"emptyDir", yaml_map(std::move(shm))}})})}});
+/// The container of a pod: its name, which the operators look for, and what it starts; empty: what its image
+/// does.
+YamlNode container_of(const std::string& name, const std::string& line, Entries more) {
+  Entries entries{{"name", yaml_string(name)}, {"image", yaml_string("<image with your framework>")}};
+  if (!line.empty()) entries.emplace_back("command", words_of({"bash", "-c", line}));
+  for (auto& entry : more) entries.push_back(std::move(entry));
+  return yaml_map(std::move(entries));
 }
 
-/// Names of objects are small letters, digits and hyphens.
+/// The pod of a plan: GPUs, cores, memory, and /dev/shm as large as half of the memory, as machines have it.
+Entries pod_of(const JobPlan& plan, const std::string& name, const std::string& line) {
+  Entries limits{{"nvidia.com/gpu", yaml_text(std::to_string(plan.gpus_per_node))},
+                 {"cpu", yaml_text(std::to_string(plan.cores_per_node))}};
+  const std::int64_t memory = mebibytes(plan.memory_per_node);
+  if (memory > 0) limits.emplace_back("memory", yaml_text(fmt::format("{}Mi", memory)));
+  Entries shm{{"medium", yaml_text("Memory")}};
+  if (memory > 0)
+    shm.emplace_back("sizeLimit", yaml_text(fmt::format("{}Mi", std::max<std::int64_t>(1, memory / 2))));
+  const YamlNode container = container_of(
+      name, line,
+      {{"resources", yaml_map({{"limits", yaml_map(std::move(limits))}})},
+       {"volumeMounts",
+        yaml_list({yaml_map({{"name", yaml_text("shm")}, {"mountPath", yaml_text("/dev/shm")}})})}});
+  return {{"containers", yaml_list({container})},
+          {"volumes",
+           yaml_list({yaml_map({{"name", yaml_text("shm")}, {"emptyDir", yaml_map(std::move(shm))}})})}};
+}
+
+/// Names of objects and of their pods are labels of DNS (RFC 1035): small letters, digits and hyphens, a
+/// letter first.
 std::string object_name(const std::string& name) {
-  std::string out = lower_case(name.substr(0, 50));
+  std::string out = lower_case(name.substr(0, 40));
   for (char& c : out) {
     if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) c = '-';
   }
   while (out.starts_with('-')) out.erase(0, 1);
   while (out.ends_with('-')) out.pop_back();
-  return out.empty() ? "training" : out;
+  if (out.empty()) return "training";
+  return out[0] >= '0' && out[0] <= '9' ? "training-" + out : out;
+}
+
+/// A group of like pods. Restarts are the operator's, which overrides what a pod's template says.
+YamlNode replicas(int count, Entries pod) {
+  return yaml_map({{"replicas", yaml_text(std::to_string(count))},
+                   {"restartPolicy", yaml_text("Never")},
+                   {"template", yaml_map({{"spec", yaml_map(std::move(pod))}})}});
+}
+
+/// The lines of a pod's shell: one where nothing stands before the launch.
+std::string shell_of(const JobPlan& plan, const std::string& line) {
+  static constexpr ScriptWords kWords{};
+  std::string before = plan.before;
+  for (const Assignment& set : launch_assignments(plan, kWords))
+    before += fmt::format("export {}={}\n", set.name, set.value);
+  return fmt::format("{}OMP_NUM_THREADS={} {}", before, threads(plan), line);
+}
+
+/// On one machine. Containers run as root, which Open MPI refuses unless it is told.
+std::string line_of_job(const JobPlan& plan) {
+  static constexpr ScriptWords kWords{.start = [](const JobPlan&, int) { return std::string(); }};
+  std::string line = script_launch_line(plan, kWords);
+  const std::string_view mpirun = "mpirun ";
+  if (line.starts_with(mpirun)) line.insert(mpirun.size(), "--allow-run-as-root ");
+  return line;
+}
+
+/// The operator sets RANK, the number of the pod, and the address of the first (envvar.go).
+std::string line_of_pytorch(const JobPlan& plan) {
+  return fmt::format(
+      "torchrun --nnodes={} --nproc_per_node={} --node_rank=$RANK --master_addr=$MASTER_ADDR "
+      "--master_port=$MASTER_PORT {}",
+      plan.nodes, plan.processes_per_node, program(plan));
+}
+
+struct Object {
+  std::string version, kind;
+  Entries spec;
+};
+
+/// One pod, which is not started again.
+Object job(const JobPlan& plan) {
+  Entries pod{{"restartPolicy", yaml_text("Never")}};
+  for (auto& entry : pod_of(plan, "training", shell_of(plan, line_of_job(plan)))) pod.push_back(entry);
+  return {"batch/v1",
+          "Job",
+          {{"backoffLimit", yaml_text("0")}, {"template", yaml_map({{"spec", yaml_map(std::move(pod))}})}}};
+}
+
+/// nprocPerNode is a string, and the container has to be called pytorch (pytorch_validation.go).
+Object pytorch_job(const JobPlan& plan) {
+  JobPlan torchrun = plan;
+  torchrun.launcher = Launcher::python;  // addresses are the operator's
+  const Entries pod = pod_of(plan, "pytorch", shell_of(torchrun, line_of_pytorch(plan)));
+  YamlNode processes = yaml_string(std::to_string(plan.processes_per_node));
+  return {"kubeflow.org/v1",
+          "PyTorchJob",
+          {{"nprocPerNode", std::move(processes)},
+           {"pytorchReplicaSpecs",
+            yaml_map({{"Master", replicas(1, pod)}, {"Worker", replicas(plan.nodes - 1, pod)}})}}};
+}
+
+/// The operator sets TF_CONFIG in containers called tensorflow.
+Object tensorflow_job(const JobPlan& plan) {
+  JobPlan own = plan;
+  own.launcher = Launcher::python;
+  return {"kubeflow.org/v1",
+          "TFJob",
+          {{"tfReplicaSpecs",
+            yaml_map({{"Worker", replicas(plan.nodes, pod_of(plan, "tensorflow",
+                                                             shell_of(own, "python " + program(plan))))}})}}};
+}
+
+/// The operator writes Open MPI's host file from slotsPerWorker, and workers wait for its connections.
+Object mpi_job(const JobPlan& plan) {
+  const std::string line =
+      fmt::format("{}mpirun --allow-run-as-root -np {} --bind-to none -x OMP_NUM_THREADS={} python {}",
+                  plan.before, plan.nodes * plan.processes_per_node, threads(plan), program(plan));
+  Entries launcher{{"containers", yaml_list({container_of("mpi-launcher", line, {})})}};
+  return {
+      "kubeflow.org/v2beta1",
+      "MPIJob",
+      {{"slotsPerWorker", yaml_text(std::to_string(plan.processes_per_node))},
+       {"mpiReplicaSpecs", yaml_map({{"Launcher", replicas(1, std::move(launcher))},
+                                     {"Worker", replicas(plan.nodes, pod_of(plan, "mpi-worker", ""))}})}}};
+}
+
+Object object_of(const JobPlan& plan) {
+  if (plan.nodes == 1) return job(plan);
+  const Meeting meeting = meeting_of(plan);
+  return meeting == Meeting::horovod      ? mpi_job(plan)
+         : meeting == Meeting::tensorflow ? tensorflow_job(plan)
+                                          : pytorch_job(plan);
 }
 
 }  // namespace
 
-std::string write_kubernetes(const JobPlan& plan) {
-  const bool is_alone = plan.nodes == 1;
-  static constexpr ScriptWords kWords{"", "", [](int, int) { return std::string(); }};
-  JobPlan one = plan;
-  one.nodes = 1;
-  const bool by_torchrun =
-      plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun || !is_alone;
-  const std::string line = !is_alone ? fmt::format("torchrun --nnodes={} --nproc_per_node={} {}", plan.nodes,
-                                                   plan.processes_per_node, program(plan))
-                           : by_torchrun ? torchrun_line(one, kWords)
-                                         : script_launch_line(one, kWords);
-  const YamlNode metadata = yaml_map({{"name", yaml_text(object_name(plan.name))}});
-  const YamlNode pod = yaml_map({{"spec", pod_of(plan, line)}});
-  std::vector<std::pair<std::string, YamlNode>> spec;
-  const auto deadline = yaml_text(std::to_string(limit_s(plan)));
-  if (is_alone) {
-    spec = {{"backoffLimit", yaml_text("0")}, {"template", pod}};
-    if (limit_s(plan) > 0) spec.insert(spec.begin(), {"activeDeadlineSeconds", deadline});
-  } else {
-    const auto replicas = [&](int count) {
-      return yaml_map({{"replicas", yaml_text(std::to_string(count))}, {"template", pod}});
-    };
-    if (limit_s(plan) > 0) spec.emplace_back("runPolicy", yaml_map({{"activeDeadlineSeconds", deadline}}));
-    spec.emplace_back("nprocPerNode", yaml_text(std::to_string(plan.processes_per_node)));
-    spec.emplace_back("pytorchReplicaSpecs",
-                      yaml_map({{"Master", replicas(1)}, {"Worker", replicas(plan.nodes - 1)}}));
+std::string write_kubernetes(const JobPlan& given) {
+  const JobPlan plan = without_srun(given);
+  Object object = object_of(plan);
+  const bool is_job = object.kind == "Job";
+  if (limit_s(plan) > 0) {
+    const YamlNode seconds = yaml_text(std::to_string(limit_s(plan)));
+    object.spec.insert(
+        object.spec.begin(),
+        is_job ? std::pair{std::string("activeDeadlineSeconds"), seconds}
+               : std::pair{std::string("runPolicy"), yaml_map({{"activeDeadlineSeconds", seconds}})});
   }
   return script_heading(plan) +
-         write_yaml(yaml_map({{"apiVersion", yaml_text(is_alone ? "batch/v1" : "kubeflow.org/v1")},
-                              {"kind", yaml_text(is_alone ? "Job" : "PyTorchJob")},
-                              {"metadata", metadata},
-                              {"spec", yaml_map(std::move(spec))}}));
+         write_yaml(yaml_map({{"apiVersion", yaml_text(object.version)},
+                              {"kind", yaml_text(object.kind)},
+                              {"metadata", yaml_map({{"name", yaml_string(object_name(plan.name))}})},
+                              {"spec", yaml_map(std::move(object.spec))}}));
 }
 
 }  // namespace foretrain

@@ -100,7 +100,7 @@ LargeModelProgram torchtitan(const LargeModelJob& job, std::int64_t steps) {
   const Degrees& d = job.degrees;
   const int shard = job.shards_parameters() ? std::max(1, job.shards() / d.context) : 1;
   std::string line = fmt::format(
-      "-m torchtitan.train --job.config_file <model>.toml --parallelism.tensor_parallel_degree {} "
+      "-m torchtitan.train --job.config_file '<model>.toml' --parallelism.tensor_parallel_degree {} "
       "--parallelism.context_parallel_degree {} --parallelism.data_parallel_shard_degree {} "
       "--parallelism.data_parallel_replicate_degree {}",
       d.tensor, d.context, shard, d.data / shard);
@@ -143,8 +143,8 @@ LargeModelProgram deepspeed(const LargeModelJob& job, std::int64_t steps) {
   std::string before =
       other_schedule(job) +
       fmt::format(
-          "cat > ds_config.json <<'EOF'\n{{\"train_batch_size\": {}, \"train_micro_batch_size_per_gpu\": {}, "
-          "\"bf16\": {{\"enabled\": true}},\n \"zero_optimization\": {{\"stage\": {}{}}}}}\nEOF\n",
+          "echo '{{\"train_batch_size\": {}, \"train_micro_batch_size_per_gpu\": {}, \"bf16\": "
+          "{{\"enabled\": true}}, \"zero_optimization\": {{\"stage\": {}{}}}}}' > ds_config.json\n",
           job.global_batch, job.micro_batch, zero_stage(job.sharding),
           job.offload == Offload::optimizer ? ", \"offload_optimizer\": {\"device\": \"cpu\"}" : "");
   std::string line = "pretrain_gpt.py --deepspeed --deepspeed_config ds_config.json";
@@ -161,7 +161,7 @@ LargeModelProgram llm_foundry(const LargeModelJob& job, std::int64_t steps) {
   const std::string_view sharding =
       job.sharding == ModelSharding::parameters ? "FULL_SHARD" : "SHARD_GRAD_OP";
   std::string line = fmt::format(
-      "train.py <model>.yaml max_seq_len={} global_train_batch_size={} device_train_microbatch_size={}",
+      "train.py '<model>.yaml' max_seq_len={} global_train_batch_size={} device_train_microbatch_size={}",
       job.sequence, job.global_batch, job.micro_batch);
   if (is_sharded) line += fmt::format(" fsdp_config.sharding_strategy={}", sharding);
   line += fmt::format(" fsdp_config.activation_checkpointing={}", job.recompute != Recompute::none);
@@ -192,7 +192,7 @@ LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t ste
 
 void set_program(const LargeModelJob& job, std::int64_t steps, JobPlan& plan) {
   const LargeModelProgram own = large_model_program(job, steps);
-  plan.program = own.program.empty() ? fmt::format("<the program of {}>", job.kernels().name) : own.program;
+  plan.program = own.program.empty() ? fmt::format("'<the program of {}>'", job.kernels().name) : own.program;
   plan.before = own.before, plan.launcher = own.launcher;
 }
 

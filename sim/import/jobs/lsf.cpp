@@ -191,12 +191,15 @@ void read_lsf(const SourceText&, std::string_view text, const ScriptFinder& find
   read_script_body(body, 1, values, find, script);
 }
 
-std::string lsf_start(int nodes, int per_node) {
-  if (nodes * per_node == 1) return "";
-  return fmt::format("mpirun -np {} --map-by ppr:{}:node ", std::int64_t{nodes} * per_node, per_node);
+/// A launcher on each node has all of its cores, which Open MPI would bind to one.
+std::string lsf_start(const JobPlan& plan, int per_node) {
+  if (plan.nodes * per_node == 1) return "";
+  return fmt::format("mpirun -np {} --map-by ppr:{}:node {}", std::int64_t{plan.nodes} * per_node, per_node,
+                     per_node == 1 ? "--bind-to none " : "");
 }
 
-constexpr ScriptWords kLsfWords{"$LSB_JOBID", "sort -u \"$LSB_DJOB_HOSTFILE\"", lsf_start};
+/// Hosts once each, in their order: the first is that of rank 0.
+constexpr ScriptWords kLsfWords{"$LSB_JOBID", "awk '!seen[$0]++' \"$LSB_DJOB_HOSTFILE\"", lsf_start};
 
 std::string write_lsf(const JobPlan& plan) {
   const int tasks = tasks_per_node(plan), cores = std::max(1, plan.cores_per_node / tasks);
@@ -221,7 +224,8 @@ JobSystem lsf_system() {
           .starter = "jsrun or mpirun",
           .is = is_lsf,
           .read = read_lsf,
-          .write = write_lsf};
+          .write = write_lsf,
+          .words = &kLsfWords};
 }
 
 }  // namespace foretrain

@@ -294,12 +294,13 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
 
 std::string pbs_memory_text(Bytes memory) { return fmt::format("{}mb", mebibytes(memory)); }
 
-std::string pbs_start(int nodes, int per_node) {
-  if (nodes * per_node == 1) return "";
-  return fmt::format("mpiexec -n {} --ppn {} ", std::int64_t{nodes} * per_node, per_node);
+std::string pbs_start(const JobPlan& plan, int per_node) {
+  if (plan.nodes * per_node == 1) return "";
+  return fmt::format("mpiexec -n {} --ppn {} ", std::int64_t{plan.nodes} * per_node, per_node);
 }
 
-constexpr ScriptWords kPbsWords{"$PBS_JOBID", "sort -u \"$PBS_NODEFILE\"", pbs_start};
+/// Hosts once each, in their order: the first is that of rank 0.
+constexpr ScriptWords kPbsWords{"$PBS_JOBID", "awk '!seen[$0]++' \"$PBS_NODEFILE\"", pbs_start};
 
 std::string write_pbs(const JobPlan& plan) {
   std::string out = "#!/bin/bash\n" + script_heading(plan);
@@ -310,7 +311,7 @@ std::string write_pbs(const JobPlan& plan) {
   if (plan.memory_per_node.count > 0) out += ":mem=" + pbs_memory_text(plan.memory_per_node);
   out += plan.nodes > 1 ? "\n#PBS -l place=scatter\n" : "\n";
   if (limit_s(plan) > 0) out += fmt::format("#PBS -l walltime={}\n", hours_clock(limit_s(plan)));
-  return out + "#PBS -j oe\n\ncd \"$PBS_O_WORKDIR\"\n" + script_body(plan, kPbsWords);
+  return out + "#PBS -j oe\n\ncd \"$PBS_O_WORKDIR\" || exit\n" + script_body(plan, kPbsWords);
 }
 
 }  // namespace
@@ -323,7 +324,8 @@ JobSystem pbs_system() {
           .starter = "mpiexec",
           .is = is_pbs,
           .read = read_pbs,
-          .write = write_pbs};
+          .write = write_pbs,
+          .words = &kPbsWords};
 }
 
 }  // namespace foretrain

@@ -4,6 +4,7 @@
 
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/directives.hpp"
+#include "sim/import/jobs/job_text.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/import/jobs/sbatch.hpp"
 #include "sim/import/launch_reader.hpp"
@@ -138,7 +139,8 @@ JobSystem slurm_system() {
           .starter = "srun",
           .is = is_slurm,
           .read = read_slurm,
-          .write = write_sbatch};
+          .write = write_sbatch,
+          .words = &slurm_words()};
 }
 
 }  // namespace foretrain

@@ -131,6 +131,8 @@ class TreeBuilder : public YAML::EventHandler {
 
 void emit(YAML::Emitter& out, const YamlNode& node) {
   if (node.kind == YamlKind::scalar) {
+    if (node.is_quoted) out << YAML::DoubleQuoted;
+    if (node.text.find('\n') != std::string::npos) out << YAML::Literal;
     out << node.text;
   } else if (node.kind == YamlKind::map) {
     out << YAML::BeginMap;

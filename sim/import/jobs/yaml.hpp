@@ -29,6 +29,7 @@ struct YamlNode {
   std::vector<std::pair<std::string, YamlNode>> entries{};  ///< of a map, in the order of the text
   std::vector<YamlNode> items{};                            ///< of a list
   SourceSpan span{};
+  bool is_quoted = false;  ///< written in quotes, so that no reader takes it for a number or a truth value
 
   /// The last entry of that key; a null node where there is none, or this is no map.
   const YamlNode& at(std::string_view key) const;
@@ -45,6 +46,9 @@ std::vector<YamlNode> read_yaml(const SourceText& source, YamlLimits limits = {}
 std::string write_yaml(const YamlNode& node);
 
 YamlNode yaml_text(std::string text);
+/// Of a field whose type is a string, such as a name: in quotes where it looks like a number or a truth
+/// value.
+YamlNode yaml_string(std::string text);
 YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries);
 YamlNode yaml_list(std::vector<YamlNode> items);
 

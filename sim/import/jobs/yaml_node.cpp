@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/ascii.hpp"
 #include "sim/import/jobs/yaml.hpp"
 
 namespace foretrain {
@@ -20,6 +21,18 @@ const YamlNode& YamlNode::path(std::string_view keys) const {
 }
 
 YamlNode yaml_text(std::string text) { return {YamlNode::Kind::scalar, std::move(text), {}, {}, {}}; }
+
+YamlNode yaml_string(std::string text) {
+  static constexpr std::string_view kWords[] = {"",    "y",    "n",     "yes", "no",  "on",
+                                                "off", "true", "false", "~",   "null"};
+  const bool is_word = std::ranges::find(kWords, lower_case(text)) != std::end(kWords);
+  const bool is_number = text.find_first_not_of("0123456789.+-_:eExXoabcdefABCDEF") == std::string::npos &&
+                         text.find_first_of("0123456789") != std::string::npos;
+  YamlNode node = yaml_text(std::move(text));
+  node.is_quoted = is_word || is_number;
+  return node;
+}
+
 YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries) {
   return {YamlNode::Kind::map, {}, std::move(entries), {}, {}};
 }

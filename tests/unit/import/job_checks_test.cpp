@@ -116,4 +116,85 @@ TEST_CASE("arrays, loops, test partitions and what was not understood are said w
   CHECK_THAT(text, ContainsSubstring("job.sh:7: not understood: \"--epochs $N\""));
 }
 
+TEST_CASE("launchers that stay on their own node are seen when several nodes start them") {
+  const std::string two =
+      "--partition=gpu;--nodes=2;--ntasks-per-node=1;--cpus-per-task=40;--gres=gpu:v100:4";
+  const std::string trainings = " on each of 2 nodes starts 2 trainings that know nothing of each other";
+  const auto on_two = [&](const std::string& line) { return warned(two, line + "\n"); };
+  CHECK_THAT(
+      on_two("srun torchrun --standalone --nproc_per_node=4 train.py"),
+      ContainsSubstring("job.sh:7: torchrun --standalone" + trainings +
+                        " (torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=<the first node>:29500"));
+  CHECK_THAT(on_two("srun torchrun --nproc_per_node=4 train.py"),
+             ContainsSubstring("torchrun without --nnodes" + trainings));
+  CHECK_THAT(on_two("srun torchrun --nnodes=1 --nproc_per_node=4 train.py"),
+             ContainsSubstring("torchrun --nnodes=1" + trainings));
+  CHECK_THAT(on_two("srun python -m torch.distributed.run --nnodes 1:1 --nproc_per_node=4 train.py"),
+             ContainsSubstring("torchrun --nnodes=1" + trainings));
+  CHECK_THAT(on_two("srun torchrun --nnodes=2 --nproc_per_node=4 train.py"),
+             ContainsSubstring("torchrun without --rdzv_endpoint or --master_addr" + trainings));
+  CHECK_THAT(on_two("mpirun -np 2 --map-by ppr:1:node torchrun --standalone --nproc_per_node=4 train.py"),
+             ContainsSubstring("torchrun --standalone" + trainings));
+  CHECK_THAT(on_two("srun bash -c 'torchrun --standalone --nproc_per_node=4 train.py'"),
+             ContainsSubstring("torchrun --standalone" + trainings));
+  CHECK_THAT(on_two("srun accelerate launch --num_processes 4 train.py"),
+             ContainsSubstring("accelerate launch without --num-machines" + trainings));
+  CHECK_THAT(on_two("srun deepspeed --num_gpus=4 train.py"),
+             ContainsSubstring("deepspeed without a host file" + trainings));
+  CHECK_THAT(on_two("srun horovodrun -np 4 python train.py"),
+             ContainsSubstring("horovodrun inside of srun" + trainings));
+}
+
+TEST_CASE("launchers that meet, and lines nobody can know, are not said to be trainings of their own") {
+  const std::string two =
+      "--partition=gpu;--nodes=2;--ntasks-per-node=1;--cpus-per-task=40;--gres=gpu:v100:4";
+  for (const char* line : {
+           "srun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$HEAD:29500 "
+           "train.py",
+           "srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=4 --rdzv_endpoint=$HEAD:29500 train.py",
+           "srun torchrun --nnodes=$UNKNOWN --nproc_per_node=4 --master_addr=$HEAD train.py",
+           "srun torchrun $UNKNOWN --nproc_per_node=4 train.py",
+           "export PET_NNODES=2 PET_MASTER_ADDR=a\nsrun torchrun --nproc_per_node=4 train.py",
+           "srun accelerate launch --num_machines 2 --num_processes 8 train.py",
+           "srun accelerate launch --config_file a.yaml train.py",
+           "deepspeed --hostfile hosts --num_gpus=4 train.py",
+           "srun python train.py",
+       }) {
+    INFO(line);
+    CHECK(warned(two, std::string(line) + "\n").find("know nothing of each other") == std::string::npos);
+  }
+  CHECK(warned("--partition=gpu;--nodes=1;--gres=gpu:v100:4",
+               "srun torchrun --standalone --nproc_per_node=4 a.py\n")
+            .find("know nothing") == std::string::npos);
+}
+
+TEST_CASE("the parallel universe starts torchrun on every machine") {
+  const SourceText source{"c.sub",
+                          "universe = parallel\nmachine_count = 2\nexecutable = /bin/bash\narguments = \"-c "
+                          "'torchrun --standalone --nproc_per_node=4 train.py'\"\nrequest_gpus = 4\nqueue\n"};
+  const JobFindings findings = check_job(read_job_script(source), source, ClusterSpec{});
+  REQUIRE(findings.warnings.size() == 1);
+  CHECK_THAT(findings.warnings[0].message,
+             ContainsSubstring("torchrun --standalone on each of 2 nodes starts 2 trainings"));
+}
+
+TEST_CASE("pods whose operator tells torchrun of the others meet; pods of a Job do not") {
+  const auto warned_of = [](const std::string& object) {
+    const SourceText source{"job.yaml", object};
+    std::string out;
+    for (const Diagnostic& warning : check_job(read_job_script(source), source, ClusterSpec{}).warnings)
+      out += warning.message + "\n";
+    return out;
+  };
+  const std::string pod =
+      "{spec: {containers: [{name: pytorch, image: i, command: [torchrun, --nproc_per_node=4, train.py], "
+      "resources: {limits: {nvidia.com/gpu: 4}}}]}}";
+  CHECK(warned_of("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Worker: "
+                  "{replicas: 2, template: " +
+                  pod + "}\n")
+            .find("know nothing") == std::string::npos);
+  CHECK_THAT(warned_of("apiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 2\n  template: " + pod + "\n"),
+             ContainsSubstring("torchrun without --nnodes on each of 2 nodes"));
+}
+
 }  // namespace job_checks_test
