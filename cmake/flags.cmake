@@ -28,6 +28,8 @@ if(CCACHE)
   target_compile_options(foretrain_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
                          "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
+include(cmake/hardening.cmake)
+target_link_libraries(foretrain_flags INTERFACE foretrain_hardening)
 if(FORETRAIN_WERROR)
   target_compile_options(foretrain_flags INTERFACE -Werror)
 endif()

@@ -1,12 +1,14 @@
 # Installation: the binary, the catalogs under share/foretrain, the reference pages under share/doc, the manual page, and what completes
 # commands in shells, both printed by the binary.
 if(TARGET foretrain)
+  # Of a release the installed program has no symbol table; the one in the build folder keeps it, for profilers.
+  install(CODE "if(CMAKE_INSTALL_CONFIG_NAME MATCHES \"^(Release|MinSizeRel)$\")\n  set(CMAKE_INSTALL_DO_STRIP TRUE)\nendif()")
   install(TARGETS foretrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY models topologies datasets scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain FILES_MATCHING PATTERN "*.toml")
   install(DIRECTORY evidence DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain FILES_MATCHING PATTERN "*.csv")
   install(FILES docs/measured/scaling.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain/measured)
   install(DIRECTORY docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES README.md LICENSE ${FORETRAIN_NOTICE} packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
   set(printed ${PROJECT_BINARY_DIR}/printed)
   function(foretrain_install_printed file folder)
     install(CODE "file(MAKE_DIRECTORY ${printed})

@@ -24,6 +24,7 @@ file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/calibrate/micro/
 add_executable(foretrain_bench_standin ${PROJECT_SOURCE_DIR}/calibrate/micro/main.cpp ${bench_sources} ${standin}/kernels.cpp)
 foretrain_compile_together(foretrain_bench_standin)
 target_compile_definitions(foretrain_bench_standin PRIVATE FORETRAIN_VERSION="${PROJECT_VERSION}")
+target_compile_options(foretrain_bench_standin PRIVATE ${FORETRAIN_FORTIFY})
 target_link_libraries(foretrain_bench_standin PRIVATE standin_cudart foretrain_bench_plan foretrain_flags)
 target_precompile_headers(foretrain_bench_standin REUSE_FROM foretrain_base)
 set_target_properties(foretrain_bench_standin PROPERTIES OUTPUT_NAME foretrain-bench RUNTIME_OUTPUT_DIRECTORY ${standin_folder}

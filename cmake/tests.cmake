@@ -113,6 +113,17 @@ add_test(NAME "command lines: generated ones keep the laws"
          COMMAND command_lines --count 2000 --seconds 60 ${PROJECT_BINARY_DIR}/command_lines_files)
 set_tests_properties("command lines: generated ones keep the laws"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# Whether others' software in the pages has its notices wherever a page goes.
+add_test(NAME "packaging: the pages' software has its notices"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/notices.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+set_tests_properties("packaging: the pages' software has its notices"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# Whether the flags of cmake/hardening.cmake reach the program.
+if(FORETRAIN_HARDENING AND NOT FORETRAIN_SANITIZE)
+  add_test(NAME "packaging: the program is hardened"
+           COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/hardening.py ${PROJECT_BINARY_DIR}/foretrain $<$<BOOL:${FORETRAIN_FORTIFY}>:--fortified>)
+  set_tests_properties("packaging: the program is hardened" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4)
+endif()
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)

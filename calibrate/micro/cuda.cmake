@@ -15,7 +15,8 @@ set(FORETRAIN_CUDA_ARCHITECTURES ${architectures_${newest}} CACHE STRING "GPU ar
 file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/gpu/*.cpp)
 add_library(foretrain_bench_kernels STATIC ${CMAKE_CURRENT_LIST_DIR}/gpu/kernels.cu)
 target_include_directories(foretrain_bench_kernels PRIVATE ${PROJECT_SOURCE_DIR})
-set_target_properties(foretrain_bench_kernels PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES "${FORETRAIN_CUDA_ARCHITECTURES}" CUDA_RUNTIME_LIBRARY Static)
+# The program is position-independent (cmake/hardening.cmake), and not every host compiler makes such objects unasked.
+set_target_properties(foretrain_bench_kernels PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_STANDARD 17 CUDA_ARCHITECTURES "${FORETRAIN_CUDA_ARCHITECTURES}" CUDA_RUNTIME_LIBRARY Static)
 
 add_executable(foretrain_bench ${CMAKE_CURRENT_LIST_DIR}/main.cpp ${gpu_sources})
 set_target_properties(foretrain_bench PROPERTIES OUTPUT_NAME foretrain-bench RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} CUDA_RUNTIME_LIBRARY Static)

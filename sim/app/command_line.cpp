@@ -226,7 +226,9 @@ std::string of_all_commands(const std::function<std::string(CLI::App&)>& text);
 
 void add_reference(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand(
-      "reference", "The reference pages, as they stand in docs/reference, and the manual page");
+      "reference",
+      "The reference pages, as they stand in docs/reference, the licences of others' software, the manual "
+      "page");
   command->add_option("TOPIC", options.reference.topic, joined(reference_topics()))
       ->required()
       ->transform(one_of(reference_topics()));

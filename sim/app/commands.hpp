@@ -316,7 +316,7 @@ struct ReferenceCommand {
 struct CommandTexts {
   std::string markdown, manual;
 };
-/// Topics of the reference; all but the manual page are files docs/reference/TOPIC.md.
+/// Topics of the reference; all but the licences and the manual page are files docs/reference/TOPIC.md.
 const std::vector<std::string>& reference_topics();
 void run_reference(const ReferenceCommand& command, const CommandTexts& texts);  // pages/reference.cpp
 

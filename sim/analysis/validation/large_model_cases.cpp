@@ -177,8 +177,8 @@ std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasur
       out.why_not = fmt::format("no cluster is known for GPU {}", rows[i].gpu);
     if (!out.why_not.empty()) continue;
     out.job = job_of(rows[i], *shape);
-    const Settings& told = texts[i].settings;
-    for (const auto& [key, value] : told) set_parallel(key, value, out.job);
+    out.told = texts[i].settings;
+    for (const auto& [key, value] : out.told) set_parallel(key, value, out.job);
     if (const auto faults = faults_of(out.job, rows[i].gpus); !faults.empty())
       out.why_not = faults.front().message;
   }

@@ -89,18 +89,14 @@ double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
   return (compute + m * tensor) * slots + gradients;
 }
 
-ValidatedLargeModel predicted(const LargeModelCase& of, RowSite& site) {
-  const Placement ranks = place_packed(of.job.gpus(), site.spec.node.gpus);
-  const LargeStep step =
-      simulate_large_step({of.job, *site.cluster, ranks, site.device, {}, *site.collectives});
+/// What a job on a site comes to, of whatever row; the row's own columns are left out.
+ValidatedLargeModel predicted(const LargeModelJob& job, RowSite& site) {
+  const Placement ranks = place_packed(job.gpus(), site.spec.node.gpus);
+  const LargeStep step = simulate_large_step({job, *site.cluster, ranks, site.device, {}, *site.collectives});
   ValidatedLargeModel out;
-  out.row = of.row, out.cluster = of.cluster, out.degrees = of.job.degrees;
-  out.source = of.row->source.substr(0, of.row->source.find('@'));
-  const std::string tag = of.row->noted("q");
-  out.tag = tag.empty() ? out.source : tag;
-  out.predicted_s = step.step_s, out.roofline_s = roofline_s(of.job, site.spec.node.gpu);
-  out.mfu_s =
-      model_flops(of.job) / (of.job.gpus() * product_peak(site.spec.node.gpu, of.job.precision).per_second);
+  out.degrees = job.degrees;
+  out.predicted_s = step.step_s, out.roofline_s = roofline_s(job, site.spec.node.gpu);
+  out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
   out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
   const StageMemory& first = step.stages.front().memory;
@@ -110,6 +106,39 @@ ValidatedLargeModel predicted(const LargeModelCase& of, RowSite& site) {
   out.exchange_s = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
   return out;
 }
+
+/// All that a row's job and cluster are made of: every column but what was measured, the source and the
+/// notes.
+std::string question_of(const LargeModelCase& of) {
+  const LargeModelMeasurement& r = *of.row;
+  std::string text = fmt::format("{} {}", r.nodes, r.gpus);
+  for (const auto& number : {r.params, r.layers, r.hidden, r.heads, r.kv_heads, r.ffn, r.vocab, r.seq_len,
+                             r.micro_batch, r.global_batch, r.tp, r.pp, r.vpp, r.cp, r.ep, r.dp})
+    text += number ? fmt::format(" {}", *number) : " -";
+  for (const std::string& word :
+       {of.cluster, r.model, r.sharding, r.recompute, r.precision, r.gpu, r.framework})
+    text += '\n' + word;
+  for (const auto& [key, value] : of.told) text += fmt::format("\n{}={}", key, value);
+  return text;
+}
+
+/// Predictions by row: copies of a row, and repeated runs, ask for one job.
+class PredictedJobs {
+ public:
+  ValidatedLargeModel of(const LargeModelCase& of, RowSite& site) {
+    const auto [known, is_new] = known_.try_emplace(question_of(of));
+    if (is_new) known->second = predicted(of.job, site);
+    ValidatedLargeModel out = known->second;
+    out.row = of.row, out.cluster = of.cluster;
+    out.source = of.row->source.substr(0, of.row->source.find('@'));
+    const std::string tag = of.row->noted("q");
+    out.tag = tag.empty() ? out.source : tag;
+    return out;
+  }
+
+ private:
+  std::map<std::string, ValidatedLargeModel> known_;
+};
 
 /// All rows of a model and GPU at the best measured share of the peak among them.
 void settle_constant_mfu(std::vector<ValidatedLargeModel>& points) {
@@ -200,13 +229,14 @@ LargeModelValidation validate_large_models(const std::vector<LargeModelMeasureme
   std::map<std::string, int> most;
   for (const LargeModelCase& of : cases) most[of.cluster] = std::max(most[of.cluster], of.row->gpus);
   RowSites sites;
+  PredictedJobs jobs;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const LargeModelCase& of = cases[i];
     std::string why = of.why_not;
     RowSite* site = why.empty() ? &sites.of(of.cluster, most[of.cluster]) : nullptr;
     if (site != nullptr) why = site->why_not;
     if (why.empty())
-      validation.points.push_back(predicted(of, *site));
+      validation.points.push_back(jobs.of(of, *site));
     else
       validation.skipped.push_back({of.row->line, why});
     if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(cases.size()));

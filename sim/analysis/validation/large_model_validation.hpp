@@ -20,6 +20,7 @@ struct LargeModelCase {
   const LargeModelMeasurement* row = nullptr;
   LargeModelJob job;
   std::string cluster;
+  Settings told{};      ///< by rules of the provenance, already in the job
   std::string why_not;  ///< empty: it can be predicted
 };
 

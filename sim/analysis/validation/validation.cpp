@@ -1,23 +1,22 @@
 // A series is one model on one cluster with one strategy, precision and batch; its rows differ in the number
-// of GPUs. Each becomes a scenario; the smallest row is the anchor.
+// of GPUs. Each becomes a scenario; the smallest row is the anchor. Groups of one case, as copies of a
+// series, share its simulations.
 #include "sim/analysis/validation/validation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
-#include "sim/analysis/step/anchor.hpp"
-#include "sim/analysis/step/epoch.hpp"
-#include "sim/cluster/node_kinds.hpp"
+#include "sim/analysis/validation/group_validator.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
 
 namespace {
 
-using TrainingRows = std::vector<const Measurement*>;
 using Metric = Measurement::Metric;
 
 /// Rows that share what the step depends on. A series of the file may hold several such groups.
@@ -62,42 +61,13 @@ ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std:
   overrides.strategy = m.strategy;
   overrides.batch = m.batch_per_gpu;
   for (const Measurement* row : rows) overrides.gpus.push_back(row->gpus);
+  // By number, so that equal ones stand side by side: a repeated row asks nothing new.
+  const auto repeated = std::ranges::unique(overrides.gpus);
+  overrides.gpus.erase(repeated.begin(), repeated.end());
   overrides.settings.push_back(fmt::format("model.precision=\"{}\"", m.precision));
   for (const auto& [key, value] : m.settings) overrides.settings.push_back(key + "=" + value);
   overrides.settings.insert(overrides.settings.end(), settings.begin(), settings.end());
   return overrides;
-}
-
-double step_of(const StepSimulator& simulator, const Measurement& m) {
-  if (m.metric == Metric::step_s) return m.value;
-  if (m.metric == Metric::samples_per_s) return static_cast<double>(simulator.global_batch(m.gpus)) / m.value;
-  const EpochShape shape = epoch_shape(simulator.scenario(), m.gpus);
-  return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
-}
-
-/// A step time in the row's own metric; a rate as samples per second.
-double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s) {
-  const double samples_per_s = static_cast<double>(simulator.global_batch(m.gpus)) / step_s;
-  switch (m.metric) {
-    case Metric::step_s:
-      return step_s;
-    case Metric::samples_per_s:
-    case Metric::rate:
-      return samples_per_s;
-    case Metric::epoch_s:
-      break;
-  }
-  const EpochShape shape = epoch_shape(simulator.scenario(), m.gpus);
-  return step_s * static_cast<double>(std::max<std::int64_t>(1, shape.steps));
-}
-
-bool more_is_better(Metric metric) { return metric == Metric::samples_per_s || metric == Metric::rate; }
-
-/// What the anchor's throughput promises N GPUs.
-double linear_scaling(const Measurement& anchor, const Measurement& m) {
-  const double ratio = static_cast<double>(m.gpus) / anchor.gpus;
-  if (more_is_better(m.metric)) return anchor.value * ratio;
-  return m.metric == Metric::step_s ? anchor.value : anchor.value / ratio;
 }
 
 bool is_wanted(const Measurement& m, const std::vector<int>& gpus) {
@@ -115,160 +85,6 @@ std::vector<TrainingRows> keep_wanted(std::vector<TrainingRows> groups, const Va
   std::erase_if(groups, [](const TrainingRows& rows) { return rows.empty(); });
   return groups;
 }
-
-/// Whether the nodes a row names can hold its GPUs; otherwise it runs where the scenario's layout puts it.
-bool fits(const Measurement& m, const ClusterSpec& cluster) {
-  return m.nodes >= 1 && m.nodes <= std::min(m.gpus, nodes_of_kind(cluster, 0)) &&
-         m.gpus <= m.nodes * cluster.node.gpus;
-}
-
-int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
-  int most = 1;
-  for (const Measurement* m : rows) most = std::max(most, fits(*m, cluster) ? m->nodes : 1);
-  return most;
-}
-
-/// Predicts the rows of one group. A number of GPUs is simulated once, however many rows have it.
-class GroupValidator {
- public:
-  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws,
-                 const ValidationOptions& options)
-      : rows_(rows),
-        draws_(draws),
-        options_(options),
-        simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
-        device_(default_device_model(scenario)),
-        spreads_(spreads_of({}, scenario)),
-        reference_gpus_(options.anchor ? rows.front()->gpus : 1) {
-    for (const Measurement* m : rows) {
-      if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
-    }
-    if (options.anchor) use_anchor();
-  }
-
-  std::vector<ValidatedPoint> points() {
-    std::vector<ValidatedPoint> points;
-    for (const Measurement* m : rows_) {
-      if (m != anchor_) points.push_back(point(*m));
-    }
-    return points;
-  }
-  /// Why no device model reaches the anchor; empty when one does.
-  const std::string& why_unreached() const { return why_unreached_; }
-
-  UnreachedAnchor unreached() const {
-    UnreachedAnchor out{anchor_->series, anchor_->line, anchor_->gpus, why_unreached_, {}};
-    for (const Measurement* m : rows_) {
-      if (m != anchor_) out.unscored.push_back({m->gpus, run_of(*m)});
-    }
-    return out;
-  }
-
- private:
-  void use_anchor() {
-    anchor_ = rows_.front();
-    spreads_ = spreads_of({.kernels = true}, simulator_.scenario());
-    if (anchor_->metric == Metric::rate) {
-      unit_ = anchor_->value / in_metric(simulator_, *anchor_, step(anchor_->gpus).step_s);
-      return;
-    }
-    try {
-      Anchored anchored = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)});
-      device_ = anchored.device;
-      if (anchored.step) steps_.emplace(anchor_->gpus, *std::move(anchored.step));
-      spreads_ = spreads_of(parts_of(anchored), simulator_.scenario());
-    } catch (const InputError& error) {
-      why_unreached_ = error.first_message();
-    }
-  }
-
-  ValidatedRow run_of(const Measurement& m) const {
-    return {m.model,    m.cluster,   simulator_.scenario().cluster.node.gpu.name,
-            m.strategy, m.precision, m.batch_per_gpu,
-            m.nodes,    m.metric};
-  }
-
-  const SimulatedStep& step(int gpus) {
-    if (const auto known = steps_.find(gpus); known != steps_.end()) return known->second;
-    return steps_.emplace(gpus, simulator_.simulate(gpus, device_, Reading::accounts)).first->second;
-  }
-
-  Spreads spreads_at(int gpus) const {
-    return with_calibration(spreads_, simulator_.scenario().cluster.calibration, gpus,
-                            simulator_.placement(gpus).nodes);
-  }
-
-  /// Of the prediction itself, whatever the anchor made up for.
-  const StepResponse& own_response(int gpus) {
-    if (const auto known = responses_.find(gpus); known != responses_.end()) return known->second;
-    return responses_
-        .emplace(gpus,
-                 simulated_response(simulator_, device_, step(gpus), gpus, spreads_at(gpus), reference()))
-        .first->second;
-  }
-
-  Reference reference() { return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s); }
-
-  StepResponse response(int gpus) {
-    return anchor_ == nullptr ? own_response(gpus)
-                              : relative_to(own_response(reference_gpus_), own_response(gpus));
-  }
-
-  const Interval& interval(int gpus) {
-    if (const auto known = intervals_.find(gpus); known != intervals_.end()) return known->second;
-    return intervals_
-        .emplace(gpus, step_interval(step(gpus).step_s, step_factors(response(gpus), draws_, gpus)))
-        .first->second;
-  }
-
-  ValidatedPoint point(const Measurement& m) {
-    ValidatedPoint p;
-    p.gpus = m.gpus;
-    p.measured = m.value;
-    p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
-    p.error = std::abs(p.predicted / p.measured - 1);
-    if (options_.intervals) {
-      p.low = unit_ * in_metric(simulator_, m, interval(m.gpus).low_s);
-      p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
-      if (p.low > p.high) std::swap(p.low, p.high);
-    }
-    if (options_.evidence) p.evidence = evidence(m);
-    if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
-    p.row = run_of(m);
-    return p;
-  }
-
-  RowEvidence evidence(const Measurement& m) {
-    const Reference from = reference();
-    const Scenario& scenario = simulator_.scenario();
-    RowEvidence e;
-    e.line = m.line;
-    if (options_.intervals) e.response = response(m.gpus);
-    e.predicted_loss = predicted_loss(simulator_, m.gpus, step(m.gpus).step_s, from);
-    e.more_nodes = std::max(1, simulator_.placement(m.gpus).nodes / from.nodes);
-    e.beyond = m.gpus > from.gpus;
-    e.framework = scenario.workload.framework.kind;
-    e.execution = scenario.workload.framework.execution;
-    e.architecture = scenario.cluster.node.gpu.architecture;
-    e.reference_gpus = reference_gpus_;
-    e.network = network_kind(scenario);
-    return e;
-  }
-
-  const TrainingRows& rows_;
-  const Draws& draws_;
-  const ValidationOptions& options_;
-  StepSimulator simulator_;
-  DeviceModel device_;
-  Spreads spreads_;
-  int reference_gpus_;
-  const Measurement* anchor_ = nullptr;
-  double unit_ = 1;  ///< of the file's rates, by the anchor's row
-  std::string why_unreached_;
-  std::map<int, SimulatedStep> steps_;
-  std::map<int, StepResponse> responses_;
-  std::map<int, Interval> intervals_;
-};
 
 /// Whether a mistake stands in a setting of the command line, which is no fault of the row.
 bool blames_settings(const InputError& error, const std::vector<std::string>& settings) {
@@ -302,16 +118,6 @@ void skip(const TrainingRows& rows, const std::string& why, const ValidationOpti
   }
 }
 
-/// Adds a group's points to the series of its name.
-void add_validated_points(const std::string& series, std::vector<ValidatedPoint> points,
-                          Validation& validation) {
-  auto found = std::find_if(validation.series.begin(), validation.series.end(),
-                            [&](const ValidatedSeries& s) { return s.series == series; });
-  if (found == validation.series.end())
-    found = validation.series.insert(found, ValidatedSeries{series, 0, 0, {}});
-  found->points.insert(found->points.end(), points.begin(), points.end());
-}
-
 /// What the numbers of a row say comes before the rules, so that these know its strategy, and the plain loop
 /// behind them, since they do not know it any more.
 std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const ValidationOptions& options,
@@ -326,24 +132,113 @@ std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const Valida
   return rows;
 }
 
-void validate_group(const TrainingRows& rows, const ValidationOptions& options, OpenedCatalogs& opened,
-                    const Draws& draws, Validation& validation) {
-  if (!options.anchor && rows.front()->metric == Metric::rate)
-    return skip(rows, "a rate in unknown units needs an anchor", options, validation);
-  try {
-    Scenario scenario = make_scenario(overrides_for(rows, options.settings), opened);
-    if (options.change) scenario.cluster = options.change(std::move(scenario.cluster));
-    GroupValidator group(rows, scenario, draws, options);
-    if (group.why_unreached().empty())
-      add_validated_points(rows.front()->series, group.points(), validation);
-    else
-      validation.unreached.push_back(group.unreached());
-  } catch (const InputError& error) {
-    if (blames_settings(error, options.settings)) throw;
-    blame_rules(error, *rows.front(), options.provenance);
-    skip(rows, error.first_message(), options, validation);
-  }
+/// All that decides what a group's rows are predicted to be.
+struct GroupCase {
+  GroupKey job;                              ///< without its series
+  std::vector<std::pair<int, int>> numbers;  ///< GPUs and nodes of each row
+  double anchor = 0;                         ///< the measured value that scales the rest; 0 without one
+  auto operator<=>(const GroupCase&) const = default;
+};
+
+GroupCase case_of(const TrainingRows& rows, const ValidationOptions& options) {
+  GroupCase out{group_key_of(*rows.front()), {}, options.anchor ? rows.front()->value : 0};
+  out.job.series.clear();
+  for (const Measurement* m : rows) out.numbers.emplace_back(m->gpus, m->nodes);
+  return out;
 }
+
+/// What became of one group.
+struct GroupOutcome {
+  std::vector<ValidatedPoint> points;
+  std::optional<UnreachedAnchor> unreached;
+  std::optional<InputError> error;
+};
+
+/// Predicts groups of one case with one simulator.
+class CaseValidator {
+ public:
+  CaseValidator(const TrainingRows& rows, const ValidationOptions& options, OpenedCatalogs& opened,
+                const Draws& draws) {
+    try {
+      scenario_ = make_scenario(overrides_for(rows, options.settings), opened);
+      if (options.change) scenario_.cluster = options.change(std::move(scenario_.cluster));
+      group_.emplace(rows, scenario_, draws, options);
+    } catch (const InputError& error) {
+      error_ = error;
+    }
+  }
+  CaseValidator(const CaseValidator&) = delete;
+  CaseValidator& operator=(const CaseValidator&) = delete;
+
+  GroupOutcome outcome(const TrainingRows& rows) {
+    if (error_) return {{}, {}, error_};
+    if (!group_->why_unreached().empty()) return {{}, group_->unreached(rows), {}};
+    try {
+      return {group_->points(rows), {}, {}};
+    } catch (const InputError& error) {
+      error_ = error;
+    }
+    return {{}, {}, error_};
+  }
+
+ private:
+  Scenario scenario_;
+  std::optional<GroupValidator> group_;
+  std::optional<InputError> error_;
+};
+
+/// In the order of the groups. Those of one case come one after the other, so that one simulator at a time is
+/// in memory, however many cases a file has.
+std::vector<GroupOutcome> outcomes_of(const std::vector<TrainingRows>& groups,
+                                      const ValidationOptions& options, const Progress& progress) {
+  std::map<GroupCase, std::vector<std::size_t>> cases;
+  for (std::size_t i = 0; i < groups.size(); ++i) cases[case_of(groups[i], options)].push_back(i);
+  std::vector<GroupOutcome> outcomes(groups.size());
+  OpenedCatalogs opened;
+  const Draws draws;
+  std::size_t done = 0;
+  for (const auto& [job, places] : cases) {
+    if (progress) progress(static_cast<double>(done) / static_cast<double>(groups.size()));
+    done += places.size();
+    if (!options.anchor && job.job.metric == Metric::rate) continue;
+    CaseValidator predicted(groups[places.front()], options, opened, draws);
+    for (const std::size_t place : places) outcomes[place] = predicted.outcome(groups[place]);
+  }
+  return outcomes;
+}
+
+/// Joins outcomes, in the order of the groups: points of one series under its name.
+class JoinedOutcomes {
+ public:
+  JoinedOutcomes(const ValidationOptions& options, Validation& validation)
+      : options_(options), validation_(validation) {}
+
+  void add(const TrainingRows& rows, GroupOutcome outcome) {
+    if (!options_.anchor && rows.front()->metric == Metric::rate)
+      return skip(rows, "a rate in unknown units needs an anchor", options_, validation_);
+    if (outcome.error) return add_error(rows, *outcome.error);
+    if (outcome.unreached) return validation_.unreached.push_back(*std::move(outcome.unreached));
+    std::vector<ValidatedPoint>& points = series_of(rows.front()->series).points;
+    points.insert(points.end(), outcome.points.begin(), outcome.points.end());
+  }
+
+ private:
+  void add_error(const TrainingRows& rows, const InputError& error) {
+    if (blames_settings(error, options_.settings)) throw InputError(error);
+    blame_rules(error, *rows.front(), options_.provenance);
+    skip(rows, error.first_message(), options_, validation_);
+  }
+
+  ValidatedSeries& series_of(const std::string& name) {
+    const auto [known, is_new] = places_.try_emplace(name, validation_.series.size());
+    if (is_new) validation_.series.push_back({name, 0, 0, {}});
+    return validation_.series[known->second];
+  }
+
+  const ValidationOptions& options_;
+  Validation& validation_;
+  std::map<std::string, std::size_t> places_;
+};
 
 void summarize(Validation& validation) {
   std::vector<double> all, linear;
@@ -378,12 +273,9 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
   validation.rows = static_cast<int>(std::count_if(
       measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<TrainingRows> groups = keep_wanted(group(measured), options);
-  OpenedCatalogs opened;
-  const Draws draws;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
-    validate_group(groups[i], options, opened, draws, validation);
-  }
+  std::vector<GroupOutcome> outcomes = outcomes_of(groups, options, progress);
+  JoinedOutcomes joined(options, validation);
+  for (std::size_t i = 0; i < groups.size(); ++i) joined.add(groups[i], std::move(outcomes[i]));
   summarize(validation);
   return validation;
 }

@@ -7,6 +7,7 @@
 #include "sim/app/pages/listing.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/notices.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/layers/layer_words.hpp"
@@ -223,6 +224,7 @@ constexpr ReferencePage kPages[] = {
     {"output", [](const CommandTexts&) { return output_page(); }},
     {"catalogs", [](const CommandTexts&) { return catalogs_page(); }},
     {"constants", [](const CommandTexts&) { return constants_page(); }},
+    {"licences", [](const CommandTexts&) { return std::string(packed_notices()); }},
     {"man", [](const CommandTexts& texts) { return texts.manual; }},
 };
 

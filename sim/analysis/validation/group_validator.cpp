@@ -1,0 +1,182 @@
+// The anchor's row is the first; it scales the compute model, and no point is made of it.
+#include "sim/analysis/validation/group_validator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/analysis/step/anchor.hpp"
+#include "sim/analysis/step/epoch.hpp"
+#include "sim/cluster/node_kinds.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Metric = Measurement::Metric;
+
+double step_of(const StepSimulator& simulator, const Measurement& m) {
+  if (m.metric == Metric::step_s) return m.value;
+  if (m.metric == Metric::samples_per_s) return static_cast<double>(simulator.global_batch(m.gpus)) / m.value;
+  const EpochShape shape = epoch_shape(simulator.scenario(), m.gpus);
+  return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
+}
+
+/// A step time in the row's own metric; a rate as samples per second.
+double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s) {
+  const double samples_per_s = static_cast<double>(simulator.global_batch(m.gpus)) / step_s;
+  switch (m.metric) {
+    case Metric::step_s:
+      return step_s;
+    case Metric::samples_per_s:
+    case Metric::rate:
+      return samples_per_s;
+    case Metric::epoch_s:
+      break;
+  }
+  const EpochShape shape = epoch_shape(simulator.scenario(), m.gpus);
+  return step_s * static_cast<double>(std::max<std::int64_t>(1, shape.steps));
+}
+
+bool more_is_better(Metric metric) { return metric == Metric::samples_per_s || metric == Metric::rate; }
+
+/// What the anchor's throughput promises N GPUs.
+double linear_scaling(const Measurement& anchor, const Measurement& m) {
+  const double ratio = static_cast<double>(m.gpus) / anchor.gpus;
+  if (more_is_better(m.metric)) return anchor.value * ratio;
+  return m.metric == Metric::step_s ? anchor.value : anchor.value / ratio;
+}
+
+/// Whether the nodes a row names can hold its GPUs; otherwise it runs where the scenario's layout puts it.
+bool fits(const Measurement& m, const ClusterSpec& cluster) {
+  return m.nodes >= 1 && m.nodes <= std::min(m.gpus, nodes_of_kind(cluster, 0)) &&
+         m.gpus <= m.nodes * cluster.node.gpus;
+}
+
+int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
+  int most = 1;
+  for (const Measurement* m : rows) most = std::max(most, fits(*m, cluster) ? m->nodes : 1);
+  return most;
+}
+
+}  // namespace
+
+GroupValidator::GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws,
+                               const ValidationOptions& options)
+    : draws_(draws),
+      options_(options),
+      simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
+      device_(default_device_model(scenario)),
+      spreads_(spreads_of({}, scenario)),
+      reference_gpus_(options.anchor ? rows.front()->gpus : 1) {
+  for (const Measurement* m : rows) {
+    if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
+  }
+  if (options.anchor) use_anchor(*rows.front());
+}
+
+std::vector<ValidatedPoint> GroupValidator::points(const TrainingRows& rows) {
+  std::vector<ValidatedPoint> points;
+  for (std::size_t i = options_.anchor ? 1 : 0; i < rows.size(); ++i) {
+    points.push_back(point(*rows[i]));
+    if (options_.anchor) points.back().linear = linear_scaling(*rows.front(), *rows[i]);
+  }
+  return points;
+}
+
+UnreachedAnchor GroupValidator::unreached(const TrainingRows& rows) const {
+  const Measurement& anchor = *rows.front();
+  UnreachedAnchor out{anchor.series, anchor.line, anchor.gpus, why_unreached_, {}};
+  for (std::size_t i = 1; i < rows.size(); ++i) out.unscored.push_back({rows[i]->gpus, run_of(*rows[i])});
+  return out;
+}
+
+void GroupValidator::use_anchor(const Measurement& anchor) {
+  spreads_ = spreads_of({.kernels = true}, simulator_.scenario());
+  if (anchor.metric == Metric::rate) {
+    unit_ = anchor.value / in_metric(simulator_, anchor, step(anchor.gpus).step_s);
+    return;
+  }
+  try {
+    Anchored anchored = fit_anchor(simulator_, device_, {anchor.gpus, step_of(simulator_, anchor)});
+    device_ = anchored.device;
+    if (anchored.step) steps_.emplace(anchor.gpus, *std::move(anchored.step));
+    spreads_ = spreads_of(parts_of(anchored), simulator_.scenario());
+  } catch (const InputError& error) {
+    why_unreached_ = error.first_message();
+  }
+}
+
+ValidatedRow GroupValidator::run_of(const Measurement& m) const {
+  return {m.model,    m.cluster,   simulator_.scenario().cluster.node.gpu.name,
+          m.strategy, m.precision, m.batch_per_gpu,
+          m.nodes,    m.metric};
+}
+
+const SimulatedStep& GroupValidator::step(int gpus) {
+  if (const auto known = steps_.find(gpus); known != steps_.end()) return known->second;
+  return steps_.emplace(gpus, simulator_.simulate(gpus, device_, Reading::accounts)).first->second;
+}
+
+Spreads GroupValidator::spreads_at(int gpus) const {
+  return with_calibration(spreads_, simulator_.scenario().cluster.calibration, gpus,
+                          simulator_.placement(gpus).nodes);
+}
+
+/// Of the prediction itself, whatever the anchor made up for.
+const StepResponse& GroupValidator::own_response(int gpus) {
+  if (const auto known = responses_.find(gpus); known != responses_.end()) return known->second;
+  return responses_
+      .emplace(gpus, simulated_response(simulator_, device_, step(gpus), gpus, spreads_at(gpus), reference()))
+      .first->second;
+}
+
+Reference GroupValidator::reference() {
+  return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s);
+}
+
+StepResponse GroupValidator::response(int gpus) {
+  return !options_.anchor ? own_response(gpus)
+                          : relative_to(own_response(reference_gpus_), own_response(gpus));
+}
+
+const Interval& GroupValidator::interval(int gpus) {
+  if (const auto known = intervals_.find(gpus); known != intervals_.end()) return known->second;
+  return intervals_
+      .emplace(gpus, step_interval(step(gpus).step_s, step_factors(response(gpus), draws_, gpus)))
+      .first->second;
+}
+
+ValidatedPoint GroupValidator::point(const Measurement& m) {
+  ValidatedPoint p;
+  p.gpus = m.gpus;
+  p.measured = m.value;
+  p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
+  p.error = std::abs(p.predicted / p.measured - 1);
+  if (options_.intervals) {
+    p.low = unit_ * in_metric(simulator_, m, interval(m.gpus).low_s);
+    p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
+    if (p.low > p.high) std::swap(p.low, p.high);
+  }
+  if (options_.evidence) p.evidence = evidence(m);
+  p.row = run_of(m);
+  return p;
+}
+
+RowEvidence GroupValidator::evidence(const Measurement& m) {
+  const Reference from = reference();
+  const Scenario& scenario = simulator_.scenario();
+  RowEvidence e;
+  e.line = m.line;
+  if (options_.intervals) e.response = response(m.gpus);
+  e.predicted_loss = predicted_loss(simulator_, m.gpus, step(m.gpus).step_s, from);
+  e.more_nodes = std::max(1, simulator_.placement(m.gpus).nodes / from.nodes);
+  e.beyond = m.gpus > from.gpus;
+  e.framework = scenario.workload.framework.kind;
+  e.execution = scenario.workload.framework.execution;
+  e.architecture = scenario.cluster.node.gpu.architecture;
+  e.reference_gpus = reference_gpus_;
+  e.network = network_kind(scenario);
+  return e;
+}
+
+}  // namespace foretrain

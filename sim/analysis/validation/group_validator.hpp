@@ -1,0 +1,57 @@
+// The predictions of one group of measured rows: one model, cluster, strategy, precision and batch per GPU on
+// several numbers of GPUs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/step/step_simulator.hpp"
+#include "sim/analysis/validation/validation.hpp"
+
+namespace foretrain {
+
+/// Rows that share what a step depends on besides the number of GPUs, by that number.
+using TrainingRows = std::vector<const Measurement*>;
+
+/// Predicts the rows of a group. A number of GPUs is simulated once, however many rows have it.
+class GroupValidator {
+ public:
+  /// The arguments outlive it. Throws InputError where the job cannot run.
+  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws,
+                 const ValidationOptions& options);
+
+  /// Of rows that equal the constructor's but for their series, lines and measured values; the anchor's value
+  /// is equal too.
+  std::vector<ValidatedPoint> points(const TrainingRows& rows);
+  /// Why no device model reaches the anchor; empty when one does.
+  const std::string& why_unreached() const { return why_unreached_; }
+  /// Requires that none does, and rows as points() does.
+  UnreachedAnchor unreached(const TrainingRows& rows) const;
+
+ private:
+  void use_anchor(const Measurement& anchor);
+  ValidatedRow run_of(const Measurement& m) const;
+  const SimulatedStep& step(int gpus);
+  Spreads spreads_at(int gpus) const;
+  const StepResponse& own_response(int gpus);
+  Reference reference();
+  StepResponse response(int gpus);
+  const Interval& interval(int gpus);
+  ValidatedPoint point(const Measurement& m);
+  RowEvidence evidence(const Measurement& m);
+
+  const Draws& draws_;
+  const ValidationOptions& options_;
+  StepSimulator simulator_;
+  DeviceModel device_;
+  Spreads spreads_;
+  int reference_gpus_;
+  double unit_ = 1;  ///< of the file's rates, by the anchor's row
+  std::string why_unreached_;
+  std::map<int, SimulatedStep> steps_;
+  std::map<int, StepResponse> responses_;
+  std::map<int, Interval> intervals_;
+};
+
+}  // namespace foretrain
