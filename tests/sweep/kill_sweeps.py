@@ -2,8 +2,8 @@
 # Kills sweeps and merges at random moments, lets them go on, and holds the rows against those of unbroken runs.
 """Usage: kill_sweeps.py FORETRAIN [--sweeps N] [--cases M] [--kinds K] [--seconds T] [--seed S] [--folder F]
 
-Each sweep is run as one database or as three shards; every run and every merge is killed (SIGKILL) at a random
-moment, again and again, until one ends by itself. Then each database must hold exactly the rows of the unbroken
+Each sweep is run as one database or as three shards; every run and every merge is killed (SIGKILL, some merges
+SIGTERM) at a random moment, again and again, until one ends by itself. Then each database must hold exactly the rows of the unbroken
 run, byte for byte, and be whole by SQLite's own check. The last line has the figures.
 """
 import argparse
@@ -40,7 +40,7 @@ MOST_KILLS = 4  # of one run before it is left alone: a machine that is busy mus
 class Campaign:
     def __init__(self, arguments):
         self.program, self.draw = arguments.program, random.Random(arguments.seed)
-        self.kills = self.runs = self.merges = self.killed_merges = self.gone_on = 0
+        self.kills = self.runs = self.merges = self.killed_merges = self.gone_on = self.asked = 0
 
     def run(self, command, within):
         """One run, killed at a random moment of a time that its like took; whether it ended by itself."""
@@ -48,13 +48,26 @@ class Campaign:
         try:
             _, said = process.communicate(timeout=None if within is None else self.draw.uniform(0, within))
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
+            is_asked = command[1] == "merge" and self.draw.random() < 0.5
+            process.send_signal(signal.SIGTERM if is_asked else signal.SIGKILL)
             process.communicate()
             self.kills += 1
+            if is_asked:
+                self.check_ended(process, command)
             return False
         if process.returncode != 0:
             sys.exit(f"{' '.join(command)} ended with {process.returncode}: {said.decode()}")
         return True
+
+    def check_ended(self, process, command):
+        """A merge that was asked to end has, or it was done already, and in both cases its part is gone."""
+        if process.returncode not in (0, 130, -signal.SIGTERM):
+            sys.exit(f"{' '.join(command)} ended with {process.returncode} after SIGTERM")
+        folder = command[-1] + ".parts"
+        parts = os.listdir(folder) if os.path.isdir(folder) else []
+        if any(f"-{process.pid}-" in name for name in parts):
+            sys.exit(f"{' '.join(command)} left {parts} after SIGTERM")
+        self.asked += 1
 
     def until_done(self, command, within, database=None):
         for _ in range(self.draw.randint(1, MOST_KILLS)):
@@ -174,6 +187,7 @@ def main():
             sweeps += 1
         print(json.dumps({"sweeps": sweeps, "cases_of_each": arguments.cases, "runs": campaign.runs,
                           "kills": campaign.kills, "went_on_with_rows": campaign.gone_on, "merges": campaign.merges, "killed_merges": campaign.killed_merges,
+                          "asked_merges": campaign.asked,
                           "seconds": round(time.monotonic() - start, 1)}))
         os.chdir("/")
 

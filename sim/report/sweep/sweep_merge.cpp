@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/base/interrupted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
 #include "sim/report/sweep/sweep_database.hpp"
@@ -205,13 +206,16 @@ void copy_rows(SqlFile& into, const std::string& source, const std::string& colu
   counts.rows = after;
 }
 
-void fill(const std::string& part, const std::vector<std::string>& sources, SweepHead head,
+void fill(const std::string& part, const std::vector<std::string>& sources, SweepHead head, bool (*stops)(),
           MergeCounts& counts) {
   const Sweep sweep = kept_sweep(head);
   const SweepCases cases(sweep, head.strategy, {head.name, head.text});
   head.shard = {};
   SqlFile into(part, SqlAccess::create);
-  into.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
+  into.stop_when(stops);
+  // A journal on the disk would stay beside the part when the merge is killed; files that are open in
+  // defensive mode have one at least in memory.
+  into.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   create_sweep_tables(into, head, cases);
   const std::string columns = fmt::format("{}", fmt::join(case_columns(cases), ", "));
   for (const std::string& source : sources) {
@@ -253,7 +257,8 @@ bool has_result(const std::string& path, const SweepHead& wanted) {
 
 }  // namespace
 
-MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output) {
+MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output,
+                         bool (*stops)()) {
   const std::string path = behind_links(output);
   refuse_overwriting(sources, path);
   std::vector<SweepHead> heads;
@@ -265,7 +270,12 @@ MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::str
   const bool replaces = has_result(path, heads.front());
   PartDatabase part(path);
   MergeCounts counts;
-  fill(part.name(), sources, heads.front(), counts);
+  try {
+    fill(part.name(), sources, heads.front(), stops, counts);
+  } catch (const InputError&) {
+    if (stops()) throw Interrupted(fmt::format("interrupted: {} is as it was", shortened(path)));
+    throw;
+  }
   if (replaces) refuse_losing(path, part.name());
   counts.others = part.others();
   part.take_name(was_there);
