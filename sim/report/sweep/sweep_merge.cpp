@@ -99,6 +99,17 @@ std::string host_name() {
   return out;
 }
 
+/// Without `replaces` fails when there is a file at `to`, which may have come meanwhile. errno says why.
+bool is_renamed(const std::string& from, const std::string& to, bool replaces) {
+#ifdef RENAME_NOREPLACE
+  const unsigned how = replaces ? 0 : RENAME_NOREPLACE;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), how) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;  // network file systems know no flags
+#endif
+  errno = EEXIST;
+  return (replaces || !is_there(to)) && ::rename(from.c_str(), to.c_str()) == 0;
+}
+
 /// A new file in the folder OUT.parts, named by host and process, until it is whole; gone when it never is.
 class PartDatabase {
  public:
@@ -123,12 +134,7 @@ class PartDatabase {
   void take_name(bool replaces) {
     to_disk(part_);
     if (replaces) settle(path_);
-    const unsigned how = replaces ? 0 : RENAME_NOREPLACE;
-    int done = ::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), how);
-    // Network file systems know no flags.
-    if (done != 0 && (errno == EINVAL || errno == ENOSYS) && !is_there(path_))
-      done = ::rename(part_.c_str(), path_.c_str());
-    if (done != 0)
+    if (!is_renamed(part_, path_, replaces))
       throw WorldError(
           fmt::format("cannot write {}: {}", shortened(path_), std::generic_category().message(errno)));
     is_named_ = true;
