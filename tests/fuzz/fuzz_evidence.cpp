@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/scenario/csv/evidence_inputs.hpp"
 #include "sim/scenario/csv/evidence_rows.hpp"
 #include "tests/fuzz/require.hpp"
 
@@ -16,6 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Observation& row : read.observations()) {
     test::require(row.measured > 0 && std::isfinite(residual_of(row)) && row.gpus >= 1 && row.nodes >= 1);
     again += evidence_line(row);
+  }
+  for (const EvidenceInput& input : read_inputs(source.text)) {
+    const std::vector<EvidenceInput> same = read_inputs(input_line(input));
+    test::require(same.size() == 1 && same[0].kind == input.kind && same[0].fields == input.fields);
+    again += input_line(input);
   }
   const SourceText written{"again.csv", again};
   Diagnostics none(written);

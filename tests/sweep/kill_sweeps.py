@@ -2,9 +2,10 @@
 # Kills sweeps and merges at random moments, lets them go on, and holds the rows against those of unbroken runs.
 """Usage: kill_sweeps.py FORETRAIN [--sweeps N] [--cases M] [--kinds K] [--seconds T] [--seed S] [--folder F]
 
-Each sweep is run as one database or as three shards; every run and every merge is killed (SIGKILL) at a random
-moment, again and again, until one ends by itself. Then each database must hold exactly the rows of the unbroken
-run, byte for byte, and be whole by SQLite's own check. The last line has the figures.
+Each sweep is run as one database or as three shards; every run and every merge is killed (SIGKILL, some merges
+SIGTERM) at a random moment, again and again, until one ends by itself. Workers of runs are killed, too. Then each
+database must hold exactly the rows of the unbroken run, byte for byte, and be whole by SQLite's own check. The last
+line has the figures.
 """
 import argparse
 import contextlib
@@ -40,21 +41,48 @@ MOST_KILLS = 4  # of one run before it is left alone: a machine that is busy mus
 class Campaign:
     def __init__(self, arguments):
         self.program, self.draw = arguments.program, random.Random(arguments.seed)
-        self.kills = self.runs = self.merges = self.killed_merges = self.gone_on = 0
+        self.kills = self.runs = self.merges = self.killed_merges = self.gone_on = self.asked = self.worker_kills = 0
 
     def run(self, command, within):
         """One run, killed at a random moment of a time that its like took; whether it ended by itself."""
         process = subprocess.Popen([self.program, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
+            if within is not None and command[1] == "run" and self.draw.random() < 0.5:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(self.draw.uniform(0, within / 2))
+                self.kill_worker(process)
             _, said = process.communicate(timeout=None if within is None else self.draw.uniform(0, within))
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
+            is_asked = command[1] == "merge" and self.draw.random() < 0.5
+            process.send_signal(signal.SIGTERM if is_asked else signal.SIGKILL)
             process.communicate()
             self.kills += 1
+            if is_asked:
+                self.check_ended(process, command)
             return False
         if process.returncode != 0:
             sys.exit(f"{' '.join(command)} ended with {process.returncode}: {said.decode()}")
         return True
+
+    def kill_worker(self, process):
+        """One of the processes that predict cases: the run goes on without it."""
+        try:
+            with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
+                workers = [int(number) for number in children.read().split()]
+            os.kill(self.draw.choice(workers), signal.SIGKILL)
+            self.worker_kills += 1
+        except (OSError, IndexError):
+            pass  # none yet, or none any more
+
+    def check_ended(self, process, command):
+        """A merge that was asked to end has, or it was done already, and in both cases its part is gone."""
+        if process.returncode not in (0, 130, -signal.SIGTERM):
+            sys.exit(f"{' '.join(command)} ended with {process.returncode} after SIGTERM")
+        folder = command[-1] + ".parts"
+        parts = os.listdir(folder) if os.path.isdir(folder) else []
+        if any(f"-{process.pid}-" in name for name in parts):
+            sys.exit(f"{' '.join(command)} left {parts} after SIGTERM")
+        self.asked += 1
 
     def until_done(self, command, within, database=None):
         for _ in range(self.draw.randint(1, MOST_KILLS)):
@@ -173,7 +201,9 @@ def main():
             one_sweep(campaign, kinds[sweeps % len(kinds)], 1 if sweeps % 2 == 0 else 3)
             sweeps += 1
         print(json.dumps({"sweeps": sweeps, "cases_of_each": arguments.cases, "runs": campaign.runs,
-                          "kills": campaign.kills, "went_on_with_rows": campaign.gone_on, "merges": campaign.merges, "killed_merges": campaign.killed_merges,
+                          "kills": campaign.kills, "went_on_with_rows": campaign.gone_on,
+                          "killed_workers": campaign.worker_kills, "merges": campaign.merges, "killed_merges": campaign.killed_merges,
+                          "asked_merges": campaign.asked,
                           "seconds": round(time.monotonic() - start, 1)}))
         os.chdir("/")
 

@@ -263,7 +263,7 @@ std::vector<Observation> remove_from_store(const std::string& file,
   EvidenceStore removed;
   change_store(file, [&](EvidenceStore& store) {
     choose(store.rows);
-    std::ranges::copy_if(store.rows, std::back_inserter(removed.rows), is_gone);
+    std::copy_if(store.rows.begin(), store.rows.end(), std::back_inserter(removed.rows), is_gone);
     if (removed.rows.empty()) return;
     removed.inputs = store.inputs;
     std::erase_if(store.rows, is_gone);

@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 /// for.
 constexpr double kSecondsAhead = 0.1;
 constexpr std::size_t kMostGroupsAhead = 64, kMostCasesAhead = 4096;
+/// Workers that end before their first case, in a row.
+constexpr int kMostFailedStarts = 5;
 /// Between two looks at stops() while no result comes.
 constexpr int kPatienceMs = 100;
 
@@ -180,7 +182,7 @@ class Dealer {
 
   void take_answer(Worker& worker, WorkerAnswer answer) {
     if (answer.kind == WorkerAnswer::Kind::ready) {
-      worker.is_ready = true;
+      worker.is_ready = true, failed_starts_ = 0;
       return;
     }
     if (answer.kind == WorkerAnswer::Kind::environment) throw WorldError(answer.text);
@@ -197,21 +199,25 @@ class Dealer {
     how_.take(request.group);
   }
 
-  /// Its first request is the one that ended it; the others go to other workers.
+  /// Its first request is the one that ended it, unless it had not begun; the others go to other workers.
   void end_worker(Worker& worker) {
     const WorkerProcess::Ending ending = worker.process->ending();
-    worker.process.reset();
-    if (!worker.is_ready)
-      throw WorldError(fmt::format("a worker process ended {} before its first case", ending.text()));
+    const bool has_begun = worker.is_ready;
     std::deque<Request> left = std::move(worker.requests);
     worker = {};
-    if (left.empty()) return;
-    Request first = std::move(left.front());
-    left.pop_front();
+    if (!has_begun && ++failed_starts_ >= kMostFailedStarts)
+      throw WorldError(
+          fmt::format("{} worker processes in a row ended before their first case, the last one {}",
+                      failed_starts_, ending.text()));
+    std::optional<Request> first;
+    if (has_begun && !left.empty()) {
+      first = std::move(left.front());
+      left.pop_front();
+    }
     waiting_.insert(waiting_.begin(), std::make_move_iterator(left.begin()),
                     std::make_move_iterator(left.end()));
     // Somebody may have killed the worker, or another process took the memory.
-    blame(std::move(first), ending.text(), ending.signal != SIGKILL);
+    if (first) blame(std::move(*first), ending.text(), ending.signal != SIGKILL);
   }
 
   /// A case that was not alone is tried again by itself, and one whose end is not certain once more.
@@ -231,6 +237,7 @@ class Dealer {
   std::vector<Worker> workers_;
   std::deque<Request> waiting_;
   std::int64_t next_;
+  int failed_starts_ = 0;  ///< in a row
   bool is_stopped_ = false;
 };
 

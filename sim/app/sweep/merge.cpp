@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/app/sweep/heeded_signals.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
@@ -35,7 +36,8 @@ SweepState state_of(const std::string& path) {
 }  // namespace
 
 void run_sweep_merge(const SweepMergeCommand& command) {
-  const MergeCounts counts = merge_sweeps(command.databases, command.output);
+  const HeededSignals signals;
+  const MergeCounts counts = merge_sweeps(command.databases, command.output, has_come_signal);
   std::string text = fmt::format("{} of {}", counted(counts.rows, "case"),
                                  counted(static_cast<std::int64_t>(command.databases.size()), "file"));
   if (counts.repeated > 0) text += fmt::format(", {} of them in several", counts.repeated);

@@ -2,7 +2,6 @@
 // second.
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <thread>
 
@@ -11,6 +10,7 @@
 
 #include "sim/app/progress_line.hpp"
 #include "sim/app/sweep/case_workers.hpp"
+#include "sim/app/sweep/heeded_signals.hpp"
 #include "sim/app/sweep/opened_sweep.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/counted.hpp"
@@ -26,29 +26,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 /// Between commits, which wait for no disk, and between lines of progress that no terminal shows.
 constexpr std::chrono::milliseconds kBetweenCommits{100}, kBetweenLines{60'000};
-
-volatile std::sig_atomic_t came_signal = 0;
-void note_signal(int) { came_signal = 1; }
-
-/// Ctrl-C and SIGTERM end the run behind the cases that are begun; a second one ends it at once.
-class HeededSignals {
- public:
-  HeededSignals() {
-    came_signal = 0;
-    struct sigaction heed {};
-    heed.sa_handler = note_signal;
-    heed.sa_flags = SA_RESETHAND;
-    ::sigaction(SIGINT, &heed, &interrupt_);
-    ::sigaction(SIGTERM, &heed, &terminate_);
-  }
-  ~HeededSignals() { ::sigaction(SIGINT, &interrupt_, nullptr), ::sigaction(SIGTERM, &terminate_, nullptr); }
-  HeededSignals(const HeededSignals&) = delete;
-  HeededSignals& operator=(const HeededSignals&) = delete;
-
- private:
-  struct sigaction interrupt_ {
-  }, terminate_{};
-};
 
 std::string duration_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
@@ -142,15 +119,15 @@ void run_sweep_run(const SweepRunCommand& command) {
   };
   how.stops = [&] {
     progress.show();
-    if (Clock::now() - last < kBetweenCommits) return came_signal != 0;
+    if (Clock::now() - last < kBetweenCommits) return has_come_signal();
     database.commit();
     last = Clock::now();
-    return came_signal != 0;
+    return has_come_signal();
   };
   predict_cases(opened.scenario, cases, how);
   progress.clear();
   database.finish(progress.done() > 0 ? progress.rate() : 0, how.workers);
-  if (came_signal != 0)
+  if (has_come_signal())
     throw Interrupted(fmt::format("interrupted: {} of {} cases are there; the same command goes on",
                                   before + progress.done(), cases.count(command.shard).cases));
   summarize(command, progress, before);

@@ -80,7 +80,8 @@ struct MergeCounts {
 /// at `output` is replaced when all of its rows are in the new one; nothing else is overwritten or deleted.
 /// Throws InputError for what would be: a source, another sweep, rows that no source has. Throws it also for
 /// a source that is no sweep, or is of another sweep or version than the first.
-MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output);
+/// Throws Interrupted when `stops`, asked now and then, returns true; then everything is as it was.
+MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output, bool (*stops)());
 
 /// Columns of `cases` that are no input and no figure.
 inline constexpr std::string_view kNumberColumn = "number", kMessageColumn = "message";

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/base/interrupted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
 #include "sim/report/sweep/sweep_database.hpp"
@@ -98,6 +99,17 @@ std::string host_name() {
   return out;
 }
 
+/// Without `replaces` fails when there is a file at `to`, which may have come meanwhile. errno says why.
+bool is_renamed(const std::string& from, const std::string& to, bool replaces) {
+#ifdef RENAME_NOREPLACE
+  const unsigned how = replaces ? 0 : RENAME_NOREPLACE;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), how) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;  // network file systems know no flags
+#endif
+  errno = EEXIST;
+  return (replaces || !is_there(to)) && ::rename(from.c_str(), to.c_str()) == 0;
+}
+
 /// A new file in the folder OUT.parts, named by host and process, until it is whole; gone when it never is.
 class PartDatabase {
  public:
@@ -122,12 +134,7 @@ class PartDatabase {
   void take_name(bool replaces) {
     to_disk(part_);
     if (replaces) settle(path_);
-    const unsigned how = replaces ? 0 : RENAME_NOREPLACE;
-    int done = ::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), how);
-    // Network file systems know no flags.
-    if (done != 0 && (errno == EINVAL || errno == ENOSYS) && !is_there(path_))
-      done = ::rename(part_.c_str(), path_.c_str());
-    if (done != 0)
+    if (!is_renamed(part_, path_, replaces))
       throw WorldError(
           fmt::format("cannot write {}: {}", shortened(path_), std::generic_category().message(errno)));
     is_named_ = true;
@@ -205,13 +212,16 @@ void copy_rows(SqlFile& into, const std::string& source, const std::string& colu
   counts.rows = after;
 }
 
-void fill(const std::string& part, const std::vector<std::string>& sources, SweepHead head,
+void fill(const std::string& part, const std::vector<std::string>& sources, SweepHead head, bool (*stops)(),
           MergeCounts& counts) {
   const Sweep sweep = kept_sweep(head);
   const SweepCases cases(sweep, head.strategy, {head.name, head.text});
   head.shard = {};
   SqlFile into(part, SqlAccess::create);
-  into.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
+  into.stop_when(stops);
+  // A journal on the disk would stay beside the part when the merge is killed; files that are open in
+  // defensive mode have one at least in memory.
+  into.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   create_sweep_tables(into, head, cases);
   const std::string columns = fmt::format("{}", fmt::join(case_columns(cases), ", "));
   for (const std::string& source : sources) {
@@ -253,7 +263,8 @@ bool has_result(const std::string& path, const SweepHead& wanted) {
 
 }  // namespace
 
-MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output) {
+MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output,
+                         bool (*stops)()) {
   const std::string path = behind_links(output);
   refuse_overwriting(sources, path);
   std::vector<SweepHead> heads;
@@ -265,7 +276,12 @@ MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::str
   const bool replaces = has_result(path, heads.front());
   PartDatabase part(path);
   MergeCounts counts;
-  fill(part.name(), sources, heads.front(), counts);
+  try {
+    fill(part.name(), sources, heads.front(), stops, counts);
+  } catch (const InputError&) {
+    if (stops()) throw Interrupted(fmt::format("interrupted: {} is as it was", shortened(path)));
+    throw;
+  }
   if (replaces) refuse_losing(path, part.name());
   counts.others = part.others();
   part.take_name(was_there);

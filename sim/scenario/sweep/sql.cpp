@@ -223,6 +223,11 @@ std::int64_t SqlFile::integer_of(const std::string& query) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+void SqlFile::stop_when(bool (*stops)()) {
+  const auto look = [](void* function) { return reinterpret_cast<bool (*)()>(function)() ? 1 : 0; };
+  ::sqlite3_progress_handler(file_, kOperationsAtOnce, look, reinterpret_cast<void*>(stops));
+}
+
 void SqlFile::only_read(std::int64_t most_operations) {
   limit_ = std::make_unique<Limit>(Limit{most_operations, most_operations});
   ::sqlite3_limit(file_, SQLITE_LIMIT_LENGTH, kLongestValue);
@@ -294,6 +299,7 @@ SqlFile::~SqlFile() = default;
 void SqlFile::run(const std::string&) { refuse_sql(); }
 SqlStatement SqlFile::prepare(const std::string&) { refuse_sql(); }
 std::int64_t SqlFile::integer_of(const std::string&) { refuse_sql(); }
+void SqlFile::stop_when(bool (*)()) { refuse_sql(); }
 void SqlFile::only_read(std::int64_t) { refuse_sql(); }
 SqlStatement SqlFile::prepare_foreign(const std::string&, std::string_view) { refuse_sql(); }
 

@@ -66,6 +66,8 @@ class SqlFile {
   SqlStatement prepare(const std::string& statement);
   std::int64_t integer_of(const std::string& query);
 
+  /// A statement ends with an InputError when `stops` returns true, which is asked many times a second.
+  void stop_when(bool (*stops)());
   /// From here on nothing can be written, attached or read but the tables that are there, only functions that
   /// give the same for the same are called, and no statement goes on for more than `most_operations` of the
   /// virtual machine.

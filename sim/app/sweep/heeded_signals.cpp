@@ -1,0 +1,29 @@
+// A handler may do no more than set a flag, and that must be where it can be found.
+#include "sim/app/sweep/heeded_signals.hpp"
+
+namespace foretrain {
+
+namespace {
+
+volatile std::sig_atomic_t came_signal = 0;
+void note_signal(int) { came_signal = 1; }
+
+}  // namespace
+
+HeededSignals::HeededSignals() {
+  came_signal = 0;
+  struct sigaction heed {};
+  heed.sa_handler = note_signal;
+  heed.sa_flags = SA_RESETHAND;
+  ::sigaction(SIGINT, &heed, &interrupt_);
+  ::sigaction(SIGTERM, &heed, &terminate_);
+}
+
+HeededSignals::~HeededSignals() {
+  ::sigaction(SIGINT, &interrupt_, nullptr);
+  ::sigaction(SIGTERM, &terminate_, nullptr);
+}
+
+bool has_come_signal() { return came_signal != 0; }
+
+}  // namespace foretrain
