@@ -99,6 +99,11 @@ add_test(NAME "jobs: written scripts start one training with as many processes a
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/written_scripts.py ${PROJECT_BINARY_DIR}/foretrain --jobs 12)
 set_tests_properties("jobs: written scripts start one training with as many processes as they say"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# The same of Slurm's scripts under a real Slurm of two nodes on this machine, where it is installed.
+add_test(NAME "jobs: written scripts run under a real Slurm"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/real_slurm.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("jobs: written scripts run under a real Slurm"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether `tune` finds what enumeration finds; by hand with `--spaces 200 --cases 500 20000 --markdown`.
 add_test(NAME "tune: what enumeration finds is found"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/tune/enumerated_spaces.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -141,7 +141,8 @@ void refuse_empty(const CalibrationFit& fit) {
 void run_calibrate_fit(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
   const ClusterSpec cluster = open_uncalibrated_cluster(command.cluster);
-  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
+  const bool prints_table = !command.output.empty() && command.output != "-";
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}, {"the table", prints_table ? "-" : ""}});
   ProgressLine progress("fitting");
   CalibrationFit fit = calibrate(cluster, all_of(files), [&progress](double done) { progress.show(done); });
   progress.clear();
@@ -152,7 +153,7 @@ void run_calibrate_fit(const CalibrateCommand& command) {
   const std::string text = write_calibration(fit.calibration) + write_calibration_points(points_of(fit));
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
   // The calibration alone, so that it can be piped into a file.
-  if (command.output.empty() || command.output == "-") return write_output("", text);
+  if (!prints_table) return write_output("", text);
   write_file(command.output, text);
   write_output("", list_sample_files(files, SampleListing::files) + "\n" +
                        write_calibration_table(fit, table_options(command)));

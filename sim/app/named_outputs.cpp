@@ -9,9 +9,35 @@
 
 namespace foretrain {
 
+namespace {
+
+/// A report goes to standard output unless -o names a file; every other output must be asked for.
+bool is_standard_output(const NamedOutput& output) {
+  return output.file == "-" || (output.file.empty() && output.option == "-o");
+}
+
+std::string_view name_of(const NamedOutput& output) {
+  return output.file.empty() ? "the report" : output.option;
+}
+
+/// Two texts on one stream are of use to nobody.
+void refuse_mixture(const NamedOutput& first, const NamedOutput& second) {
+  throw InputError(fmt::format("{} and {} would both go to standard output", name_of(first), name_of(second)),
+                   first.file.empty() || second.file.empty()
+                       ? "-o FILE puts the report into a file; -o /dev/null drops it"
+                       : "give one of them a file");
+}
+
+}  // namespace
+
 void check_outputs(const std::vector<NamedOutput>& outputs) {
   std::vector<NamedOutput> files;
+  const NamedOutput* printed = nullptr;
   for (const NamedOutput& output : outputs) {
+    if (is_standard_output(output)) {
+      if (printed != nullptr) refuse_mixture(*printed, output);
+      printed = &output;
+    }
     if (output.file.empty() || output.file == "-") continue;
     if (was_read(output.file))
       throw InputError(fmt::format("{} {} was read and would be overwritten", output.option, output.file),

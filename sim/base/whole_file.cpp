@@ -245,6 +245,9 @@ std::string behind_links(std::string path) {
 }
 
 void write_whole_file(const std::string& path, std::string_view text) {
+  if (path == "-")
+    throw InputError("- stands for standard output, and this is written to a file",
+                     "./- is a file of that name");
   struct stat there {};
   if (::stat(path.c_str(), &there) != 0) {
     if (errno != ENOENT) fail_to_write(path);

@@ -47,6 +47,7 @@ bool is_standard_output(const std::string& path) {
 void write_file(const std::string& path, std::string_view text) { write_bytes(path, printable_lines(text)); }
 
 void write_bytes(const std::string& path, std::string_view bytes) {
+  if (path == "-") return write_standard_output(bytes);
   if (was_read(path))
     throw InputError(fmt::format("{} was read and would be overwritten", path), "write to another file");
   if (is_standard_output(path)) return write_standard_output(bytes);

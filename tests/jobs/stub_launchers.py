@@ -14,7 +14,7 @@ import time
 
 PATIENCE = float(os.environ.get("STUB_PATIENCE", 60))  # seconds in which all nodes of a rendezvous have to come
 STATE = pathlib.Path(os.environ.get("STUB_STATE", "."))
-HOST = os.environ.get("STUB_HOST", "")
+HOST = os.environ.get("SLURMD_NODENAME", os.environ.get("STUB_HOST", ""))  # a real Slurm says where
 
 
 def fail(text, code=1):

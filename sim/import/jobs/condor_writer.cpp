@@ -63,7 +63,7 @@ std::string write_condor(const JobPlan& given) {
     commands += fmt::format("export {}={}; ", line.name, line.value);
   const std::string line = plan.launcher == Launcher::torchrun ? torchrun_line(plan, slurm_words())
                                                                : script_launch_line(plan, slurm_words());
-  std::string out = script_heading(plan) + comments + "universe = vanilla\n";
+  std::string out = script_heading(plan) + program_comments(plan) + comments + "universe = vanilla\n";
   out += "# container_image = docker://<image with your framework>\n\n";
   out += "executable = /bin/bash\ntransfer_executable = false\n";
   out += fmt::format("arguments = \"-c {}\"\n",

@@ -33,16 +33,6 @@ std::string with_ranks(const std::string& start, const JobPlan& plan, std::strin
       escaped(program(plan)));
 }
 
-/// What the program itself has to do, so that its processes find each other.
-std::string meeting_comment(const JobPlan& plan) {
-  if (plan.launcher != Launcher::srun || plan.nodes * plan.processes_per_node == 1) return "";
-  if (meeting_of(plan) == Meeting::tensorflow)
-    return "# train.py finds the other processes by tf.distribute.cluster_resolver.SlurmClusterResolver\n";
-  return meeting_of(plan) == Meeting::horovod
-             ? "# Horovod has to be built with MPI, which these tasks start it by\n"
-             : "";
-}
-
 /// A long line goes on behind a backslash, an option or some of them a line.
 std::string folded(const std::string& line) {
   constexpr std::size_t kColumns = 96;
@@ -188,6 +178,18 @@ std::string script_heading(const JobPlan& plan) {
       counted(std::int64_t{plan.nodes} * plan.processes_per_node, "process"), batch);
 }
 
+std::string program_comments(const JobPlan& plan) {
+  if (plan.launcher == Launcher::mp_spawn)
+    return fmt::format("# train.py starts its {} processes on this node by itself\n",
+                       plan.processes_per_node);
+  if (plan.launcher != Launcher::srun || plan.nodes * plan.processes_per_node == 1) return "";
+  if (meeting_of(plan) == Meeting::tensorflow)
+    return "# train.py finds the other processes by tf.distribute.cluster_resolver.SlurmClusterResolver\n";
+  return meeting_of(plan) == Meeting::horovod
+             ? "# Horovod has to be built with MPI, by which srun tells its tasks of each other\n"
+             : "";
+}
+
 std::string script_body(const JobPlan& plan, const ScriptWords& words) {
   std::string out =
       "\n# module load <the module with your framework>\n"
@@ -198,10 +200,7 @@ std::string script_body(const JobPlan& plan, const ScriptWords& words) {
     out += fmt::format("{}{}={}{}{}\n", line.is_exported ? "export " : "", line.name, line.value,
                        line.comment.empty() ? "" : "    # ", line.comment);
   if (const std::string command = launch_command_before(plan, words); !command.empty()) out += command + "\n";
-  if (plan.launcher == Launcher::mp_spawn)
-    out +=
-        fmt::format("# train.py starts its {} processes on this node by itself\n", plan.processes_per_node);
-  out += meeting_comment(plan);
+  out += program_comments(plan);
   out += plan.before;
   const std::string line = script_launch_line(plan, words);
   return out + "\n" + (plan.program.empty() ? line : folded(line)) + "\n";

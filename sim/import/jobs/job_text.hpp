@@ -66,6 +66,8 @@ bool needs_ranks(const JobPlan& plan);
 std::string shell_quoted(std::string_view text);
 /// Comment lines: what the script is for.
 std::string script_heading(const JobPlan& plan);
+/// What the program itself has to do, so that as many processes train and find each other.
+std::string program_comments(const JobPlan& plan);
 /// Everything behind the directives: environment, hosts, the launch line.
 std::string script_body(const JobPlan& plan, const ScriptWords& words);
 

@@ -169,7 +169,7 @@ std::string write_kubernetes(const JobPlan& given) {
         is_job ? std::pair{std::string("activeDeadlineSeconds"), seconds}
                : std::pair{std::string("runPolicy"), yaml_map({{"activeDeadlineSeconds", seconds}})});
   }
-  return script_heading(plan) +
+  return script_heading(plan) + program_comments(plan) +
          write_yaml(yaml_map({{"apiVersion", yaml_text(object.version)},
                               {"kind", yaml_text(object.kind)},
                               {"metadata", yaml_map({{"name", yaml_string(object_name(plan.name))}})},

@@ -181,6 +181,9 @@ SqlFile::SqlFile(const std::string& path, SqlAccess access) : path_(path) {
 }
 
 void SqlFile::open(int flags) {
+  if (path_ == "-")
+    throw InputError("- stands for standard output or input, and a database is a file",
+                     "./- is a file of that name");
   // A name with a colon would be no address: flags without SQLITE_OPEN_URI.
   const int code = ::sqlite3_open_v2(path_.c_str(), &file_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) {

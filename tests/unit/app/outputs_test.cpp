@@ -109,6 +109,44 @@ TEST_CASE("two results for one file are refused before anything is written") {
   CHECK(folder.run(kSmall + "-o /dev/null --html /dev/null").exit_code == 0);
 }
 
+TEST_CASE("a dash is standard output for every option that names a file, and no file is called so") {
+  const TemporaryFolder folder;
+  const std::string asked = kSmall + "--set data.samples=60000 -o report ";
+  for (const auto& [options, text] : std::vector<std::pair<std::string, std::string>>{
+           {"--recommend --job-script -", "#!/bin/bash\n# mnist_net with "},
+           {"--recommend --job-script - --job-system pbs", "#PBS -l select="},
+           {"--sbatch -", "#SBATCH --nodes="},
+           {"--condor -", "universe = vanilla"},
+           {"--html -", "<!doctype html>"},
+           {"--trace -", "\"traceEvents\""}}) {
+    const ProgramRun run = folder.run(asked + options);
+    INFO(options << ": " << run.output.substr(0, 400));
+    CHECK(run.exit_code == 0);
+    CHECK_THAT(run.output, ContainsSubstring(text));
+    CHECK_THAT(folder.read("report"), ContainsSubstring("mnist_net on star-1gpu"));
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "-"));
+  }
+  const ProgramRun drawn =
+      folder.run("foretrain collective --cluster puhti --op all_reduce --gpus 4 -o report --svg -");
+  CHECK_THAT(drawn.output, ContainsSubstring("<svg"));
+  CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("two texts do not go to standard output, and what is no text goes to a file") {
+  const TemporaryFolder folder;
+  const std::string asked = kSmall + "--set data.samples=60000 ";
+  const std::string why = "would both go to standard output";
+  for (const char* options : {"--recommend --job-script -", "-o - --html -", "--sbatch -",
+                              "-o report --html - --trace -", "-o report --sbatch - --condor -"})
+    refuse(folder, asked + options, why);
+  refuse(folder, asked + "--recommend --job-script -", "hint: -o FILE puts the report into a file");
+  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 4 --svg -", why);
+  refuse(folder, "foretrain export goal mahti-resnet50-ddp --gpus 2 -o -", "goes into files");
+  folder.write("sweep.toml", "scenario = \"mahti-resnet50-ddp\"\n[axes]\ngpus = [1]\n");
+  refuse(folder, "foretrain sweep run sweep.toml --db -", "a database is a file");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "-"));
+}
+
 TEST_CASE("a scenario, and every file it names, is not overwritten by a result") {
   const TemporaryFolder folder;
   folder.write("model.toml", source_file("models/mnist_net.toml"));
