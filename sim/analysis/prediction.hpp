@@ -85,7 +85,8 @@ struct MixingChoice {
   std::string left_out;  ///< "the 2 v100 nodes"; empty: none is
   int gpus = 1, nodes = 1;
   std::int64_t global_batch = 0;
-  double step_s = 0, samples_per_s = 0, total_s = 0;
+  double step_s = 0, samples_per_s = 0;
+  std::optional<double> total_s{};  ///< where the data set's size is known
   bool fits = true;
 };
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/cluster/node_kinds.hpp"
@@ -45,8 +46,9 @@ class Mixer {
 
  private:
   static MixingChoice choice_of(const PredictionPoint& p, const LeftOut& nodes) {
-    return {nodes.what, nodes.spoken,    p.gpus,    p.nodes, p.global_batch,
-            p.step_s,   p.samples_per_s, p.total_s, p.fits()};
+    return {nodes.what,     nodes.spoken, p.gpus,          p.nodes,
+            p.global_batch, p.step_s,     p.samples_per_s, known_figures(p).total_s,
+            p.fits()};
   }
 
   static bool is_better(const MixingChoice& a, const MixingChoice& b) {

@@ -51,8 +51,9 @@ struct NarrowedBy {
 /// best first.
 struct Sensitivity {
   int gpus = 1;
-  double total_s = 0;
-  Interval interval;  ///< of total_s
+  bool is_of_step = false;  ///< the data set's size is unknown: all seconds are those of a step, not of a run
+  double total_s = 0;       ///< of the run, or of a step
+  Interval interval;        ///< of total_s
   std::vector<TornadoBar> bars;
   std::vector<NarrowedBy> narrowed;
 };

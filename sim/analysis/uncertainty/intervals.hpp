@@ -22,12 +22,13 @@ class Intervals {
   void add_to(PredictionPoint& point);
   /// Over all numbers of GPUs that have been simulated, by derivatives where the response was not simulated.
   CrossoverSpread crossover_spread();
-  /// Of the run's total time.
+  /// Of the run's total time; of a step where the data set's size is unknown.
   Sensitivity sensitivity(const PredictionPoint& point);
   /// Of a wide one, what makes most of it and the nearest measurement that narrows that; empty for others.
   std::string to_narrow(const PredictionPoint& point);
 
  private:
+  Sensitivity sensitivity_of_total(const PredictionPoint& point);
   StepResponse cheap_response(int gpus);
   /// With what the cluster's calibration knows of that job.
   Spreads spreads_at(int gpus) const;

@@ -69,13 +69,17 @@ std::string nearest_measurement(Narrowing narrowing, const PredictionPoint& p) {
   return std::string(describe(narrowing));
 }
 
+/// A run of one step: what comes around the steps has no part in their interval.
+PredictionPoint as_one_step(PredictionPoint p) {
+  p.total_s = p.step_s, p.total_interval = p.interval, p.overhead = {};
+  return p;
+}
+
 }  // namespace
 
 std::string Intervals::to_narrow(const PredictionPoint& p) {
   if (!(p.interval.high_s - p.interval.low_s > kWide * p.step_s)) return {};
-  PredictionPoint step = p;  // what comes around the steps has no part in their interval
-  step.total_s = p.step_s, step.overhead = {};
-  const Sensitivity all = sensitivity(step);
+  const Sensitivity all = sensitivity_of_total(as_one_step(p));
   const UncertainInput* most = nullptr;
   double share = 0;
   for (const UncertainInput& input : uncertain_inputs()) {
@@ -110,6 +114,13 @@ StepResponse Intervals::narrowed(int gpus, Narrowing measurement) {
 }
 
 Sensitivity Intervals::sensitivity(const PredictionPoint& p) {
+  if (p.knows_epochs) return sensitivity_of_total(p);
+  Sensitivity out = sensitivity_of_total(as_one_step(p));
+  out.is_of_step = true;
+  return out;
+}
+
+Sensitivity Intervals::sensitivity_of_total(const PredictionPoint& p) {
   Sensitivity out;
   out.gpus = p.gpus, out.total_s = p.total_s, out.interval = p.total_interval;
   const double startup = spreads_[index_of(Uncertain::startup)];

@@ -70,7 +70,8 @@ std::string write_sensitivity(const Sensitivity& s) {
   Scale scale{s.total_s, s.total_s};
   for (const TornadoBar& bar : s.bars)
     scale = {std::min(scale.low, bar.low_s), std::max(scale.high, bar.high_s)};
-  std::string out = fmt::format("\nWhat the total on {} depends on: {}, 90 %: {}\n", counted(s.gpus, "GPU"),
+  std::string out = fmt::format("\nWhat {} on {} depends on: {}, 90 %: {}\n",
+                                s.is_of_step ? "a step" : "the total", counted(s.gpus, "GPU"),
                                 spoken_time(s.total_s), between(s.interval.low_s, s.interval.high_s));
   for (const TornadoBar& bar : s.bars)
     out += fmt::format("  {:<34} {:>26} {} {:>4} %\n", bar.input, between(bar.low_s, bar.high_s),

@@ -89,7 +89,10 @@ Json crossover_spread_json(const CrossoverSpread& s) {
 }
 
 Json sensitivity_json(const Sensitivity& s) {
-  Json out{{"gpus", s.gpus}, {"total_s", s.total_s}, {"interval", interval_json(s.interval)}};
+  Json out{{"gpus", s.gpus},
+           {"total_s", s.is_of_step ? Json(nullptr) : Json(s.total_s)},
+           {"step_s", s.is_of_step ? Json(s.total_s) : Json(nullptr)},
+           {"interval", interval_json(s.interval)}};
   out["inputs"] = Json::array();
   for (const TornadoBar& bar : s.bars)
     out["inputs"].push_back({{"input", bar.input},
@@ -203,6 +206,7 @@ Json break_even_json(const BreakEven& b) {
   out[b.strong_scaling ? "global_batch" : "batch_per_gpu"] = break_even_value_json(b.batch);
   out["width"] = break_even_value_json(b.width);
   out["epoch_samples"] = break_even_value_json(b.epoch_samples);
+  if (b.epoch_samples.now == 0) out["epoch_samples"]["now"] = out["epoch_samples"]["beats_now"] = nullptr;
   out["link"] = b.link.empty() ? Json(nullptr) : Json(b.link);
   out["link_bytes_per_s"] = b.link.empty() ? Json(nullptr) : Json(b.link_bytes_per_s);
   out["bandwidth"] = break_even_value_json(b.bandwidth);

@@ -37,7 +37,7 @@ Json mixing_json(const Mixing& mixing) {
                               {"global_batch", choice.global_batch},
                               {"step_s", choice.step_s},
                               {"samples_per_s", choice.samples_per_s},
-                              {"total_s", choice.total_s},
+                              {"total_s", or_null(choice.total_s)},
                               {"fits", choice.fits}});
   out["best"] = mixing.best;
   out["verdict"] = spoken_verdict(mixing);

@@ -91,6 +91,18 @@ TEST_CASE(
   CHECK(of_step == predict(endless).to_narrow);
 }
 
+TEST_CASE("without the size of the data set a sensitivity is that of a step, which has no start-up") {
+  Scenario scenario = long_run({1, 4});
+  scenario.workload.data.samples = 0;
+  const Prediction p = predict(scenario, nullptr, {.sensitivity = true});
+  const Sensitivity& s = *p.sensitivity;
+  CHECK(s.is_of_step);
+  CHECK(s.total_s == p.points.back().step_s);
+  CHECK(s.interval.high_s == p.points.back().interval.high_s);
+  CHECK(find(s, "start-up, validation, checkpoints") == nullptr);
+  CHECK_FALSE(predict(long_run({1, 4}), nullptr, {.sensitivity = true}).sensitivity->is_of_step);
+}
+
 TEST_CASE("measuring narrows, and the job itself most") {
   const Sensitivity s = *predict(long_run({1, 4}), nullptr, {.sensitivity = true}).sensitivity;
   REQUIRE(s.narrowed.size() >= 2);

@@ -54,6 +54,13 @@ TEST_CASE("one GPU is not compared with itself, and a total of unknown samples i
   CHECK_THAT(write_intervals(unknown), ContainsSubstring("                          -     5.50"));
 }
 
+TEST_CASE("a sensitivity of a step is called so") {
+  Sensitivity s = test::example_sensitivity();
+  CHECK_THAT(write_sensitivity(s), ContainsSubstring("What the total on "));
+  s.is_of_step = true;
+  CHECK_THAT(write_sensitivity(s), ContainsSubstring("What a step on "));
+}
+
 TEST_CASE("bars share one scale and mark the prediction") {
   // From 38,000 to 54,000 s in 32 columns; 45,000 is at 31 x 7/16 = 13.6, 43,000 at 9.7, 48,000 at 19.4.
   const Sensitivity s = test::example_sensitivity();

@@ -134,6 +134,23 @@ TEST_CASE("of several numbers only that which does not fit has no speedup") {
   CHECK(j["points"][1]["memory"]["fits"] == false);
 }
 
+TEST_CASE("a sensitivity of a step has no total, and an epoch of unknown length is not now of none") {
+  Prediction p = test::example_break_even();
+  p.sensitivity = Sensitivity{};
+  p.sensitivity->total_s = 3;
+  p.break_even->epoch_samples = {.now = 0, .at = 5000, .limit = 10'000};
+  const Json whole = Json::parse(write_json(p, {}));
+  CHECK(whole["sensitivity"]["total_s"] == 3);
+  CHECK(whole["sensitivity"]["step_s"].is_null());
+  CHECK(whole["break_even"]["epoch_samples"]["now"].is_null());
+  CHECK(whole["break_even"]["epoch_samples"]["beats_now"].is_null());
+  CHECK(whole["break_even"]["epoch_samples"]["at"] == 5000);
+  p.sensitivity->is_of_step = true;
+  const Json step = Json::parse(write_json(p, {}));
+  CHECK(step["sensitivity"]["total_s"].is_null());
+  CHECK(step["sensitivity"]["step_s"] == 3);
+}
+
 TEST_CASE("the inverse questions are there when they were asked") {
   const Json j = Json::parse(write_json(test::example_break_even(), {}));
   CHECK(keys(j["break_even"]) == Keys{"gpus", "speedup", "batch_per_gpu", "width", "epoch_samples", "link",

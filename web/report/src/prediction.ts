@@ -88,16 +88,17 @@ export function chosen(points: Any[]): Any[] {
 }
 
 function tornado(s: Any): HTMLElement {
-  const unit = s.total_s > 172800 ? { size: 3600, name: 'h' } : s.total_s > 600 ? { size: 60, name: 'min' } : { size: 1, name: 's' };
+  const total = s.total_s ?? s.step_s, what = s.total_s === null ? 'step' : 'total';
+  const unit = total > 172800 ? { size: 3600, name: 'h' } : total > 600 ? { size: 60, name: 'min' } : { size: 1, name: 's' };
   const rows = s.inputs.filter((i: Any) => i.share >= 0.0005).slice(0, 9).map((i: Any) => ({ ...i, label: short(i.input, 40) }));
-  return chart('tornado', `How far each uncertain input alone moves the total of ${seconds(s.total_s)}`, (width) => Plot.plot({
+  return chart('tornado', `How far each uncertain input alone moves the ${what} of ${seconds(total)}`, (width) => Plot.plot({
     width, height: 52 + 44 * rows.length, marginLeft: 14, marginRight: 18, marginTop: 18, marginBottom: 44, style: kStyle,
-    x: { ...axis(`total time, ${unit.name}`, { labelOffset: 38 }), grid: true, ticks: 6 } as Any,
+    x: { ...axis(`${what} time, ${unit.name}`, { labelOffset: 38 }), grid: true, ticks: 6 } as Any,
     y: { axis: null, domain: rows.map((r: Any) => r.label), padding: 0.5 },
     marks: [
-      Plot.barX(rows, { x1: (r: Any) => r.low_s / unit.size, x2: () => s.total_s / unit.size, y: 'label', fill: kColor.sky, title: (r: Any) => `${r.label}\n${seconds(r.low_s)} to ${seconds(r.high_s)}\n${shown(r.origin)}`, tip: { format: { x: false, y: false } } }),
-      Plot.barX(rows, { x1: () => s.total_s / unit.size, x2: (r: Any) => r.high_s / unit.size, y: 'label', fill: kColor.orange }),
-      Plot.ruleX([s.total_s / unit.size], { stroke: kColor.ink }),
+      Plot.barX(rows, { x1: (r: Any) => r.low_s / unit.size, x2: () => total / unit.size, y: 'label', fill: kColor.sky, title: (r: Any) => `${r.label}\n${seconds(r.low_s)} to ${seconds(r.high_s)}\n${shown(r.origin)}`, tip: { format: { x: false, y: false } } }),
+      Plot.barX(rows, { x1: () => total / unit.size, x2: (r: Any) => r.high_s / unit.size, y: 'label', fill: kColor.orange }),
+      Plot.ruleX([total / unit.size], { stroke: kColor.ink }),
       Plot.text(rows, { frameAnchor: 'left', y: 'label', text: (r: Any) => `${r.label}: ${r.share < 0.01 ? 'under 1' : (100 * r.share).toFixed(0)} %`, textAnchor: 'start', dy: -19, stroke: 'var(--card)', strokeWidth: 4, fill: kColor.ink }),
     ],
   }));
@@ -199,7 +200,7 @@ export function predictionPart(r: Any, d: Any): HTMLElement {
       card('Memory of a GPU', `${bytes(last.memory.bytes)} of ${bytes(last.memory.capacity_bytes)} on ${count(last.gpus, 'GPU')}; a batch of up to ${last.memory.largest_batch_per_gpu} per GPU fits.`, { id: 'memory' },
         stacked('memory', labelled, kMemory, (p, key) => p.memory[key], 'memory, GB', 1e9, bytes, { value: last.memory.capacity_bytes, name: 'memory of the GPU' })),
       t ? timelineCard(t) : null,
-      r.sensitivity?.inputs?.length ? card('What the total depends on', `On ${count(r.sensitivity.gpus, 'GPU')}: how far each uncertain input alone moves it (5 % to 95 %), and its share of the variance.${r.to_narrow ? ' ' + short(r.to_narrow, 300) + '.' : ''}`, { class: 'screen', id: 'tornado' },
+      r.sensitivity?.inputs?.length ? card(`What the ${r.sensitivity.total_s === null ? 'step' : 'total'} depends on`, `On ${count(r.sensitivity.gpus, 'GPU')}: how far each uncertain input alone moves it (5 % to 95 %), and its share of the variance.${r.to_narrow ? ' ' + short(r.to_narrow, 300) + '.' : ''}`, { class: 'screen', id: 'tornado' },
         legend([{ name: 'faster', color: kColor.sky }, { name: 'slower', color: kColor.orange }]), tornado(r.sensitivity)) : null,
       d?.topology_svg ? card('The node and its links', t?.links.length ? `Colours: use by rank 0's messages on ${count(t.gpus, 'GPU')}, the busiest link of each kind.` : '', { class: 'screen', id: 'topology' }, t?.links.length ? legend([{ name: 'under 30 % in use', color: kColor.sky }, { name: '30 to 70 %', color: kColor.blue }, { name: 'more', color: kColor.red }]) : null, t?.links.length ? linkChart(t) : null, topology(d.topology_svg, t)) : null,
       card('All numbers', '', { class: 'wide', id: 'numbers' }, pointTable(r)),
