@@ -92,20 +92,21 @@ std::vector<std::string> write_files() {
   return names;
 }
 
-std::string restore_files() {
+LeftBehind restore_files() {
+  LeftBehind out;
   std::vector<fs::path> extra;
-  for (const fs::directory_entry& entry : fs::directory_iterator(".")) {
-    const std::string name = entry.path().filename().string();
-    if (!written().contains(name)) extra.push_back(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator("."))
+    if (!written().contains(entry.path().filename().string())) extra.push_back(entry.path());
+  for (const fs::path& path : extra) {
+    if (path.filename() != "home") out.added.push_back(path.filename().string());
+    fs::remove_all(path);
   }
-  for (const fs::path& path : extra) fs::remove_all(path);
-  std::string changed;
   for (auto& [name, file] : written()) {
     if (is_as_written(name, file)) continue;
-    changed = "changed " + name;
+    out.changed.push_back(name);
     write(name, file.text);
   }
-  return changed;
+  return out;
 }
 
 }  // namespace foretrain::test

@@ -89,8 +89,7 @@ void run(const Campaign& campaign, const CommandVocabulary& vocabulary, Totals& 
     }
     const RanCommand ran = run_command(line, campaign.limits);
     totals.add(number, ran);
-    std::string broken = broken_law(ran, campaign.limits);
-    if (std::string changed = restore_files(); broken.empty()) broken = std::move(changed);
+    const std::string broken = broken_law(ran, campaign.limits, restore_files());
     if (broken.empty()) continue;
     ++totals.broken;
     fmt::print("{}: {}\n  {}\n{}", number, broken, shell_text(line).substr(0, 2000),

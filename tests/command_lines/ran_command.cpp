@@ -22,7 +22,7 @@ namespace foretrain::test {
 
 namespace {
 
-constexpr int kWrongInput = 1, kEnvironmentFailed = 3, kInterrupted = 130;
+constexpr int kWrongInput = 1, kWrongUsage = 2, kEnvironmentFailed = 3, kInterrupted = 130;
 constexpr std::size_t kMostErrors = 8192;
 
 /// As main() does.
@@ -91,7 +91,7 @@ RanCommand run_command(const std::vector<std::string>& arguments, const CommandL
   return out;
 }
 
-std::string broken_law(const RanCommand& ran, const CommandLimits& limits) {
+std::string broken_law(const RanCommand& ran, const CommandLimits& limits, const LeftBehind& left) {
   if (ran.signal == SIGXCPU || ran.seconds > limits.seconds)
     return fmt::format("took {:.1f} s of CPU", ran.seconds);
   if (ran.signal == SIGALRM) return "waited for ever";
@@ -102,6 +102,10 @@ std::string broken_law(const RanCommand& ran, const CommandLimits& limits) {
   for (const char* word : {"std::", "basic_string", "vector::", "terminate called", "bad optional"})
     if (ran.code == kEnvironmentFailed && ran.errors.find(word) != std::string::npos)
       return "an exception of the library as a message";
+  if (!left.changed.empty()) return "changed " + left.changed.front();
+  const bool was_mistake = ran.code == kWrongInput || ran.code == kWrongUsage;
+  if (was_mistake && !left.added.empty())
+    return "left " + left.added.front() + " although the command was a mistake";
   return {};
 }
 

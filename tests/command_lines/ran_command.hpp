@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/command_lines/command_files.hpp"
+
 namespace foretrain::test {
 
 /// Limits that no command line may reach.
@@ -25,7 +27,8 @@ struct RanCommand {
 RanCommand run_command(const std::vector<std::string>& arguments, const CommandLimits& limits);
 
 /// Which law of command lines the run breaks, in words; empty when it keeps all: no signal; an exit code of
-/// the table in --help; a reason on standard error when it fails; time and memory within limits.
-std::string broken_law(const RanCommand& ran, const CommandLimits& limits);
+/// the table in --help; a reason on standard error when it fails; time and memory within limits; no file
+/// changed that it was not told to write, and none begun by a command that was a mistake.
+std::string broken_law(const RanCommand& ran, const CommandLimits& limits, const LeftBehind& left);
 
 }  // namespace foretrain::test
