@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kWrongInput = 1, kWrongUsage = 2, kEnvironmentFailed = 3, kInterrupted = 130;
 constexpr std::size_t kMostErrors = 8192;
+/// Seconds by the clock, so many that no loaded machine reaches them by work.
+constexpr unsigned kLongestWait = 600;
 
 /// As main() does.
 int code_of(int argc, char** argv) {
@@ -45,7 +47,7 @@ int code_of(int argc, char** argv) {
                             int errors) {
   const rlimit time{static_cast<rlim_t>(limits.seconds) + 1, static_cast<rlim_t>(limits.seconds) + 2};
   ::setrlimit(RLIMIT_CPU, &time);
-  ::alarm(static_cast<unsigned>(20 * limits.seconds));  // what waits for ever takes no CPU
+  ::alarm(kLongestWait);  // what waits for ever takes no CPU
   const int nowhere = ::open("/dev/null", O_RDWR);
   ::dup2(nowhere, STDIN_FILENO);
   ::dup2(nowhere, STDOUT_FILENO);
