@@ -84,6 +84,11 @@ set_tests_properties("serve: requests are answered or refused, and the server li
 add_test(NAME "faults: outputs are whole or as before, and the same everywhere"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/faults/output_faults.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("faults: outputs are whole or as before, and the same everywhere" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
+# Whether stores of evidence lose a row or leave a file when commands on them are killed.
+add_test(NAME "faults: commands on evidence that are killed lose no row and leave no file"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/faults/kill_evidence.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("faults: commands on evidence that are killed lose no row and leave no file"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether sweeps that are killed at random moments come to the rows of unbroken ones; by hand with `--sweeps 1000 --cases 500 --kinds 20`.
 add_test(NAME "sweep: killed runs and merges end with the rows of unbroken ones"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/kill_sweeps.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -1,5 +1,6 @@
 // The rename is the only moment at which the final name changes. Until the bytes are on the disk the new file
-// has no name at all where the file system knows such files, so that a program that is killed leaves nothing.
+// has no name at all where the file system knows such files, so that a program that is killed leaves nothing
+// but in the moment between its two last calls. A file that is being written is locked by its writer.
 #include "sim/base/whole_file.hpp"
 
 #include <algorithm>
@@ -7,12 +8,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +30,10 @@ namespace {
 
 constexpr std::size_t kWrittenAtOnce = 1 << 20;
 constexpr int kMostLinksInARow = 40, kMostNamesTried = 100;
+constexpr std::string_view kPartBegin = "foretrain-", kPartEnd = ".part";
+constexpr std::size_t kPartDigits = 16;
+/// A part that is younger may be a writer's that has not locked it yet.
+constexpr std::time_t kOldPartS = 60;
 constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions = 0777;
 
 [[noreturn]] void fail_to_write(const std::string& path, std::string_view cause) {
@@ -106,7 +113,14 @@ std::uint64_t number_nobody_knows() {
 }
 
 std::string unguessable_name(const fs::path& folder) {
-  return (folder / fmt::format("foretrain-{:016x}.part", number_nobody_knows())).string();
+  return (folder / fmt::format("{}{:016x}{}", kPartBegin, number_nobody_knows(), kPartEnd)).string();
+}
+
+bool is_part_name(std::string_view name) {
+  return name.size() == kPartBegin.size() + kPartDigits + kPartEnd.size() && name.starts_with(kPartBegin) &&
+         name.ends_with(kPartEnd) &&
+         name.substr(kPartBegin.size(), kPartDigits).find_first_not_of("0123456789abcdef") ==
+             std::string_view::npos;
 }
 
 /// Of `folder`, as yet without a file; errno says why not when the descriptor is -1.
@@ -138,7 +152,9 @@ class PartFile {
   PartFile(const std::string& target, mode_t mode, Naming naming)
       : target_(target),
         file_(naming == Naming::at_once ? create_unguessable(folder(), mode, name_)
-                                        : create_unnamed(folder(), mode)) {}
+                                        : create_unnamed(folder(), mode)) {
+    if (is_open()) ::flock(file_.descriptor(), LOCK_EX | LOCK_NB);  // against remove_left_parts()
+  }
   ~PartFile() {
     if (!name_.empty() && (file_.descriptor() >= 0 || is_left_)) ::unlink(name_.c_str());
   }
@@ -236,6 +252,21 @@ void rewrite(const std::string& path, const struct stat& there, std::string_view
 }
 
 }  // namespace
+
+void remove_left_parts(const std::string& path) {
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  std::error_code none;
+  for (fs::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) {
+    if (!is_part_name(at->path().filename().string())) continue;
+    const OpenFile part(::open(at->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status {};
+    const bool is_left = part.descriptor() >= 0 && ::fstat(part.descriptor(), &status) == 0 &&
+                         S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
+                         ::time(nullptr) - status.st_mtime > kOldPartS &&
+                         ::flock(part.descriptor(), LOCK_EX | LOCK_NB) == 0;
+    if (is_left) ::unlink(at->path().c_str());
+  }
+}
 
 std::string behind_links(std::string path) {
   std::error_code none;

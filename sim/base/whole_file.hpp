@@ -19,6 +19,11 @@ void write_whole_file(const std::string& path, std::string_view text);
 /// and never opened.
 void replace_entry(const std::string& path, std::string_view text);
 
+/// Removes what programs that were killed in the moment before a file took its name have left in the folder
+/// of `path`: files of these calls that are older than a minute, belong to this user, and that no program
+/// holds.
+void remove_left_parts(const std::string& path);
+
 /// The name that `path` stands for behind links, which need not be there yet.
 std::string behind_links(std::string path);
 

@@ -165,6 +165,7 @@ StoreLock locked(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   if (!folder.empty()) fs::create_directories(folder, problem);
   if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
+  remove_left_parts(file);
   return StoreLock(file);
 }
 

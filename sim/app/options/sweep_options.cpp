@@ -61,6 +61,8 @@ void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
   command
       ->add_option("--shard", options.shard, "Only this part of the cases, as in 3/8; each has its own file")
       ->type_name("PART/ALL");
+  command->add_flag("--retry-crashed", run.retry_crashed,
+                    "Also predict cases again that ended their worker process, as where memory was short");
   command->add_flag("--quiet", run.quiet, "No sentence at the end");
   command->footer(
       "Examples:\n  foretrain sweep run sweep.toml --db sweep.sqlite\n  foretrain sweep run sweep.toml --db "

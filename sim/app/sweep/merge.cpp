@@ -25,7 +25,7 @@ SweepState state_of(const std::string& path) {
   SweepState state{path, head.name, head.version, head.shard, {}, cases.count(head.shard), head.rate};
   state.done = file.integer_of("SELECT count(*) FROM cases");
   state.failed = file.integer_of("SELECT count(*) FROM cases WHERE message IS NOT NULL");
-  const std::string crashed = fmt::format("FROM cases WHERE message LIKE '{}%'", kEndedCase);
+  const std::string crashed = "FROM cases WHERE " + is_ended_case("cases");
   state.crashed = file.integer_of("SELECT count(*) " + crashed);
   SqlStatement rows =
       file.prepare(fmt::format("SELECT number, message {} ORDER BY number LIMIT {}", crashed, kShownCrashes));

@@ -104,6 +104,7 @@ void run_sweep_run(const SweepRunCommand& command) {
   if (was_read(command.database))
     throw InputError(fmt::format("{} was read and would be overwritten", command.database));
   SweepDatabase database(command.database, opened.head, cases);
+  if (command.retry_crashed) database.forget_ended_cases();
   const HeededSignals signals;
   CaseWorkers how;
   how.shard = command.shard, how.done = database.done(cases), how.most_bytes = physical_memory();

@@ -15,7 +15,8 @@ struct SweepRunCommand {
   std::string database;  ///< likewise
   int threads = 0;       ///< 0: as many as there are processors
   Shard shard{};
-  bool quiet = false;  ///< no summary
+  bool quiet = false;          ///< no summary
+  bool retry_crashed = false;  ///< also cases that ended their workers before
 };
 void run_sweep_run(const SweepRunCommand& command);  // run.cpp
 

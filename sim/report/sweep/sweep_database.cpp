@@ -149,6 +149,15 @@ SweepDatabase::SweepDatabase(const std::string& path, const SweepHead& head, con
   insert_.push_back(file_.prepare(fmt::format("INSERT OR IGNORE INTO cases VALUES ({})", marks)));
 }
 
+std::string is_ended_case(std::string_view cases) {
+  return fmt::format("ifnull({}.message LIKE '{}%', 0)", cases, kEndedCase);
+}
+
+void SweepDatabase::forget_ended_cases() {
+  file_.run("DELETE FROM cases WHERE " + is_ended_case("cases"));
+  commit();
+}
+
 /// Of a second writer this ends with "in use by another process".
 void SweepDatabase::begin() { file_.run("BEGIN IMMEDIATE"); }
 

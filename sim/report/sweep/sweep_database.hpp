@@ -38,6 +38,8 @@ CaseRow row_of(const CaseResult& result);
 
 /// Messages of cases that ended the program that predicted them begin with it.
 inline constexpr std::string_view kEndedCase = "this case ended its worker process ";
+/// A condition of SQL: whether a row of the table `cases` is of such a case. A row without a message is not.
+std::string is_ended_case(std::string_view cases);
 
 /// The database of a run: one process writes to it, others may read.
 class SweepDatabase {
@@ -48,6 +50,8 @@ class SweepDatabase {
 
   /// Numbers of the cases that are there, ascending. Throws InputError when one of them is not the sweep's.
   std::vector<std::int64_t> done(const SweepCases& cases);
+  /// Removes the rows of cases that ended their workers, so that they are predicted again.
+  void forget_ended_cases();
   /// Of the open transaction; commit() begins the next.
   void add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values, const CaseRow& row);
   void commit();

@@ -195,20 +195,26 @@ void refuse_unlike(const std::string& source, const SweepHead& head, const std::
                      "run one of them again");
 }
 
-/// Rows that are there already must say the same.
+/// Rows that are there already must say the same. A case that ended its worker in one file may have figures
+/// in another one, where a worker had more memory; then it has these.
 void copy_rows(SqlFile& into, const std::string& source, const std::string& columns, MergeCounts& counts) {
   const std::int64_t differs = into.integer_of(
       "SELECT count(*) FROM source.cases AS s JOIN main.cases AS m USING (number) WHERE s.hash <> m.hash OR "
-      "s.step_s IS NOT m.step_s OR s.message IS NOT m.message");
+      "(s.step_s IS NOT m.step_s OR s.message IS NOT m.message) AND NOT " +
+      is_ended_case("s") + " AND NOT " + is_ended_case("m"));
   if (differs > 0)
-    throw InputError(
-        fmt::format("{} has {} cases that another file answers differently", shortened(source), differs),
-        "they were not made by the same program");
-  const std::int64_t before = into.integer_of("SELECT count(*) FROM main.cases");
+    throw InputError(fmt::format("{} has {} that another file answers differently", shortened(source),
+                                 counted(differs, "case")),
+                     "they were not made by the same program");
+  into.run(
+      fmt::format("DELETE FROM main.cases AS m WHERE {} AND EXISTS (SELECT 1 FROM source.cases AS s WHERE "
+                  "s.number = m.number AND NOT {})",
+                  is_ended_case("m"), is_ended_case("s")));
+  const std::int64_t kept = into.integer_of("SELECT count(*) FROM main.cases");
   into.run(fmt::format("INSERT OR IGNORE INTO main.cases ({0}) SELECT {0} FROM source.cases ORDER BY number",
                        columns));
   const std::int64_t after = into.integer_of("SELECT count(*) FROM main.cases");
-  counts.repeated += into.integer_of("SELECT count(*) FROM source.cases") - (after - before);
+  counts.repeated += into.integer_of("SELECT count(*) FROM source.cases") - (after - kept);
   counts.rows = after;
 }
 
@@ -239,7 +245,8 @@ void refuse_losing(const std::string& path, const std::string& part) {
   const std::int64_t lost = into.integer_of(
       "SELECT count(*) FROM source.cases AS s LEFT JOIN main.cases AS m USING (number) WHERE m.number IS "
       "NULL OR "
-      "s.hash <> m.hash OR s.step_s IS NOT m.step_s OR s.message IS NOT m.message");
+      "s.hash <> m.hash OR (s.step_s IS NOT m.step_s OR s.message IS NOT m.message) AND NOT " +
+      is_ended_case("s"));
   into.run("DETACH source");
   if (lost > 0)
     throw InputError(fmt::format("{} holds {} that no source has, and they would be lost", shortened(path),

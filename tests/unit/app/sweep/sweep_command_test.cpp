@@ -131,6 +131,9 @@ TEST_CASE("a case that ended its worker is listed with its reason and is not pre
   const auto failed = folder.rows("all.sqlite", "--failed");
   REQUIRE(failed.size() == 1);
   CHECK(failed[0]["message"] == "this case ended its worker process by SIGSEGV");
+  CHECK_THAT(folder.succeed("run sweep.toml --db all.sqlite --retry-crashed"),
+             ContainsSubstring("1 case predicted"));
+  CHECK(folder.rows("all.sqlite", "--failed").empty());
 }
 
 TEST_CASE("scripts of job arrays name every shard, whatever the files are called") {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/sweep/sweep_database.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/sweep/swept_folder.hpp"
 
@@ -119,6 +120,29 @@ TEST_CASE("an older result is replaced when all of its cases are in the new one,
   CHECK(folder.read("joined.sqlite") == whole);
   CHECK(folder.read("notes.txt") == "notes");
   CHECK_FALSE(folder.has("joined.sqlite.parts"));
+}
+
+TEST_CASE("a case that ended its worker in one file has the figures of another one, in either order") {
+  const Shards folder;
+  folder.succeed("run sweep.toml --db good.sqlite");
+  {
+    SqlFile file((folder.path() / "all.sqlite").string(), SqlAccess::write);
+    file.run(
+        fmt::format("UPDATE cases SET message = '{}by SIGKILL', step_s = NULL WHERE number = 3", kEndedCase));
+  }
+  folder.succeed("merge all.sqlite good.sqlite -o 3.sqlite");
+  folder.succeed("merge good.sqlite all.sqlite -o 4.sqlite");
+  for (const char* merged : {"3.sqlite", "4.sqlite"}) {
+    CHECK(folder.rows(merged, "--failed").empty());
+    CHECK(folder.rows(merged) == folder.rows("good.sqlite"));
+  }
+  folder.succeed("merge good.sqlite -o all.sqlite");
+  folder.succeed("merge all.sqlite -o good.sqlite");
+  {
+    SqlFile file((folder.path() / "good.sqlite").string(), SqlAccess::write);
+    file.run("UPDATE cases SET step_s = 7 WHERE number = 3");
+  }
+  folder.refuse("merge all.sqlite good.sqlite -o 5.sqlite", "1 case that another file answers differently");
 }
 
 }  // namespace sweep_merge_test
