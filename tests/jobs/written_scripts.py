@@ -35,7 +35,8 @@ STRATEGIES = ["ddp", "ddp", "fsdp", "zero1", "zero2", "zero3", "horovod", "horov
               "parameter_server", "byteps"]
 CLUSTERS = {"mahti": 4, "puhti": 4, "lumi-g": 8, "chtc-a100-40gb": 4}  # GPUs of a node
 ONE_NODE = {"chtc-a100-40gb"}
-REASONS = ["needs processes that only serve", "on the first of", "does not tell Horovod's", "does not set RANK", "does not set the variables",
+FRAMEWORKS = ["megatron", "megatron-core-local", "torchtitan", "nanotron", "deepspeed", "llm-foundry", "maxtext", "internevo"]
+REASONS = ["how its processes are started is not known", "needs processes that only serve", "on the first of", "does not tell Horovod's", "does not set RANK", "does not set the variables",
            "no submit file of HTCondor is written for", "tells TensorFlow's processes on"]
 
 
@@ -316,7 +317,16 @@ def check_stubs(folder):
 
 # The jobs.
 
+def draw_large_job(draw):
+    """A layout of a large model, whose program is the framework's own."""
+    nodes = draw.choice([1, 2, 3])
+    return {"cluster": "mahti", "strategy": "layout", "meeting": "environment", "gpus": 4 * nodes, "nodes": nodes, "launcher": None, "model": "gpt2-xl",
+            "framework": draw.choice(FRAMEWORKS)}
+
+
 def draw_job(draw):
+    if draw.random() < 0.2:
+        return draw_large_job(draw)
     cluster = draw.choice(list(CLUSTERS))
     each, strategy = CLUSTERS[cluster], draw.choice(STRATEGIES)
     meeting = MEETINGS.get(strategy, "environment")
@@ -330,6 +340,9 @@ def draw_job(draw):
 
 
 def command_of(job):
+    if "framework" in job:
+        return ["--model", job["model"], "--cluster", job["cluster"], "--gpus", str(job["gpus"]), "--set", f'parallel.framework="{job["framework"]}"', "--set",
+                "data.samples=100000"]
     out = ["--model", job["model"], "--cluster", job["cluster"], "--strategy", job["strategy"], "--gpus", str(job["gpus"]), "--batch", "16",
            "--set", "data.samples=100000", "--goal", "fastest"]
     return out + (["--set", f'launch.with="{job["launcher"]}"'] if job["launcher"] else [])
@@ -340,7 +353,7 @@ def may_refuse(job, system):
     launcher, meeting, several = job["launcher"], job["meeting"], job["nodes"] > 1
     if launcher == "python" and meeting in ("environment", "horovod"):
         launcher = None  # a recommendation starts a process for each GPU, and says so
-    if meeting == "servers" or (several and system == "htcondor"):
+    if meeting == "servers" or job.get("framework") in ("maxtext", "internevo") or (several and system == "htcondor"):
         return True
     if several and launcher in ("python", "mp_spawn"):
         return True
@@ -360,11 +373,13 @@ class Campaign:
         return subprocess.run([self.arguments.program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
 
     def check_own(self, file, job):
-        """Whether one process spreads over several GPUs by itself is known to nobody but its user: that alone may be said."""
+        """Whether one process spreads over several GPUs by itself, and what a configuration file of a large model holds, is known to nobody but its
+        user: that alone may be said."""
         checked = self.foretrain("job", "check", file, "--cluster", job["cluster"], "--format", "json")
         found = json.loads(checked.stdout)
         spreads = job["launcher"] == "mp_spawn" or job["meeting"] in ("nobody", "tensorflow")
-        unknown = re.compile("unless the program itself spreads|^1 process on a node for [0-9]+ GPUs: [0-9]+ unused$" if spreads else "^$")
+        unknown = re.compile("unless the program itself spreads|^1 process on a node for [0-9]+ GPUs: [0-9]+ unused$" if spreads else
+                             "does not lie beside the script: what it sets is not known$" if "framework" in job else "^$")
         warnings = [one["message"] for one in found["warnings"] if not unknown.search(one["message"])]
         need(checked.returncode == 0 and not found["mistakes"] and not warnings, "job check says:", found["mistakes"], *warnings)
 

@@ -40,7 +40,7 @@ const Rooms& rooms() {
        {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "model", "page",
         "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
         "workshop"}},
-      {"app", {"evidence", "options", "pages", "sweep"}},
+      {"app", {"evidence", "options", "pages", "sweep", "web"}},
   };
   return plan;
 }

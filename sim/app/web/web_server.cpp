@@ -115,14 +115,15 @@ bool has_token(const httplib::Request& request, const WebServer& server, int por
   return false;
 }
 
-/// The token leaves the address bar, where it would be copied along with the link, and becomes a cookie.
+/// The token leaves the address bar, where it would be copied along with the link, and becomes a cookie. That
+/// comes with links of other pages, as those of the lesson have (SameSite=Lax), but not with what they post.
 bool takes_token(const httplib::Request& request, const WebServer& server, int port,
                  httplib::Response& response) {
   if (server.token.empty() || request.path != "/" || !request.has_param("token")) return false;
   response.status = 303;
   response.set_header("Location", "/");
-  response.set_header(
-      "Set-Cookie", fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port), server.token));
+  response.set_header("Set-Cookie",
+                      fmt::format("{}={}; Path=/; HttpOnly; SameSite=Lax", cookie_name(port), server.token));
   return true;
 }
 

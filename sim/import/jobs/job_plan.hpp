@@ -31,6 +31,7 @@ struct JobPlan {
   double epochs = 1;
   std::string program{};  ///< what is started, with its options; empty: a training script by name and batch
   std::string before{};   ///< lines in front of the launch line, each with its end
+  std::string unknown_program{};  ///< of a framework, whose program nobody knows here; empty: it is known
 };
 
 /// Whether the batch system starts a task for each process; the other launchers are started once on each

@@ -192,8 +192,8 @@ LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t ste
 
 void set_program(const LargeModelJob& job, std::int64_t steps, JobPlan& plan) {
   const LargeModelProgram own = large_model_program(job, steps);
-  plan.program = own.program.empty() ? fmt::format("'<the program of {}>'", job.kernels().name) : own.program;
-  plan.before = own.before, plan.launcher = own.launcher;
+  if (own.program.empty()) plan.unknown_program = job.kernels().name;
+  plan.program = own.program, plan.before = own.before, plan.launcher = own.launcher;
 }
 
 }  // namespace foretrain

@@ -67,6 +67,10 @@ ScriptRefusal why_not_written(const JobPlan& plan, BatchSystem system) {
                         "the program starts them is not known here",
                         plan.strategy),
             "write the launch line by hand; the resources are in the table"};
+  if (!plan.unknown_program.empty())
+    return {fmt::format("no job script is written for {}: how its processes are started is not known here",
+                        plan.unknown_program),
+            "write the launch line by hand; the resources are in the table"};
   if (plan.nodes * plan.processes_per_node == 1) return {};
   if (ScriptRefusal refusal = why_launcher_fails(plan, meeting); !refusal.why.empty()) return refusal;
   if (plan.nodes > 1 && system == BatchSystem::htcondor)
