@@ -232,12 +232,31 @@ void note(Seen& seen, const Scenario& scenario, const Prediction& p) {
   }
 }
 
+/// A global batch leaves nothing to the batch per GPU: no figure depends on it, nor on the other numbers of
+/// GPUs in the list, which the scenario's reader takes it from.
+void check_alone(const Scenario& scenario, const Prediction& p) {
+  Scenario alone = scenario;
+  alone.gpus = {scenario.gpus.back()};
+  if (scenario.global_batch && !scenario.parallel) alone.workload.batch_per_gpu += 7;
+  PointPredictor points(alone, alone.gpus.back());
+  Decisions unused;
+  const PredictionPoint one = points.point(alone.gpus.back(), unused), &listed = p.points.back();
+  CHECK(one.step_s == listed.step_s);
+  CHECK(one.samples_per_s == listed.samples_per_s);
+  CHECK(one.epoch_s == listed.epoch_s);
+  CHECK(one.total_s == listed.total_s);
+  CHECK(one.memory.total() == listed.memory.total());
+  CHECK(one.largest_batch == listed.largest_batch);
+  CHECK(points.throughput(1).samples_per_s == p.points.front().samples_per_s);
+}
+
 void check_job(const Scenario& scenario, Seen& seen) {
   const Prediction p = predict(scenario);
   note(seen, scenario, p);
   check_speedups(p);
   check_table(p);
   check_warnings(p);
+  check_alone(scenario, p);
   const auto csv = records_of(write_csv(p, {}));
   const Json json = Json::parse(write_json(p, {}));
   REQUIRE(csv.size() == p.points.size() + 1);

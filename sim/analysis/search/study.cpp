@@ -149,17 +149,16 @@ class StudyRunner {
     if (result_.warnings.size() < kMostWarnings) result_.warnings.push_back(warning);
   }
 
-  /// Runs come first, then those that fit, then the smallest cost.
+  /// Of the runs that fit the one with the smallest cost.
   template <typename Cost>
-  std::size_t best_by(Cost cost) const {
-    const auto rank = [&](const StudyRow& row) {
-      return std::tuple(!row.why_not.empty(), row.why_not.empty() && !row.point.fits(),
-                        row.why_not.empty() ? cost(row.point) : 0);
-    };
-    const auto best =
-        std::min_element(result_.rows.begin(), result_.rows.end(),
-                         [&](const StudyRow& a, const StudyRow& b) { return rank(a) < rank(b); });
-    return static_cast<std::size_t>(best - result_.rows.begin());
+  std::optional<std::size_t> best_by(Cost cost) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
+      const StudyRow& row = result_.rows[i];
+      if (!row.why_not.empty() || !row.point.fits()) continue;
+      if (!best || cost(row.point) < cost(result_.rows[*best].point)) best = i;
+    }
+    return best;
   }
 
   void choose() {
@@ -168,8 +167,9 @@ class StudyRunner {
         best_by([known](const PredictionPoint& p) { return known ? p.total_s : 1 / p.samples_per_s; });
     result_.cheapest =
         best_by([known](const PredictionPoint& p) { return known ? p.gpu_hours : p.gpus / p.samples_per_s; });
-    const StudyRow& best = result_.rows[result_.fastest];
-    if (!best.why_not.empty()) throw InputError("none of the study's combinations can run", best.why_not);
+    const auto runs = [](const StudyRow& row) { return row.why_not.empty(); };
+    if (std::ranges::none_of(result_.rows, runs))
+      throw InputError("none of the study's combinations can run", result_.rows.front().why_not);
   }
 
   const StudyQuestion& question_;

@@ -45,9 +45,9 @@ struct StudyResult {
   std::vector<StudyAxis> axes;
   std::vector<StudyRow> rows;  ///< in the order of the combinations, within each by number of GPUs
   std::int64_t samples = 0;    ///< of the data set; 0 = unknown, then an epoch is one step
-  std::size_t fastest =
-      0;  ///< row with the shortest run, or most samples per second where samples are unknown
-  std::size_t cheapest = 0;  ///< row with the fewest GPU hours, or most samples per second and GPU
+  /// Row with the shortest run, or most samples per second; none where nothing fits into memory.
+  std::optional<std::size_t> fastest{};
+  std::optional<std::size_t> cheapest{};  ///< with the fewest GPU hours, or most samples per second and GPU
   Decisions decisions{};
   std::vector<std::string> warnings{};
   std::string note{};
@@ -60,7 +60,7 @@ std::string why_not_on(const Scenario& scenario, int gpus);
 bool varies(const StudyResult& study, std::string_view key);
 
 /// An anchor is fitted to the scenario as it stands; what it says of the model holds for all combinations of
-/// its network and cluster. What does not fit into memory is neither fastest nor cheapest if anything does.
+/// its network and cluster. What does not fit into memory is neither fastest nor cheapest.
 /// Throws InputError when no combination runs.
 StudyResult run_study(const StudyQuestion& question, const Progress& progress = nullptr);
 

@@ -140,7 +140,9 @@ void PointPredictor::add_epoch(PredictionPoint& p) {
   const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
   p.steps_per_epoch = shape.steps, p.knows_epochs = scenario_.workload.data.samples > 0;
-  const double restart_s = loader_restart_s(scenario_.workload, first_node(scenario_));
+  Workload workload = scenario_.workload;
+  workload.batch_per_gpu = p.batch_per_gpu;  // of a global batch this number's share
+  const double restart_s = loader_restart_s(workload, first_node(scenario_));
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);
   // An epoch's time holds its restart, which the overhead counts for all epochs together.

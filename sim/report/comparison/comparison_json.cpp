@@ -49,6 +49,8 @@ Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
   return out;
 }
 
+bool fits(const ComparedStrategy* row) { return row != nullptr && row->point.fits(); }
+
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 Json comparison_json(const Comparison& c) {
   Json out{{"schema", "foretrain.comparison/1"},
@@ -66,7 +68,7 @@ Json comparison_json(const Comparison& c) {
     numbers.push_back({{"gpus", row.gpus},
                        {"nodes", row.nodes},
                        {"verdict", comparison_verdict(row, c.own_strategy)},
-                       {"fastest", row.fastest.empty() ? Json(nullptr) : Json(row.fastest)},
+                       {"fastest", fits(row.best()) ? Json(row.fastest) : Json(nullptr)},
                        {"strategies", std::move(strategies)}});
   }
   out["points"] = std::move(numbers);

@@ -62,8 +62,8 @@ std::string write_study_json(const StudyResult& study, const ReportOptions&) {
   for (const StudyRow& row : study.rows) rows.push_back(row_json(study, row));
   out["axes"] = std::move(axes);
   out["combinations"] = std::move(rows);
-  out["fastest"] = study.fastest;
-  out["cheapest"] = study.cheapest;
+  out["fastest"] = or_null(study.fastest);
+  out["cheapest"] = or_null(study.cheapest);
   out["decisions"] = decisions_json(study.decisions);
   out["warnings"] = study.warnings;
   return json_text(out);

@@ -120,7 +120,8 @@ std::string words(const StudyResult& study, const StudyRow& row) {
 }
 
 std::string best(const StudyResult& study) {
-  const StudyRow &fastest = study.rows[study.fastest], &cheapest = study.rows[study.cheapest];
+  if (!study.fastest || !study.cheapest) return "\nNothing is fastest: no combination fits into memory.\n";
+  const StudyRow &fastest = study.rows[*study.fastest], &cheapest = study.rows[*study.cheapest];
   const bool known = study.samples > 0;
   const std::string time = known ? spoken_time(fastest.point.total_s)
                                  : fmt::format("{:.1f} samples/s", fastest.point.samples_per_s);

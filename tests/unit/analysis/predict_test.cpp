@@ -57,6 +57,20 @@ TEST_CASE(
   CHECK(p.crossover.fastest_gpus == fastest->gpus);
 }
 
+TEST_CASE(
+    "with a global batch an epoch begins with this number's share of it, whatever other numbers are listed") {
+  Scenario scenario = test::resnet_scenario({1, 4});
+  scenario.global_batch = 400;
+  DataSet& data = scenario.workload.data;
+  data.samples = 40'000, data.loader = LoaderKind::torch, data.workers_per_gpu = 2,
+  data.decode = milliseconds(5);
+  const PredictionPoint listed = predict(scenario).points.back();
+  scenario.gpus = {4}, scenario.workload.batch_per_gpu = 100;
+  CHECK(predict(scenario).points.back().epoch_s == listed.epoch_s);
+  // 100 images by one worker.
+  CHECK(listed.overhead.loader_restart_s == Approx(100 * 5e-3).epsilon(0.2));
+}
+
 TEST_CASE("an anchor on more GPUs than the global batch fills is still simulated") {
   Scenario scenario = test::mnist_scenario({1});
   scenario.global_batch = 2;

@@ -56,10 +56,10 @@ TEST_CASE("each combination is what predict says of its settings alone") {
 TEST_CASE("the fastest has the shortest run, the cheapest the fewest GPU hours") {
   const StudyResult study = studied("[study]\nbatch = [32, 256]\ngpus = [1, 4]\n");
   for (const StudyRow& row : study.rows) {
-    CHECK(row.point.total_s >= study.rows[study.fastest].point.total_s);
-    CHECK(row.point.gpu_hours >= study.rows[study.cheapest].point.gpu_hours);
+    CHECK(row.point.total_s >= study.rows[study.fastest.value()].point.total_s);
+    CHECK(row.point.gpu_hours >= study.rows[study.cheapest.value()].point.gpu_hours);
   }
-  CHECK(study.rows[study.cheapest].gpus == 1);  // a small network: four GPUs cost more than they save
+  CHECK(study.rows[study.cheapest.value()].gpus == 1);  // a small network: four GPUs cost more than they save
 }
 
 TEST_CASE("without an axis of GPUs a combination has a line for every number that the scenario lists") {
@@ -98,6 +98,15 @@ TEST_CASE("a study of which nothing can run says why") {
   CHECK_THAT(message_of([] { studied("[study]\nstrategy = [\"dp\", \"mirrored\"]\ngpus = [8, 12]\n"); }),
              ContainsSubstring("none of the study's combinations can run") &&
                  ContainsSubstring("data_parallel is one process"));
+}
+
+TEST_CASE("a study of which nothing fits into memory has neither a fastest nor a cheapest") {
+  const StudyResult none = studied("[study]\nbatch = [900_000, 1_000_000]\ngpus = [1, 4]\n");
+  CHECK(none.rows.size() == 4);
+  CHECK_FALSE(none.fastest);
+  CHECK_FALSE(none.cheapest);
+  const StudyResult some = studied("[study]\nbatch = [32, 1_000_000]\ngpus = [1, 4]\n");
+  CHECK(some.rows[some.fastest.value()].point.batch_per_gpu == 32);
 }
 
 TEST_CASE("wrong values are reported where they stand, all at once and each once") {
@@ -146,7 +155,7 @@ TEST_CASE("without samples the fastest has the most samples per second") {
   test::use_source_catalogs();
   const StudyResult study = run_study(read_study({}, overrides, make_scenario(overrides)));
   for (const StudyRow& row : study.rows)
-    CHECK(row.point.samples_per_s <= study.rows[study.fastest].point.samples_per_s);
+    CHECK(row.point.samples_per_s <= study.rows[study.fastest.value()].point.samples_per_s);
 }
 
 TEST_CASE("progress of a study ends at one") {

@@ -45,7 +45,7 @@ export function strategiesPart(m: Any): HTMLElement {
 export function studyPart(s: Any): HTMLElement {
   const rows = s.combinations.map((c: Any, i: number) => ({ ...c, label: Object.entries(c.settings).map(([k, v]) => `${k} ${v}`).join(', '), number: i + 1 }));
   const runs = rows.filter((r: Any) => r.runs).map((r: Any) => ({ ...r, label: `no. ${r.number}` })).slice(0, 24);
-  const fastest = rows[typeof s.fastest === 'number' ? s.fastest : -1] ?? [...rows].filter((r: Any) => r.runs).sort((a: Any, b: Any) => b.samples_per_s - a.samples_per_s)[0];
+  const fastest = s.fastest === null ? undefined : rows[typeof s.fastest === 'number' ? s.fastest : -1] ?? [...rows].filter((r: Any) => r.runs).sort((a: Any, b: Any) => b.samples_per_s - a.samples_per_s)[0];
   const most = Math.max(0, ...runs.map((r: Any) => r.step_s)), unit = most < 1 ? { size: 1e-3, name: 'ms' } : { size: 1, name: 's' };
   return h('div', { class: 'report' }, h('p', { class: 'headline' }, fastest ? `Fastest of ${rows.length} combinations: ${short(fastest.label, 300)}, ${seconds(fastest.step_s)} a step.` : 'No combination can run.'), h('div', { class: 'grid' },
     card('Where the step goes', runs.length < rows.length ? `The first ${runs.length} combinations that run, numbered as in the table.` : 'Combinations are numbered as in the table.', { class: 'wide' }, stacked('breakdown', runs, kAccounts, (r, key) => r.breakdown[key], `step, ${unit.name}`, unit.size, seconds)),
