@@ -62,8 +62,7 @@ ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std:
   overrides.batch = m.batch_per_gpu;
   for (const Measurement* row : rows) overrides.gpus.push_back(row->gpus);
   // By number, so that equal ones stand side by side: a repeated row asks nothing new.
-  const auto repeated = std::ranges::unique(overrides.gpus);
-  overrides.gpus.erase(repeated.begin(), repeated.end());
+  overrides.gpus.erase(std::unique(overrides.gpus.begin(), overrides.gpus.end()), overrides.gpus.end());
   overrides.settings.push_back(fmt::format("model.precision=\"{}\"", m.precision));
   for (const auto& [key, value] : m.settings) overrides.settings.push_back(key + "=" + value);
   overrides.settings.insert(overrides.settings.end(), settings.begin(), settings.end());
