@@ -19,9 +19,6 @@ if(FORETRAIN_HARDENING AND NOT EMSCRIPTEN AND NOT FORETRAIN_SANITIZE AND NOT FOR
       target_compile_options(foretrain_hardening INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
     endif()
   endforeach()
-  # Not for targets whose property FORETRAIN_UNCHECKED is on.
-  target_compile_definitions(foretrain_hardening INTERFACE
-                             $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:FORETRAIN_UNCHECKED>>>>:_GLIBCXX_ASSERTIONS>)
   # Relocations are resolved at the start, and their table is read-only from then on.
   check_linker_flag(CXX "-Wl,-z,relro,-z,now" FORETRAIN_HAS_RELRO)
   if(FORETRAIN_HAS_RELRO)
@@ -29,6 +26,11 @@ if(FORETRAIN_HARDENING AND NOT EMSCRIPTEN AND NOT FORETRAIN_SANITIZE AND NOT FOR
   endif()
 endif()
 
+# The C++ library's assertions, under sanitizers too; not for targets whose property FORETRAIN_UNCHECKED is on.
+if(FORETRAIN_HARDENING AND NOT EMSCRIPTEN)
+  target_compile_definitions(foretrain_hardening INTERFACE
+                             $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:FORETRAIN_UNCHECKED>>>>:_GLIBCXX_ASSERTIONS>)
+endif()
 # In a release the library's assertions are not in the layers whose loops take a prediction's time: there they cost a fifth to a half of its
 # instructions (docs/speed.md). No layer of these reads text. Builds for tests have them in every layer.
 set(FORETRAIN_UNCHECKED_LAYERS "")

@@ -73,6 +73,23 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(done.stdout, "True\n")
 
+    def test_the_command_says_that_it_needs_torch(self):
+        code = "import sys, runpy; sys.modules['torch'] = None; runpy.run_module('foretrain', run_name='__main__')"
+        done = subprocess.run([sys.executable, "-c", code], cwd=TOP / "python", capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.startswith("error: foretrain capture needs PyTorch"), done.stderr)
+
+    def test_a_build_without_wheel_says_so(self):
+        code = (
+            "import importlib.util as util, sys, setuptools; setuptools.__version__ = '65.5.0'; find = util.find_spec;"
+            " util.find_spec = lambda name, *more: None if name == 'wheel' else find(name, *more);"
+            " exec(open('setup.py').read())"
+        )
+        done = subprocess.run([sys.executable, "-c", code], cwd=TOP / "python", capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("needs the Python package wheel", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
     def test_a_wheel_is_built_without_the_net(self):
         if importlib.util.find_spec("build") is None or importlib.util.find_spec("wheel") is None:
             self.skipTest("needs build and wheel (Debian: python3-build python3-wheel)")

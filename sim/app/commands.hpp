@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/analysis/advice/recommendation.hpp"
@@ -25,7 +26,14 @@ struct RecommendationOptions {
   std::string sbatch, condor;  ///< files for the job's script; empty: none
   std::string job_script;      ///< likewise, for the cluster's own batch system
   std::string job_system;      ///< or for this one
-  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty() || !job_script.empty(); }
+  bool is_wanted() const { return !given_as().empty(); }
+  /// The option that asks for it; empty: none does.
+  std::string_view given_as() const {
+    if (recommend) return "--recommend";
+    if (!sbatch.empty()) return "--sbatch";
+    if (!condor.empty()) return "--condor";
+    return job_script.empty() ? "" : "--job-script";
+  }
 };
 
 /// `both`: as the scenario says, and the other beside it.

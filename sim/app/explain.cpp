@@ -118,6 +118,8 @@ ExplainedJob beside_prediction(const ExplainCommand& command, const std::string&
                                const FinishedJob& job) {
   ScenarioOverrides overrides = command.overrides;
   overrides.gpus = gpus_to_predict(command, job);
+  if (command.overrides.gpus.empty())
+    overrides.origins["--gpus"] = {"the job's own number of GPUs", SettingOrigin::Kind::command, {}};
   std::vector<std::string> names;
   if (!scenario.empty()) names.push_back(scenario);
   const OpenedScenario opened =

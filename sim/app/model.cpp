@@ -19,9 +19,12 @@ Scenario scenario_of(const ModelCommand& command) {
   overrides.cluster = command.cluster.empty() ? kAnyCluster : command.cluster;
   overrides.batch = command.batch;
   overrides.gpus = {1};
+  overrides.origins["--gpus"] = {"foretrain model show", SettingOrigin::Kind::command, {}};
   overrides.settings = command.settings;
-  if (!command.precision.empty())
+  if (!command.precision.empty()) {
     overrides.settings.push_back("model.precision=\"" + command.precision + "\"");
+    overrides.origins[overrides.settings.back()] = {"--precision " + command.precision};
+  }
   Scenario scenario = make_scenario(overrides);
   if (!command.gpu.empty()) scenario.cluster.node.gpu = open_value(CatalogKind::gpus, command.gpu, read_gpu);
   return scenario;

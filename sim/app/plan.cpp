@@ -121,6 +121,7 @@ void run_plan(const PlanCommand& command) {
   LayoutRequest request{0, 0, given_parallel_keys(named.source, overrides)};
   // A table of its own, whatever the file has; degrees are varied below.
   overrides.settings.insert(overrides.settings.begin(), "parallel.sequence_parallel=true");
+  overrides.origins[overrides.settings.front()] = {"foretrain plan", SettingOrigin::Kind::command, {}};
   if (std::ranges::find(request.fixed, "sequence_parallel") != request.fixed.end())
     overrides.settings.erase(overrides.settings.begin());
   const OpenedScenario opened = open_scenarios(names, overrides, AskedScaling::of_scenario).front();

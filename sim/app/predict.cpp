@@ -43,7 +43,8 @@ void refuse_traces(const PredictCommand& command, bool is_written, std::string_v
   if (command.scaling == AskedScaling::both)
     throw InputError(fmt::format("--scaling both shows one scenario, not {}", what), std::string(hint));
   if (command.recommendation.is_wanted())
-    throw InputError(fmt::format("--recommend is about one scenario, not {}", what), std::string(hint));
+    throw InputError(fmt::format("{} is about one scenario, not {}", command.recommendation.given_as(), what),
+                     std::string(hint));
   if (!is_written)
     throw InputError(fmt::format("--format {} shows one scenario, not {}", command.format, what),
                      "as in --format table");

@@ -66,7 +66,11 @@ std::vector<TrainingSettings> open_settings(const std::vector<std::string>& file
 void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides) {
   std::vector<std::string> settings;
   for (const TrainingSettings& read : open_settings(files, asked_gpus(overrides.gpus))) {
-    for (std::string& setting : as_settings(read)) settings.push_back(std::move(setting));
+    for (const SettingEffect& effect : scenario_keys(read)) {
+      settings.push_back(effect.key + "=" + effect.value);
+      if (const ReadKey* key = said_by(read, effect.key))
+        overrides.origins[settings.back()] = {key->file, SettingOrigin::Kind::file, key->span};
+    }
     for (const Diagnostic& note : notes_of(read)) overrides.notes.push_back(one_line(note));
   }
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());

@@ -51,13 +51,20 @@ int recorded_gpus(const TraceSummary& summary) {
 
 Scenario recorded_scenario(const TraceCommand& command, const RecordedTraining& training) {
   ScenarioOverrides overrides = command.overrides;
-  if (overrides.gpus.empty()) overrides.gpus = {recorded_gpus(training.summary)};
+  if (overrides.gpus.empty()) {
+    overrides.gpus = {recorded_gpus(training.summary)};
+    overrides.origins["--gpus"] = {training.name + ": its number of ranks", SettingOrigin::Kind::command, {}};
+  }
   OpenedCatalogs opened;
   if (!training.network.text.empty()) {
     const SourceText source{training.name, training.network.text};
     ModelFile file = read_or_throw(source, read_model_file);
     file.model.name = training.name;
-    if (!overrides.batch) overrides.batch = file.expanded.recording->batch;
+    if (!overrides.batch) {
+      overrides.batch = file.expanded.recording->batch;
+      overrides.origins["--batch"] = {
+          training.name + ": its recorded batch", SettingOrigin::Kind::command, {}};
+    }
     opened.models[training.name] = {std::move(file.model),
                                     std::make_shared<const ExpandedModel>(std::move(file.expanded))};
     overrides.model = training.name;

@@ -1,6 +1,11 @@
 // validate: arguments → opened measurements → request → validation → report → output.
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
@@ -22,23 +27,46 @@ namespace foretrain {
 
 namespace {
 
+/// An option, and whether the command line has it.
+struct GivenOption {
+  std::string_view name;
+  bool is_given;
+};
+
+/// Throws for those that are given where they change nothing; `where` says why.
+void refuse_given(const std::string& where, std::initializer_list<GivenOption> options,
+                  const std::string& hint) {
+  std::vector<std::string_view> given;
+  for (const GivenOption& option : options) {
+    if (option.is_given) given.push_back(option.name);
+  }
+  if (given.empty()) return;
+  const std::string_view last = given.back();
+  given.pop_back();
+  const std::string names = given.empty() ? fmt::format("{} has", last)
+                                          : fmt::format("{} and {} have", fmt::join(given, ", "), last);
+  throw InputError(fmt::format("{}, where {} no effect", where, names), hint);
+}
+
 /// A file of collectives has series that are not rows of training runs.
 void refuse_selection(const ValidateCommand& command) {
-  if (command.gpus.empty() && command.by.empty() && command.worst == 0 && command.provenance.empty()) return;
-  throw InputError(
-      command.file + " holds collectives, where --gpus, --by, --worst and --provenance have no effect",
-      "they are for files of training runs");
+  refuse_given(command.file + " holds collectives",
+               {{"--gpus", !command.gpus.empty()},
+                {"--by", !command.by.empty()},
+                {"--worst", command.worst != 0},
+                {"--provenance", !command.provenance.empty()}},
+               "leave that out: it is for files of training runs");
 }
 
 /// Kernels run on one GPU, by themselves.
 void refuse_trainings_options(const ValidateCommand& command) {
-  if (command.gpus.empty() && command.settings.empty() && command.worst == 0 && command.provenance.empty() &&
-      command.leave_out.empty())
-    return;
-  throw InputError(
-      command.file +
-          " holds kernels, where --gpus, --set, --worst, --leave-out and --provenance have no effect",
-      "they are for files of training runs");
+  refuse_given(command.file + " holds kernels",
+               {{"--gpus", !command.gpus.empty()},
+                {"--set", !command.settings.empty()},
+                {"--worst", command.worst != 0},
+                {"--leave-out", !command.leave_out.empty()},
+                {"--provenance", !command.provenance.empty()}},
+               "leave that out: it is for files of training runs");
 }
 
 /// "gpu,model" for each table.
@@ -119,13 +147,13 @@ std::string validated_large_models(const ValidateCommand& command, const Measure
 
 /// Large models have degrees of their own, and no page yet.
 void refuse_for_large_models(const ValidateCommand& command) {
-  if (command.gpus.empty() && command.settings.empty() && command.worst == 0 && command.leave_out.empty() &&
-      command.html.empty())
-    return;
-  throw InputError(
-      command.file +
-          " holds steps of large models, where --gpus, --set, --worst, --leave-out and --html have no effect",
-      "--provenance and --cluster-of say what rows do not");
+  refuse_given(command.file + " holds steps of large models",
+               {{"--gpus", !command.gpus.empty()},
+                {"--set", !command.settings.empty()},
+                {"--worst", command.worst != 0},
+                {"--leave-out", !command.leave_out.empty()},
+                {"--html", !command.html.empty()}},
+               "--provenance and --cluster-of say what rows do not");
 }
 
 std::string validated_training(const ValidateCommand& command, const MeasurementFile& file,
@@ -158,9 +186,9 @@ void append(MeasurementFile& file, const MeasurementFile& more, const std::strin
 }
 
 std::string left_out(const ValidateCommand& command, MeasurementFile file, const ValidationOptions& options) {
-  if (!command.by.empty() || command.worst > 0)
-    throw InputError("--leave-out has tables of its own: --by and --worst have no effect",
-                     "leave them out, or ask without --leave-out");
+  refuse_given("--leave-out has tables of its own",
+               {{"--by", !command.by.empty()}, {"--worst", command.worst > 0}},
+               "leave that out, or ask without --leave-out");
   if (file.kind == MeasurementFile::Kind::collective) refuse_selection(command);
   if (!command.with.empty()) append(file, measurements_of(command.with), command.with);
   ProgressLine progress("leaving out each " + command.leave_out);

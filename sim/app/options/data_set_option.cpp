@@ -57,6 +57,7 @@ void apply_data_set(const std::string& name, ScenarioOverrides& overrides) {
                      unknown_name_hint(CatalogKind::datasets, name) +
                          " A file or folder of that name is not there either");
   }
+  for (const std::string& setting : settings) overrides.origins[setting] = {"--dataset " + name};
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }
 

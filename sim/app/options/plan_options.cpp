@@ -42,9 +42,10 @@ void add_plan(CLI::App& app, PlanOptions& options) {
     command
         ->add_option_function<std::string>(
             name,
-            [&plan, key, form](const std::string& value) {
+            [&plan, name, key, form](const std::string& value) {
               plan.overrides.settings.push_back(
                   fmt::format("{}={}", key, fmt::format(fmt::runtime(form), value)));
+              plan.overrides.origins[plan.overrides.settings.back()] = {fmt::format("{} {}", name, value)};
             },
             text)
         ->type_name("VALUE");

@@ -49,9 +49,10 @@ void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* op
   command
       .add_option_function<std::string>(
           option,
-          [&overrides, key, as_toml](const std::string& value) {
+          [&overrides, option, key, as_toml](const std::string& value) {
             overrides.settings.push_back(
                 fmt::format("{}={}", key, fmt::format(fmt::runtime(as_toml), value)));
+            overrides.origins[overrides.settings.back()] = {fmt::format("{} {}", option, value)};
           },
           meaning)
       ->type_name("VALUE");

@@ -25,18 +25,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 /// Between commits, which wait for no disk, and between lines of progress that no terminal shows.
-constexpr std::chrono::milliseconds kBetweenCommits{100}, kBetweenLines{60'000};
+constexpr std::chrono::milliseconds kBetweenCommits{100};
 
 std::string duration_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// How far a run is, on a terminal or as a line a minute.
+/// How far a run is, on a terminal alone: a file of standard error holds what is worth keeping.
 class RunProgress {
  public:
   RunProgress(const std::string& name, std::int64_t before, CaseCount all)
-      : line_("sweeping " + name), before_(before), all_(all), is_terminal_(::isatty(STDERR_FILENO) == 1) {}
+      : line_("sweeping " + name), before_(before), all_(all) {}
 
   void add(std::size_t cases, std::size_t failed) {
     done_ += static_cast<std::int64_t>(cases), failed_ += static_cast<std::int64_t>(failed);
@@ -45,9 +45,6 @@ class RunProgress {
     const double share =
         all_.cases == 0 ? 1 : static_cast<double>(before_ + done_) / static_cast<double>(all_.cases);
     line_.show(share, text());
-    if (is_terminal_ || Clock::now() - last_ < kBetweenLines) return;
-    last_ = Clock::now();
-    fmt::print(stderr, "{}\n", text());
   }
   void clear() { line_.clear(); }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -66,8 +63,7 @@ class RunProgress {
   ProgressLine line_;
   std::int64_t before_, done_ = 0, failed_ = 0;
   CaseCount all_;
-  bool is_terminal_;
-  Clock::time_point start_ = Clock::now(), last_ = start_;
+  Clock::time_point start_ = Clock::now();
 };
 
 std::size_t failed_in(const GroupRows& group) {

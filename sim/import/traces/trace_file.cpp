@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/input_file.hpp"
 #include "sim/import/traces/chakra_et.hpp"
 #include "sim/import/traces/kineto.hpp"
 #include "sim/import/traces/pytorch_et.hpp"
@@ -91,8 +92,8 @@ TraceFile read_trace_file(const std::string& path, const TraceLimits& limits) {
   const std::string name = path == "-" ? "/dev/stdin" : path;
   if (std::error_code error; std::filesystem::is_directory(name, error))
     throw WorldError(path + ": is a folder, not a file");
-  std::ifstream in(name, std::ios::binary);
-  if (!in) throw WorldError(path + ": cannot be opened");
+  InputBuffer buffer(name);
+  std::istream in(&buffer);
   return read_trace(in, path == "-" ? "standard input" : path, limits);
 }
 

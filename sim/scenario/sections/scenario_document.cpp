@@ -149,10 +149,17 @@ constexpr std::size_t kShownSetting = 120;
 
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
   std::vector<Setting> out;
-  const auto add = [&](std::string_view option, const std::string& text) {
-    out.push_back({fmt::format("{} {}", option, shortened(text, kShownSetting)), one_line(text)});
+  const auto add_from = [&](std::string_view option, const std::string& key, const std::string& text) {
+    const auto given = overrides.origins.find(key);
+    if (given == overrides.origins.end())
+      out.push_back({fmt::format("{} {}", option, shortened(text, kShownSetting)), one_line(text), {}});
+    else
+      out.push_back({shortened(given->second.name, kShownSetting), one_line(text), given->second});
   };
-  for (const std::string& setting : overrides.settings) add("--set", setting);
+  const auto add = [&](const std::string& option, const std::string& text) {
+    add_from(option, option, text);
+  };
+  for (const std::string& setting : overrides.settings) add_from("--set", setting, setting);
   if (!overrides.model.empty()) add("--model", overrides.model);
   if (!overrides.cluster.empty()) add("--cluster", overrides.cluster);
   if (!overrides.strategy.empty()) add("--strategy", overrides.strategy);
@@ -319,8 +326,15 @@ std::vector<Diagnostic> ScenarioDocument::found() const {
   for (Diagnostic& diagnostic : out) {
     const int index = diagnostic.span.line - file_lines_ - 1;
     if (diagnostic.file != text_.name || index < 0 || index >= static_cast<int>(settings_.size())) continue;
-    diagnostic.file = settings_[static_cast<std::size_t>(index)].origin;
+    const Setting& setting = settings_[static_cast<std::size_t>(index)];
+    diagnostic.file = setting.origin;
     diagnostic.span.line = 1;
+    if (setting.given.kind == SettingOrigin::Kind::option) continue;
+    // The quoted line is ours, not the file's.
+    diagnostic.span = setting.given.span;
+    diagnostic.line_text.clear();
+    if (setting.given.kind == SettingOrigin::Kind::file)
+      diagnostic.message += fmt::format(" (it comes to {})", shortened(setting.text, kShownSetting));
   }
   return out;
 }

@@ -12,7 +12,7 @@
 namespace foretrain {
 
 /// The settings stand as further lines below the file's text, so that one Diagnostics serves both; found()
-/// puts mistakes on those lines back to "--set key=value:1:column".
+/// puts mistakes on those lines back to "--set key=value:1:column", or to what else gave the setting.
 class ScenarioDocument {
  public:
   /// Parses and merges; settings replace what the text says. Not copyable: diagnostics() is bound to it.
@@ -36,10 +36,12 @@ class ScenarioDocument {
   std::vector<Diagnostic> found() const;
 
  private:
-  /// One option of the command line: what messages call it, and its text on a line of its own.
+  /// One option of the command line: what messages call it, and its text on a line of its own; of a setting
+  /// that a file gave, also the place in it.
   struct Setting {
     std::string origin;
     std::string text;
+    SettingOrigin given;
   };
 
   static std::vector<Setting> settings_of(const ScenarioOverrides& overrides);

@@ -1,10 +1,8 @@
 // Reading one file whole, within a size limit that is checked before and while reading. Which files were read
 // is remembered, so that no output takes the place of one.
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -13,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "sim/base/printable.hpp"
+#include "sim/base/input_file.hpp"
 #include "sim/scenario/toml/given_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -111,21 +109,15 @@ std::string text_file_refusal(const std::string& path, std::size_t largest) {
 SourceText read_text_file(const std::string& path, std::size_t largest) {
   if (std::string why = text_file_refusal(path, largest); !why.empty()) throw refused(path, std::move(why));
   if (const SourceText* given = given_file(path)) return *given;
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    throw WorldError(
-        fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
+  InputFile file(path);
   SourceText source{path, std::string()};
   reserve_for(path, largest, source.text);
   std::string block(64 << 10, '\0');
-  while (stream && source.text.size() <= largest) {
-    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
-    source.text.append(block, 0, static_cast<std::size_t>(stream.gcount()));
+  while (source.text.size() <= largest) {
+    const std::size_t got = file.read(block.data(), block.size());
+    if (got == 0) break;
+    source.text.append(block, 0, got);
   }
-  if (stream.bad())
-    throw WorldError(
-        fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
   if (source.text.size() > largest) throw refused(path, too_large(largest));
   if (source.text.empty()) throw refused(path, "is empty");
   remember_read(path);

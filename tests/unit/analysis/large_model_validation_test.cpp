@@ -185,4 +185,27 @@ TEST_CASE("memory is scored by its size where a row ran, by the verdict where it
   CHECK(score.fails_right == 1);
 }
 
+TEST_CASE("a copy of a row is predicted as the row, and each changed column as that row alone") {
+  const LargeModelMeasurement plain = row_of_1b();
+  std::vector<LargeModelMeasurement> rows(9, plain);
+  rows[1].notes = "q=B", rows[1].step_s = 4, rows[1].source = "another@2";
+  rows[2].precision = "fp8", rows[3].recompute = "full", rows[4].micro_batch = 1;
+  rows[5].sharding = "zero1", rows[6].seq_len = 2048, rows[7].tp = 2, rows[8].layers = 8;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].line = static_cast<int>(i) + 2;
+  const LargeModelValidation together = validate(rows);
+  REQUIRE(together.points.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO("row " << i);
+    const std::vector<LargeModelMeasurement> own{rows[i]};
+    const LargeModelValidation alone = validate(own);
+    REQUIRE(alone.points.size() == 1);
+    CHECK(together.points[i].predicted_s == alone.points[0].predicted_s);
+    CHECK(together.points[i].predicted_gb == alone.points[0].predicted_gb);
+    CHECK(together.points[i].source == alone.points[0].source);
+    CHECK(together.points[i].tag == alone.points[0].tag);
+    CHECK(together.points[i].row == &rows[i]);
+    CHECK((together.points[i].predicted_s == together.points[0].predicted_s) == (i < 2));
+  }
+}
+
 }  // namespace large_model_validation_test

@@ -2,6 +2,7 @@
 #include "sim/analysis/validation/validation.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/analysis/step/anchor.hpp"
 #include "tests/support/catch.hpp"
@@ -295,6 +296,54 @@ TEST_CASE("a series of mirrored over several nodes is the workers' whatever rule
   CHECK(v.inferred_settings ==
         std::vector<InferredSetting>{{"strategy multi_worker_mirrored for mirrored", 2}});
   CHECK(v.series[0].points[0].row.strategy == "multi_worker_mirrored");
+}
+
+TEST_CASE("copies of a series, its parts and other anchors are predicted as each is alone") {
+  // Series b is a copy of a, c has another anchor, d other numbers of GPUs, and e cannot be predicted.
+  std::vector<Measurement> rows;
+  const auto add = [&rows](const std::string& series, const std::vector<int>& gpus, double factor) {
+    for (const int number : gpus) {
+      rows.push_back(row(number, factor * 9000 * number));
+      rows.back().series = series, rows.back().line = static_cast<int>(rows.size()) + 1;
+      if (series == "e") rows.back().model = "no_such_network";
+    }
+  };
+  add("a", {1, 2, 4}, 1), add("d", {1, 4, 8}, 1), add("c", {1, 2, 4}, 1.1), add("e", {1, 2}, 1);
+  add("b", {1, 2, 4}, 1);
+  for (const bool with_anchor : {true, false}) {
+    const ValidationOptions options{.anchor = with_anchor, .evidence = true};
+    const Validation together = validate(file_of(rows), options);
+    REQUIRE(together.series.size() == 4);
+    CHECK(together.skipped.size() == 2);
+    for (const ValidatedSeries& series : together.series) {
+      std::vector<Measurement> own;
+      std::ranges::copy_if(rows, std::back_inserter(own),
+                           [&](const Measurement& m) { return m.series == series.series; });
+      const Validation alone = validate(file_of(own), options);
+      REQUIRE(alone.series.size() == 1);
+      const std::vector<ValidatedPoint>& points = alone.series[0].points;
+      REQUIRE(points.size() == series.points.size());
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        INFO(series.series << " " << points[i].gpus);
+        CHECK(series.points[i].predicted == points[i].predicted);
+        CHECK(series.points[i].measured == points[i].measured);
+        CHECK(series.points[i].low == points[i].low);
+        CHECK(series.points[i].linear == points[i].linear);
+        CHECK(series.points[i].evidence.line == points[i].evidence.line);
+      }
+    }
+    CHECK(together.series[0].series == "a");
+    CHECK(together.series[3].series == "b");
+  }
+}
+
+TEST_CASE(
+    "five thousand rows of one number of GPUs are one simulation, and no list of five thousand numbers") {
+  std::vector<Measurement> rows{row(1, 9000)};
+  for (int i = 0; i < 5000; ++i) rows.push_back(row(2, 17000 + i));
+  const Validation validation = anchored(rows);
+  CHECK(validation.skipped.empty());
+  CHECK(validation.scored == 5000);
 }
 
 }  // namespace validation_test

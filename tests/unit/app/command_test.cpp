@@ -227,7 +227,9 @@ TEST_CASE("validate leaves clusters out and says what goes with that") {
   for (const auto& [options, why] :
        {std::pair("--with c.csv", "--with needs --leave-out"),
         std::pair("--format spreads", "--format spreads needs --leave-out"),
-        std::pair("--leave-out cluster --by gpu", "--by and --worst have no effect"),
+        std::pair("--leave-out cluster --by gpu", "where --by has no effect"),
+        std::pair("--gpus 1 --worst 2", "holds collectives, where --gpus and --worst have no effect"),
+        std::pair("--leave-out cluster --gpus 1", "where --gpus has no effect"),
         std::pair("--leave-out moon", "moon")}) {
     const ProgramRun wrong = folder.run(std::string("foretrain validate c.csv ") + options);
     INFO(options);

@@ -1,5 +1,7 @@
 // Inputs that nobody should give, and some will: refused with code 1, and nothing is written. What would take
 // for ever ends at the test's time limit.
+#include <algorithm>
+
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
@@ -59,6 +61,42 @@ TEST_CASE("a folder is refused") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "folder.toml");
   refuse_everywhere(folder, "folder.toml");
+}
+
+TEST_CASE("a named pipe that nobody writes to is refused by every reader") {
+  const TemporaryFolder folder;
+  REQUIRE(folder.run("mkfifo pipe.toml").exit_code == 0);
+  refuse_everywhere(folder, "pipe.toml");
+  for (const std::string line :
+       {"job show pipe.toml", "job settings pipe.toml", "explain pipe.toml", "model show ./pipe.toml",
+        "model import pipe.toml", "trace show pipe.toml", "topology import pipe.toml",
+        "calibrate fit pipe.toml --cluster puhti", "evidence add pipe.toml",
+        "predict mahti-resnet50-ddp --settings pipe.toml", "predict mahti-resnet50-ddp --evidence pipe.toml",
+        "sweep run pipe.toml --db db"})
+    refuse(folder, "timeout 60 foretrain " + line);
+}
+
+TEST_CASE("a pipe that somebody writes to is read, with a name and without") {
+  const TemporaryFolder folder;
+  folder.write("asked.toml",
+               "[model]\nname = \"mnist_net\"\nbatch_per_gpu = 8\n[cluster]\nname = \"puhti\"\n");
+  const std::string expected = folder.run("foretrain predict asked.toml --gpus 1 --format csv").output;
+  REQUIRE(folder.run("mkfifo pipe").exit_code == 0);
+  // Behind the scenario's name, which is the file's.
+  const auto row_of = [](const std::string& csv) {
+    return csv.substr(std::min(csv.find(",mnist_net"), csv.size()));
+  };
+  REQUIRE(row_of(expected).size() > 100);
+  const auto same = [&](const std::string& line) {
+    const ProgramRun run = folder.run(line);
+    INFO(line << "\n" << run.output);
+    CHECK(run.exit_code == 0);
+    CHECK(row_of(run.output) == row_of(expected));
+  };
+  same("(sleep 0.3; cat asked.toml) >pipe & foretrain predict ./pipe --gpus 1 --format csv");
+  same("cat asked.toml | foretrain predict /dev/stdin --gpus 1 --format csv");
+  if (folder.run("command -v bash").exit_code == 0)
+    same("bash -c 'foretrain predict <(cat asked.toml) --gpus 1 --format csv'");
 }
 
 TEST_CASE("a file of 100 MB is refused before it is read") {

@@ -259,6 +259,9 @@ TEST_CASE("warnings beside JSON and CSV go to standard error, and stay in both")
 TEST_CASE("a terminal gets prose at its width and colours unless NO_COLOR is set, a pipe gets neither") {
   const TemporaryFolder folder;
   if (folder.run("command -v script").exit_code != 0) FORETRAIN_SKIP("no script(1) here");
+  // A bare chroot has the command, but no pseudo-terminal for it.
+  if (folder.run("script -qec 'test -t 1' /dev/null").exit_code != 0)
+    FORETRAIN_SKIP("no pseudo-terminal here");
   const auto on_terminal = [&](const std::string& line, const std::string& before) {
     return folder.run(before + " TERM=xterm script -qec '" + line + "' /dev/null").output;
   };
