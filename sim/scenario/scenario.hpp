@@ -103,18 +103,12 @@ struct ScenarioOverrides {
   std::optional<std::int64_t> batch;
   std::vector<int> gpus;
   std::vector<std::string> settings;  ///< "key=value" as for --set
-<<<<<<< HEAD
-  std::vector<std::string> notes{};   ///< what people should know of the settings: the scenario's warnings
-  /// `strategy` is one of several to compare: options of others are left out, and numbers of GPUs that it
-  /// cannot use stay in the scenario.
-=======
   /// By the text of a setting, or by the option whose value it is ("--gpus"); none: --set or that option gave
   /// it. Messages name it.
   std::map<std::string, SettingOrigin> origins{};
   std::vector<std::string> notes{};  ///< what people should know of the settings: the scenario's warnings
-  /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for
-  /// another are left out, and numbers of GPUs that it cannot use stay in the scenario.
->>>>>>> licences
+  /// `strategy` is one of several to compare: options of others are left out, and numbers of GPUs that it
+  /// cannot use stay in the scenario.
   bool one_of_several = false;
   /// One combination of [study]: these settings win over all others, the table itself and [measured] are left
   /// out, and like `one_of_several` but for each setting of strategy.name. Numbers of GPUs that are too many
