@@ -348,4 +348,35 @@ TEST_CASE("law: the largest batch of random jobs fits, the next does not, whatev
   CHECK(checked > count / 2);
 }
 
+TEST_CASE("law: the largest micro-batch of a layout fits, the next does not, whatever was asked for") {
+  test::use_source_catalogs();
+  const auto memory_of = [](int tensor, const std::string& more, std::int64_t micro_batch) {
+    ScenarioOverrides overrides;
+    overrides.model = "llama3_8b", overrides.cluster = "mahti", overrides.gpus = {8};
+    overrides.settings = {"model.precision=bf16",
+                          "parallel.shard=optimizer",
+                          "parallel.sequence=2048",
+                          more,
+                          fmt::format("parallel.tensor={}", tensor),
+                          fmt::format("parallel.micro_batch={}", micro_batch)};
+    const Scenario scenario = make_scenario(overrides);
+    PointPredictor points(scenario, 8);
+    Decisions unused;
+    return points.point(8, unused);
+  };
+  for (const int tensor : {4, 8}) {
+    for (const char* more : {"parallel.global_batch=64", "parallel.recompute=full", "parallel.pipeline=1"}) {
+      INFO("tensor " << tensor << ", " << more);
+      const std::int64_t most = memory_of(tensor, more, 1).largest_batch;
+      REQUIRE(most > 1);
+      for (const std::int64_t batch : {std::int64_t{2}, most, most + 1}) {
+        INFO("micro-batch " << batch << ", largest " << most);
+        const PredictionPoint p = memory_of(tensor, more, batch);
+        CHECK(p.largest_batch == most);
+        CHECK(p.fits() == (batch <= most));
+      }
+    }
+  }
+}
+
 }  // namespace account_laws
