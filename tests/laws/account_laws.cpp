@@ -307,6 +307,12 @@ PredictionPoint with_batch_on(const Scenario& scenario, std::int64_t batch, int 
   return points.point(gpus, unused);
 }
 
+StrategyMemory strategy_memory_on(const Scenario& scenario, std::int64_t batch, int gpus) {
+  const Scenario other = with_batch(scenario, batch);
+  PointPredictor points(other, gpus);
+  return points.step(gpus).memory;
+}
+
 bool has_all_its_scratch(const PredictionPoint& p) { return p.fits() && !p.fits_tightly(); }
 
 void check_largest_batch(const Scenario& scenario) {
@@ -314,6 +320,8 @@ void check_largest_batch(const Scenario& scenario) {
   const int gpus = scenario.gpus.back();
   const std::int64_t most = with_batch_on(scenario, scenario.workload.batch_per_gpu, gpus).largest_batch;
   CHECK(most <= 1'000'000);
+  // Else a batch that was never planned would be judged by the buffers of another one.
+  CHECK(strategy_memory_on(scenario, 1, gpus) == strategy_memory_on(scenario, 50, gpus));
   for (const std::int64_t batch : {std::int64_t{1}, most, most + 1}) {
     if (batch < 1 || batch > 1'000'000) continue;
     INFO("batch " << batch << ", largest " << most);
