@@ -307,6 +307,12 @@ PredictionPoint with_batch_on(const Scenario& scenario, std::int64_t batch, int 
   return points.point(gpus, unused);
 }
 
+StrategyMemory strategy_memory_on(const Scenario& scenario, std::int64_t batch, int gpus) {
+  const Scenario other = with_batch(scenario, batch);
+  PointPredictor points(other, gpus);
+  return points.step(gpus).memory;
+}
+
 bool has_all_its_scratch(const PredictionPoint& p) { return p.fits() && !p.fits_tightly(); }
 
 void check_largest_batch(const Scenario& scenario) {
@@ -314,6 +320,8 @@ void check_largest_batch(const Scenario& scenario) {
   const int gpus = scenario.gpus.back();
   const std::int64_t most = with_batch_on(scenario, scenario.workload.batch_per_gpu, gpus).largest_batch;
   CHECK(most <= 1'000'000);
+  // Else a batch that was never planned would be judged by the buffers of another one.
+  CHECK(strategy_memory_on(scenario, 1, gpus) == strategy_memory_on(scenario, 50, gpus));
   for (const std::int64_t batch : {std::int64_t{1}, most, most + 1}) {
     if (batch < 1 || batch > 1'000'000) continue;
     INFO("batch " << batch << ", largest " << most);
@@ -346,6 +354,37 @@ TEST_CASE("law: random jobs count every sample once, and all writers tell the sa
 TEST_CASE("law: the largest batch of random jobs fits, the next does not, whatever batch was asked for") {
   const unsigned count = job_count(), checked = check_drawn_jobs(count, check_largest_batch);
   CHECK(checked > count / 2);
+}
+
+TEST_CASE("law: the largest micro-batch of a layout fits, the next does not, whatever was asked for") {
+  test::use_source_catalogs();
+  const auto memory_of = [](int tensor, const std::string& more, std::int64_t micro_batch) {
+    ScenarioOverrides overrides;
+    overrides.model = "llama3_8b", overrides.cluster = "mahti", overrides.gpus = {8};
+    overrides.settings = {"model.precision=bf16",
+                          "parallel.shard=optimizer",
+                          "parallel.sequence=2048",
+                          more,
+                          fmt::format("parallel.tensor={}", tensor),
+                          fmt::format("parallel.micro_batch={}", micro_batch)};
+    const Scenario scenario = make_scenario(overrides);
+    PointPredictor points(scenario, 8);
+    Decisions unused;
+    return points.point(8, unused);
+  };
+  for (const int tensor : {4, 8}) {
+    for (const char* more : {"parallel.global_batch=64", "parallel.recompute=full", "parallel.pipeline=1"}) {
+      INFO("tensor " << tensor << ", " << more);
+      const std::int64_t most = memory_of(tensor, more, 1).largest_batch;
+      REQUIRE(most > 1);
+      for (const std::int64_t batch : {std::int64_t{2}, most, most + 1}) {
+        INFO("micro-batch " << batch << ", largest " << most);
+        const PredictionPoint p = memory_of(tensor, more, batch);
+        CHECK(p.largest_batch == most);
+        CHECK(p.fits() == (batch <= most));
+      }
+    }
+  }
 }
 
 }  // namespace account_laws

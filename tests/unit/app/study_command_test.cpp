@@ -36,7 +36,7 @@ void check_refused(const std::string& line, const std::string& message) {
 }  // namespace
 
 TEST_CASE("options for keys and --set go together, in any order") {
-  const std::string line = "predict a.toml --gpus 1 --format json ";
+  const std::string line = "predict a.toml --gpus 1 --format json --set data.samples=1000 ";
   const auto scenario = [&](const std::string& options) {
     const ProgramRun got = run(line + options);
     INFO(options);

@@ -18,6 +18,10 @@ const kPages = {
   comparison: ['compare', 'puhti-resnet50-ddp', '--gpus', '4,8'],
   study: ['predict', 'workshop-mnist-study'],
   several: ['predict', 'puhti-resnet50-ddp', 'mahti-resnet50-ddp', '--gpus', '1,4'],
+  // Four GPUs do not fit, and nobody says how many samples there are.
+  shortage: ['predict', '--model', 'llama3_8b', '--cluster', 'mahti', '--strategy', 'fsdp', '--precision', 'bf16', '--batch', '1', '--gpus', '4,8,16',
+    '--set', 'model.half_weights=true', '--set', 'model.recompute=true', '--sensitivity'],
+  too_large: ['compare', '--model', 'llama2_7b', '--cluster', 'mahti', '--gpus', '4'],
   collective: ['collective', '--cluster', 'dgx-a100', '--op', 'all_reduce', '--gpus', '8'],
   validation: ['validate', '../docs/measured/puhti.csv'],
   plan: ['plan', '--model', 'llama3_8b', '--cluster', 'hgx-h100-400g', '--gpus', '16'],
