@@ -101,7 +101,7 @@ set_tests_properties("sweep: hostile names stay names in every script"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether job scripts start what their headings say, under stub launchers; by hand with `--jobs 60`.
 add_test(NAME "jobs: written scripts start one training with as many processes as they say"
-         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/written_scripts.py ${PROJECT_BINARY_DIR}/foretrain --jobs 12)
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/written_scripts.py ${PROJECT_BINARY_DIR}/foretrain --jobs 8)
 set_tests_properties("jobs: written scripts start one training with as many processes as they say"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # The same of Slurm's scripts under a real Slurm of two nodes on this machine, where it is installed.

@@ -373,13 +373,13 @@ class Campaign:
         return subprocess.run([self.arguments.program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
 
     def check_own(self, file, job):
-        """Whether one process spreads over several GPUs by itself, and what a configuration file of a large model holds, is known to nobody but its
-        user: that alone may be said."""
+        """Whether one process spreads over several GPUs by itself is known to nobody but its user: that may be said. Of large models it may be said
+        which options are not read or not modelled, but nothing of how they are started."""
         checked = self.foretrain("job", "check", file, "--cluster", job["cluster"], "--format", "json")
         found = json.loads(checked.stdout)
         spreads = job["launcher"] == "mp_spawn" or job["meeting"] in ("nobody", "tensorflow")
         unknown = re.compile("unless the program itself spreads|^1 process on a node for [0-9]+ GPUs: [0-9]+ unused$" if spreads else
-                             "does not lie beside the script: what it sets is not known$" if "framework" in job else "^$")
+                             "does not lie beside the script|is not modelled|^not known here: | is of each process: " if "framework" in job else "^$")
         warnings = [one["message"] for one in found["warnings"] if not unknown.search(one["message"])]
         need(checked.returncode == 0 and not found["mistakes"] and not warnings, "job check says:", found["mistakes"], *warnings)
 

@@ -149,9 +149,11 @@ class ConnectionStream : public httplib::Stream {
   ConnectionStream(WebConnections& connections, WebConnections::Handle connection)
       : connections_(connections), connection_(connection) {}
 
-  bool is_readable() const { return at_ < end_ || wait_to_read(); }
-  bool is_writable() const { return connections_.wait(connection_, POLLOUT, WebClock::now() + kForPart); }
-  ssize_t read(char* to, std::size_t size) {
+  bool is_readable() const override { return at_ < end_ || wait_to_read(); }
+  bool is_writable() const override {
+    return connections_.wait(connection_, POLLOUT, WebClock::now() + kForPart);
+  }
+  ssize_t read(char* to, std::size_t size) override {
     if (at_ == end_) {
       if (!wait_to_read()) return -1;
       const ssize_t got = ::recv(connection_->socket, block_.data(), block_.size(), 0);
@@ -163,16 +165,16 @@ class ConnectionStream : public httplib::Stream {
     at_ += part;
     return static_cast<ssize_t>(part);
   }
-  ssize_t write(const char* from, std::size_t size) {
+  ssize_t write(const char* from, std::size_t size) override {
     while (is_writable()) {
       const ssize_t sent = ::send(connection_->socket, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent >= 0 || (errno != EAGAIN && errno != EINTR)) return sent;
     }
     return -1;
   }
-  void get_remote_ip_and_port(std::string& ip, int& port) const { ip = "127.0.0.1", port = 0; }
-  void get_local_ip_and_port(std::string& ip, int& port) const { ip = "127.0.0.1", port = 0; }
-  socket_t socket() const { return connection_->socket; }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override { ip = "127.0.0.1", port = 0; }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { ip = "127.0.0.1", port = 0; }
+  socket_t socket() const override { return connection_->socket; }
 
  private:
   bool wait_to_read() const {

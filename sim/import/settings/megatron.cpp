@@ -157,7 +157,24 @@ void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
                              *all / (*micro * (*all / of_one))));
 }
 
+/// Megatron-FSDP shards what another option says, and nothing without it (megatron/training/arguments.py).
+void read_megatron_fsdp(SettingsReading& reading) {
+  static constexpr std::pair<std::string_view, std::string_view> kStages[] = {
+      {"no_shard", "zero0"}, {"optim", "zero1"}, {"optim_grads", "zero2"}, {"optim_grads_params", "zero3"}};
+  const std::string sharding = reading.word({"data_parallel_sharding_strategy"}).value_or("no_shard");
+  const auto* const row = std::ranges::find(kStages, std::string_view(sharding),
+                                            &std::pair<std::string_view, std::string_view>::first);
+  if (row == std::end(kStages))
+    return reading.mistake(fmt::format("data_parallel_sharding_strategy = {} is not known", sharding),
+                           "no_shard, optim, optim_grads or optim_grads_params");
+  const std::string name = fmt::format("\"{}\"", row->second);
+  reading.effect_of("use_megatron_fsdp", {{"strategy.name", name}}, "predicted as DeepSpeed's stage");
+  reading.effect_of("data_parallel_sharding_strategy", {{"strategy.name", name}},
+                    "predicted as DeepSpeed's stage");
+}
+
 void read_megatron_strategy(SettingsReading& reading) {
+  if (reading.flag({"use_megatron_fsdp"}).value_or(false)) return read_megatron_fsdp(reading);
   if (reading.flag({"use_torch_fsdp2"}).value_or(false))
     return reading.effect({{"strategy.name", "\"fsdp2\""}});
   const bool shards = reading.flag({"use_distributed_optimizer"}).value_or(false);

@@ -227,6 +227,19 @@ TEST_CASE("Megatron-LM: arguments, with parallelisms named") {
   CHECK(mistake(text, 6).find("no multiple") != std::string::npos);
 }
 
+TEST_CASE("Megatron-FSDP: what it shards is another option") {
+  const std::string text = "--tensor-model-parallel-size 1 --micro-batch-size 2 --use-megatron-fsdp ";
+  const auto strategy = [&](const std::string& more) {
+    return value_of(read(text + more + "\n", 16), "strategy.name");
+  };
+  CHECK(strategy("") == "\"zero0\"");
+  CHECK(strategy("--data-parallel-sharding-strategy optim") == "\"zero1\"");
+  CHECK(strategy("--data-parallel-sharding-strategy optim_grads") == "\"zero2\"");
+  CHECK(strategy("--data-parallel-sharding-strategy optim_grads_params") == "\"zero3\"");
+  CHECK_THAT(mistake(text + "--data-parallel-sharding-strategy all\n", 16),
+             ContainsSubstring("is not known"));
+}
+
 TEST_CASE("nanotron and torchtitan: batches, degrees, precision") {
   const TrainingSettings tron = read(
       "parallelism:\n  dp: 4\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 3\n  "
