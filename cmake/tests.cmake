@@ -125,7 +125,7 @@ set_tests_properties("command lines: generated ones keep the laws"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether others' software in the pages has its notices wherever a page goes.
 add_test(NAME "packaging: the pages' software has its notices"
-         COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/notices.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/notices.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("packaging: the pages' software has its notices"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # Whether the flags of cmake/hardening.cmake reach the program.

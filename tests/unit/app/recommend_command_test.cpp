@@ -151,7 +151,7 @@ TEST_CASE("a recommendation is about one scenario, not about several nor a study
   const ProgramRun study = folder.run("foretrain predict study.toml --sbatch job.sh");
   CHECK(study.exit_code == 1);
   CHECK_THAT(study.output,
-             ContainsSubstring("--recommend is about one scenario, not the combinations of a study"));
+             ContainsSubstring("--sbatch is about one scenario, not the combinations of a study"));
   CHECK(folder.entries() == 3);
 }
 
