@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const SettingEffect& effect : key.effects)
         test::require(!effect.value.empty() && effect.key.find('.') != std::string::npos);
     }
-    test::require(as_settings(settings).size() == scenario_keys(settings).size());
+    for (const SettingEffect& effect : scenario_keys(settings))
+      test::require(said_by(settings, effect.key) != nullptr);
     notes_of(settings);
   } catch (const InputError& error) {
     test::require(!error.diagnostics().empty());

@@ -62,12 +62,6 @@ std::string value_of(const TrainingSettings& settings, std::string_view key) {
   return read == nullptr ? "" : std::ranges::find(read->effects, key, &SettingEffect::key)->value;
 }
 
-std::vector<std::string> as_settings(const TrainingSettings& settings) {
-  std::vector<std::string> out;
-  for (const SettingEffect& key : scenario_keys(settings)) out.push_back(key.key + "=" + key.value);
-  return out;
-}
-
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings) {
   std::vector<Diagnostic> out;
   for (const ReadKey& key : settings.keys) {

@@ -73,8 +73,6 @@ std::string value_of(const TrainingSettings& settings, std::string_view key);
 /// The key that says it; nullptr: none.
 const ReadKey* said_by(const TrainingSettings& settings, std::string_view key);
 
-/// As `--set` takes them.
-std::vector<std::string> as_settings(const TrainingSettings& settings);
 /// What people should know of a prediction with them: what is left out, open or unknown.
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings);
 
