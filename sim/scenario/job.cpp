@@ -273,6 +273,12 @@ std::int64_t samples_of_step(const Scenario& scenario, const Placement& working)
   return samples * scenario.knobs.accumulation;
 }
 
+bool may_be_answer(const Scenario& scenario, int gpus) {
+  if (!scenario.global_batch || scenario.parallel) return true;
+  if (scenario.lists_gpus && std::ranges::find(scenario.gpus, gpus) != scenario.gpus.end()) return true;
+  return samples_of_step(scenario, gpus) == *scenario.global_batch;
+}
+
 std::int64_t samples_of_step(const Scenario& scenario, int gpus) {
   if (scenario.parallel)
     return job_on(*scenario.parallel, std::max(gpus, fewest_gpus_of(*scenario.parallel))).global_batch;

@@ -52,6 +52,9 @@ int most_usable_gpus(const Scenario& scenario, int most);
 /// global batch, rounded up; else every rank has the same whole number of samples in every micro-step,
 /// rounded up. With [parallel] it is the global batch that the degrees divide.
 std::int64_t samples_of_step(const Scenario& scenario, int gpus);
+/// Whether an answer may name this number of GPUs: its steps train the global batch that was asked for, or
+/// run.gpus lists it. In weak scaling every number may be named.
+bool may_be_answer(const Scenario& scenario, int gpus);
 /// The same for given places of the working GPUs. Requires a scenario without [parallel].
 std::int64_t samples_of_step(const Scenario& scenario, const Placement& working);
 

@@ -61,7 +61,8 @@ bool can_be_requested(const Scenario& scenario, int gpus) {
 
 std::vector<int> requestable_gpu_counts(const Scenario& scenario) {
   std::vector<int> numbers = numbers_of(scenario);
-  std::erase_if(numbers, [&](int gpus) { return !can_be_requested(scenario, gpus); });
+  std::erase_if(
+      numbers, [&](int gpus) { return !can_be_requested(scenario, gpus) || !may_be_answer(scenario, gpus); });
   return numbers;
 }
 

@@ -40,8 +40,11 @@ std::string roff_head(const CLI::Option& option) {
   return out;
 }
 
+/// With those of groups of which one is needed: to CLI11 they are commands without a name.
 std::string roff_options(CLI::App& command) {
   std::string out;
+  for (CLI::App* child : children_of(command))
+    if (child->get_name().empty()) out += roff_options(*child);
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
     out += ".TP\n" + roff_head(*option) + "\n" + roff(option->get_description()) + "\n";
@@ -71,7 +74,8 @@ std::vector<CommandPlace> commands_of(CLI::App& app) {
   std::vector<CommandPlace> places{{"", &app}};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::string path = places[i].path();
-    for (CLI::App* child : children_of(*places[i].command)) places.push_back({path, child});
+    for (CLI::App* child : children_of(*places[i].command))
+      if (!child->get_name().empty()) places.push_back({path, child});
   }
   return places;
 }

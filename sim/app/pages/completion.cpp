@@ -93,9 +93,14 @@ CompletedCommand completed(const CommandPlace& place) {
   command.path = path.substr(std::min(path.find(' '), path.size() - 1) + 1);
   if (place.parent.empty()) command.path.clear();
   command.summary = summary_of(place.command->get_description());
-  for (const CLI::App* child : place.command->get_subcommands([](CLI::App*) { return true; }))
-    command.commands.push_back(child->get_name());
   for (const CLI::Option* option : place.command->get_options()) add(*option, command);
+  for (const CLI::App* child : place.command->get_subcommands([](CLI::App*) { return true; })) {
+    if (!child->get_name().empty()) {
+      command.commands.push_back(child->get_name());
+      continue;
+    }
+    for (const CLI::Option* option : child->get_options()) add(*option, command);  // a group of options
+  }
   return command;
 }
 

@@ -178,7 +178,7 @@ TEST_CASE("the parallel universe starts torchrun on every machine") {
              ContainsSubstring("torchrun --standalone on each of 2 nodes starts 2 trainings"));
 }
 
-TEST_CASE("pods whose operator tells torchrun of the others meet; pods of a Job do not") {
+TEST_CASE("pods whose operator tells torchrun of the others meet, and pods of a Job do not") {
   const auto warned_of = [](const std::string& object) {
     const SourceText source{"job.yaml", object};
     std::string out;

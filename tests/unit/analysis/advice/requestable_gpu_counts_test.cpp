@@ -39,10 +39,13 @@ TEST_CASE("a strategy of one process asks for one node, the plain loop for one G
   CHECK(requestable_gpu_counts(scenario) == Numbers{1});
 }
 
-TEST_CASE("no more GPUs than samples of a global batch") {
+TEST_CASE("numbers of GPUs that share a global batch without a rest, and those that are listed") {
   Scenario scenario = on_nodes(4);
-  scenario.global_batch = 10;
-  CHECK(requestable_gpu_counts(scenario) == Numbers{1, 2, 3, 4, 8});
+  scenario.global_batch = 12;
+  scenario.lists_gpus = false;
+  CHECK(requestable_gpu_counts(scenario) == Numbers{1, 2, 3, 4, 12});
+  scenario.lists_gpus = true, scenario.gpus = {1, 8};
+  CHECK(requestable_gpu_counts(scenario) == Numbers{1, 2, 3, 4, 8, 12});
 }
 
 }  // namespace requestable_gpu_counts_test

@@ -82,7 +82,8 @@ TEST_CASE("a wait ends when its time is over, also when it is over already") {
   CHECK(a.is_hung_up_on());
 }
 
-TEST_CASE("a port that is taken is an error, or another one is taken; started programs inherit no socket") {
+TEST_CASE(
+    "a port that is taken is an error, or another one is taken, and started programs inherit no socket") {
   const LoopbackSockets first(0, false);
   CHECK(first.port() > 0);
   CHECK_THROWS_AS(LoopbackSockets(first.port(), false), WorldError);
