@@ -29,6 +29,10 @@ RanCommand run_command(const std::vector<std::string>& arguments, const CommandL
 /// Which law of command lines the run breaks, in words; empty when it keeps all: no signal; an exit code of
 /// the table in --help; a reason on standard error when it fails; time and memory within limits; no file
 /// changed that it was not told to write, and none begun by a command that was a mistake.
-std::string broken_law(const RanCommand& ran, const CommandLimits& limits, const LeftBehind& left);
+/// A check writes its report of mistakes and ends with 1, as it should.
+std::string broken_law(const std::vector<std::string>& arguments, const RanCommand& ran,
+                       const CommandLimits& limits, const LeftBehind& left);
+/// Whether it took more time than the limit: the one law of which findings are counted apart.
+bool is_slow(const RanCommand& ran, const CommandLimits& limits);
 
 }  // namespace foretrain::test

@@ -46,6 +46,7 @@ TEST_CASE(
     "a global batch that does not divide counts the same in rates, epochs, totals and the fastest number") {
   Scenario scenario = test::resnet_scenario({1, 2, 3, 4, 5, 6, 7, 8});
   scenario.global_batch = 9, scenario.workload.data.samples = 90'000, scenario.startup = Time{};
+  scenario.lists_gpus = true;
   const Prediction p = predict(scenario);
   for (const PredictionPoint& q : p.points) {
     INFO(q.gpus << " GPUs");
@@ -55,6 +56,14 @@ TEST_CASE(
   }
   const auto fastest = std::ranges::min_element(p.points, {}, &PredictionPoint::total_s);
   CHECK(p.crossover.fastest_gpus == fastest->gpus);
+}
+
+TEST_CASE("an answer names numbers of GPUs that train the global batch asked for, or that are listed") {
+  Scenario scenario = test::resnet_scenario({1, 2, 4, 8});
+  scenario.global_batch = 9;
+  CHECK(predict(scenario).crossover.fastest_gpus == 3);
+  scenario.lists_gpus = true;
+  CHECK(predict(scenario).crossover.fastest_gpus == 8);
 }
 
 TEST_CASE(
