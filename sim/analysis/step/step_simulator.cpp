@@ -122,9 +122,11 @@ StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
 
 namespace {
 
-/// Nodes of the cluster up to the last that so many GPUs are on.
+/// Nodes of the cluster up to the last that so many GPUs are on, or the fewest that [parallel] can run on:
+/// fewer have their share of what those do.
 int nodes_up_to_last(const Scenario& scenario, int gpus) {
-  const Placement placement = reserved_gpus(scenario, gpus);
+  const int fewest = scenario.parallel ? fewest_gpus_of(*scenario.parallel) : 1;
+  const Placement placement = reserved_gpus(scenario, std::max(gpus, fewest));
   return std::max(placement.nodes, placement.ranks.back().node + 1);
 }
 
@@ -136,7 +138,10 @@ StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_n
           scenario.cluster, std::max(nodes_up_to_last(scenario, most_gpus), most_nodes))) {}
 
 StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& other)
-    : scenario_(scenario), machine_(other.machine_) {}
+    : scenario_(scenario), machine_(other.machine_) {
+  const int nodes = nodes_up_to_last(scenario, 1);
+  if (cluster().nodes() < nodes) machine_ = std::make_shared<const Machine>(scenario.cluster, nodes);
+}
 
 const std::shared_ptr<PlanReuse>& StepSimulator::reuse_of(int kind) const {
   std::shared_ptr<PlanReuse>& reuse = reuse_[kind];

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <fcntl.h>
@@ -156,6 +157,19 @@ std::string text_of(const EvidenceStore& store) {
 
 std::string file_of_removed(const std::string& store) { return store + ".removed"; }
 
+/// Before a lock appears beside it. Only a file that does not begin like a store is read whole, to say where
+/// it is wrong.
+void refuse_what_is_no_store(const std::string& file) {
+  std::error_code problem;
+  if (fs::is_regular_file(file, problem)) {
+    const std::string heading = evidence_heading();
+    std::string begin(heading.size(), '\0');
+    std::ifstream stream(file, std::ios::binary);
+    if (stream.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == heading) return;
+  }
+  if (exists(file)) read_store(file);
+}
+
 /// Makes its folder.
 StoreLock locked(const std::string& file) {
   if (file.empty())
@@ -165,6 +179,7 @@ StoreLock locked(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   if (!folder.empty()) fs::create_directories(folder, problem);
   if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
+  refuse_what_is_no_store(file);
   remove_left_parts(file);
   return StoreLock(file);
 }

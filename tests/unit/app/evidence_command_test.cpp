@@ -183,4 +183,18 @@ TEST_CASE("jobs of many GPUs without a run of one are evidence, too, of one's ow
   CHECK_THAT(folder.run(kPredict).output, ContainsSubstring("Corrected by "));
 }
 
+TEST_CASE("a file that is no store is refused before anything appears beside it") {
+  const TemporaryFolder folder;
+  folder.write("runs.csv", kHeader + measured("monday", 240));
+  folder.write("other.toml", "[model]\nname = \"resnet50\"\n");
+  for (const char* command :
+       {"evidence remove monday --store other.toml", "evidence add runs.csv --store other.toml"}) {
+    const ProgramRun run = folder.run(std::string("foretrain ") + command);
+    INFO(run.output);
+    CHECK(run.exit_code == 1);
+    CHECK_THAT(run.output, ContainsSubstring("other.toml:1:1: error: is no evidence store"));
+    CHECK(folder.entries() == 2);
+  }
+}
+
 }  // namespace evidence_command_test
