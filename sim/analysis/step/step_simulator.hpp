@@ -91,7 +91,8 @@ class StepSimulator {
  public:
   /// `most_gpus`: the largest number that will be asked for; `most_nodes`: of spread().
   StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes = 1);
-  /// With the graph of `other`, whose scenario has the same cluster, as far as [parallel] needs no more nodes.
+  /// With the graph of `other`, whose scenario has the same cluster; a layout of [parallel] that needs more
+  /// nodes gets a graph of its own.
   StepSimulator(const Scenario& scenario, const StepSimulator& other);
 
   /// The mean step in the steady state. `batch_per_gpu` replaces the scenario's (the last batch of an epoch
