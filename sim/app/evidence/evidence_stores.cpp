@@ -277,6 +277,10 @@ std::vector<Observation> remove_from_store(const std::string& file,
                                            const std::function<void(const std::vector<Observation>&)>& choose,
                                            const std::function<bool(const Observation&)>& is_gone) {
   EvidenceStore removed;
+  if (!file.empty() && !exists(file)) {
+    choose({});  // a store that is not there has no rows, and no lock
+    return {};
+  }
   change_store(file, [&](EvidenceStore& store) {
     choose(store.rows);
     std::copy_if(store.rows.begin(), store.rows.end(), std::back_inserter(removed.rows), is_gone);

@@ -195,6 +195,8 @@ TEST_CASE("a file that is no store is refused before anything appears beside it"
     CHECK_THAT(run.output, ContainsSubstring("other.toml:1:1: error: is no evidence store"));
     CHECK(folder.entries() == 2);
   }
+  CHECK(folder.run("foretrain evidence remove monday --store missing.csv").exit_code == 1);
+  CHECK(folder.entries() == 2);
 }
 
 }  // namespace evidence_command_test
