@@ -38,7 +38,7 @@ async function opened(host, { hash = '', width = 1440, dark = false } = {}) {
   const said = [], asked = [];
   page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warning') said.push(m.text()); });
   page.on('pageerror', (e) => said.push(String(e)));
-  page.on('request', (r) => { if (!r.url().startsWith(host) && !/^(data|blob):/.test(r.url())) asked.push(r.url()); });
+  page.on('request', (r) => { if (new URL(r.url()).origin !== new URL(host).origin && !/^(data|blob):/.test(r.url())) asked.push(r.url()); });
   await page.goto(host + hash);
   await page.waitForSelector('html[data-ready=yes]', { timeout: 20000 });
   return { page, context, check: () => { assert.deepEqual(said, []); assert.deepEqual(asked, []); } };
