@@ -85,18 +85,23 @@ void add_score(CLI::App& parent, EvidenceCommand& evidence) {
 
 void add_removal(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* remove = parent.add_subcommand("remove", "Take rows out of a store, until `evidence undo`");
-  CLI::Option_group* which = remove->add_option_group("ROWS");
-  which->require_option(1);
-  which->add_option("SERIES", evidence.runs, "Whole names of series, or of jobs as \"job 17\"");
-  which
-      ->add_option("--matching", evidence.matching,
-                   "Rows with this text in a name: of series, source, network, GPU, cluster or operation")
-      ->type_name("TEXT");
-  which->add_flag("--all", evidence.all, "Every row");
+  CLI::Option* runs =
+      remove->add_option("SERIES", evidence.runs, "Whole names of series, or of jobs as \"job 17\"");
+  CLI::Option* matching =
+      remove
+          ->add_option("--matching", evidence.matching,
+                       "Rows with this text in a name: of series, source, network, GPU, cluster or operation")
+          ->type_name("TEXT")
+          ->excludes(runs);
+  remove->add_flag("--all", evidence.all, "Every row")->excludes(runs)->excludes(matching);
   remove->add_flag("--dry-run", evidence.dry_run, "Only print which rows these are");
   add_store(*remove, evidence);
   remove->footer("Example:\n  foretrain evidence remove monday tuesday");
-  remove->callback([&evidence] { run_evidence_remove(evidence); });
+  remove->callback([&evidence] {
+    if (evidence.runs.empty() && evidence.matching.empty() && !evidence.all)
+      throw CLI::RequiredError("one of SERIES, --matching and --all");
+    run_evidence_remove(evidence);
+  });
   CLI::App* undo = parent.add_subcommand("undo", "Put back what the last `evidence remove` took out");
   add_store(*undo, evidence);
   undo->callback([&evidence] { run_evidence_undo(evidence); });

@@ -143,13 +143,16 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
   CLI::App* command = sweep.add_subcommand(
       "submit", "The script of a job array whose jobs run a shard each, with what a measured rate asks for");
   command->add_option("SWEEP", submit.sweep, "The sweep's file")->required();
-  CLI::Option_group* engines = command->add_option_group("ENGINE");
-  engines->require_option(1);
-  for (const SweepEngine& engine : sweep_engines())
-    engines->add_flag_function(
+  // Not an option group: CLI11 2.3 never ends reading one where an empty word stands before one of its flags.
+  std::vector<CLI::Option*> engines;
+  for (const SweepEngine& engine : sweep_engines()) {
+    CLI::Option* flag = command->add_flag_function(
         fmt::format("--{}", engine.name),
         [&submit, name = std::string(engine.name)](std::int64_t) { submit.engine = name; },
         std::string(engine.meaning));
+    for (CLI::Option* other : engines) flag->excludes(other);
+    engines.push_back(flag);
+  }
   command->add_option("--shards", submit.shards, "So many jobs")
       ->check(CLI::Range(std::int64_t{1}, kMostShards))
       ->type_name("N")
@@ -176,7 +179,13 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
       "Examples:\n  foretrain sweep submit sweep.toml --slurm --shards 8 -j 4 -o sweep.sbatch\n  foretrain "
       "sweep "
       "submit sweep.toml --htcondor --shards 100 -o sweep.sub --now");
-  command->callback([&submit] { run_sweep_submit(submit); });
+  command->callback([&submit] {
+    std::string engines;
+    for (const SweepEngine& engine : sweep_engines())
+      engines += fmt::format("{}--{}", engines.empty() ? "one of " : ", ", engine.name);
+    if (submit.engine.empty()) throw CLI::RequiredError(engines);
+    run_sweep_submit(submit);
+  });
 }
 
 }  // namespace

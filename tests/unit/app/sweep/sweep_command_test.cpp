@@ -157,4 +157,17 @@ TEST_CASE("scripts of job arrays name every shard, whatever the files are called
   CHECK(folder.run("foretrain sweep submit \"it's.toml\"").exit_code == 2);
 }
 
+TEST_CASE("an empty word before a flag is a mistake that ends, and so are no engine and two") {
+  const TemporaryFolder folder;
+  for (const auto& [arguments, why] :
+       {std::pair{"x '' --flux --shards 100", "does not take \"\""},
+        std::pair{"x", "one of --slurm, --htcondor, --kubernetes, --flux is required"},
+        std::pair{"x --flux --slurm", "--slurm excludes --flux"}}) {
+    const ProgramRun run = folder.run(std::string("foretrain sweep submit ") + arguments);
+    INFO(run.output);
+    CHECK(run.exit_code == 2);
+    CHECK_THAT(run.output, ContainsSubstring(why));
+  }
+}
+
 }  // namespace sweep_command_test
