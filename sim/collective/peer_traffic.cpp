@@ -24,14 +24,19 @@ struct Setting {
   const NicUse& nics;
 };
 
+/// Without an adapter the bytes pass the host's sockets.
+double reach_of(const PeerInput& input, GpuPlace place, int nic) {
+  const bool has_adapter = input.cluster.node_spec(place.node).nics > 0;
+  if (!has_adapter || !input.cluster.gpudirect(place.gpu, nic, place.node)) return -1;
+  const Route& route = input.cluster.route_in_node(input.cluster.gpu(place.node, place.gpu),
+                                                   input.cluster.nic(place.node, nic));
+  return route.bandwidth.per_second * route.collective_efficiency;
+}
+
 NicGroup alone(const Setting& setting, int node, int gpu) {
   const PeerInput& input = setting.input;
   const int nic = setting.nics.own_nic({node, gpu});
-  const Route& route =
-      input.cluster.route_in_node(input.cluster.gpu(node, gpu), input.cluster.nic(node, nic));
-  const double reached =
-      input.cluster.gpudirect(gpu, nic, node) ? route.bandwidth.per_second * route.collective_efficiency : -1;
-  NicGroup group{nic, reached, {}, {gpu}};
+  NicGroup group{nic, reach_of(input, {node, gpu}, nic), {}, {gpu}};
   for (int peer = 0; peer < input.cluster.node_spec(node).gpus; ++peer)
     group.leaves_by.push_back(setting.nics.of_send({node, gpu}, peer).nic);
   return group;
@@ -129,7 +134,7 @@ void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
       for (const NicGroup& out : groups.of(from)) {
         for (const NicGroup& in : groups.of(to)) {
           const double pairs = static_cast<double>(out.gpus.size() * in.gpus.size()) * stands_for;
-          visit(over_network(nics, {from.node, out.gpus.front()}, {to.node, in.gpus.front()}, share * pairs));
+          visit(edge_between(nics, {from.node, out.gpus.front()}, {to.node, in.gpus.front()}, share * pairs));
         }
       }
     }

@@ -72,9 +72,16 @@ const std::vector<Knob>& shared_knobs() {
   static const std::vector<Knob> knobs{
       {"accumulation",
        KnobValue<int>{[](StrategyOptions& options, int steps) { options.accumulation = steps; }}, "4", "1",
-       "micro-steps per optimizer step; gradients are exchanged in the last one (no_sync)", 1, 4096},
+       "micro-steps per optimizer step", 1, 4096},
   };
   return knobs;
+}
+
+Knob no_sync_knob() {
+  return {"no_sync", KnobValue<bool>{[](StrategyOptions& options, bool value) { options.no_sync = value; }},
+          "false", "true",
+          "with accumulation, gradients are exchanged in the last micro-step only; false: in every one, as a "
+          "loop without no_sync() does"};
 }
 
 std::string what_it_needs(const StrategyEntry& strategy, FrameworkKind framework) {

@@ -38,6 +38,10 @@ namespace foretrain {
 class StrategyOptions {
  public:
   int accumulation = 1;  ///< micro-steps per optimizer step, whatever the strategy
+  /// DDP and FSDP exchange gradients in the last micro-step only; false: in every one, as without no_sync().
+  bool no_sync = true;
+  /// Whether ranks exchange gradients in micro-step `micro`, from 0.
+  bool exchanges_in(int micro) const { return !no_sync || micro + 1 == accumulation; }
 
   /// Defaults where edit() was never asked for them. The reference stays valid as long as this object; what
   /// was found before the first edit() remains the defaults.
@@ -112,6 +116,9 @@ KnobChoice choice_of(std::vector<std::string_view> names) {
             options.edit<typename Of::Options>().*Member = static_cast<typename Of::Value>(i);
           }};
 }
+
+/// StrategyOptions::no_sync as an option of the strategies that have it.
+Knob no_sync_knob();  // catalog.cpp
 
 /// What the GPU's time goes to; the keys of the breakdown.
 enum class Account : std::uint8_t { compute, exposed_communication, input_stall, host, optimizer, other };

@@ -20,6 +20,11 @@ enum class Execution : std::uint8_t { eager, graph, compiled, cuda_graphs };
 /// transposed.
 enum class ImageLayout : std::uint8_t { channels_first, channels_last };
 
+/// Whose fused attention: the best of the GPU's generation (cuDNN, FlashAttention-3, or 2 on Ampere); or a
+/// version of FlashAttention, of which 2 and the first, in CUDA or Triton, run Ampere's instructions
+/// everywhere. `unfused`: products with a softmax between them, whose scores lie in memory.
+enum class AttentionKernel : std::uint8_t { newest, version_2, version_1, version_1_triton, unfused };
+
 /// Compared number by number: 1.9 < 1.13.
 struct FrameworkVersion {
   int major = 2, minor = 3;
@@ -31,6 +36,8 @@ struct Framework {
   Execution execution = Execution::eager;
   ImageLayout layout = ImageLayout::channels_first;
   FrameworkVersion version;  ///< decides defaults that changed (optimizer form, zero_grad, TF32 in products)
+  /// Of layers with fused attention; PyTorch brings FlashAttention-2 since 2.2. Never `unfused`.
+  AttentionKernel attention = AttentionKernel::version_2;
 };
 
 /// "2.3", "2.3.1", "1.13.0a0": what follows the second number does not matter. Nothing when it is no version.

@@ -71,6 +71,13 @@ std::string text_in(int descriptor) {
   return text;
 }
 
+/// An evidence store that a command was told to write (`evidence remove --all --store evidence.csv`).
+bool is_own_store(const std::vector<std::string>& arguments, const RanCommand& ran, const std::string& file) {
+  const auto option = std::ranges::find(arguments, "--store");
+  const bool is_named = option != arguments.end() && option + 1 != arguments.end() && *(option + 1) == file;
+  return ran.code == 0 && !arguments.empty() && arguments.front() == "evidence" && is_named;
+}
+
 }  // namespace
 
 RanCommand run_command(const std::vector<std::string>& arguments, const CommandLimits& limits) {
@@ -109,7 +116,8 @@ std::string broken_law(const std::vector<std::string>& arguments, const RanComma
   for (const char* word : {"std::", "basic_string", "vector::", "terminate called", "bad optional"})
     if (ran.code == kEnvironmentFailed && ran.errors.find(word) != std::string::npos)
       return "an exception of the library as a message";
-  if (!left.changed.empty()) return "changed " + left.changed.front();
+  for (const std::string& file : left.changed)
+    if (!is_own_store(arguments, ran, file)) return "changed " + file;
   const bool is_check = std::ranges::find(arguments, "check") != arguments.end();
   const bool was_mistake = ran.code == kWrongUsage || (ran.code == kWrongInput && !is_check);
   if (was_mistake && !left.added.empty())

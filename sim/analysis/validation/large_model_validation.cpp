@@ -16,6 +16,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/reader.hpp"
+#include "sim/scenario/uncut_layout.hpp"
 #include "sim/strategy/parallel/large_step.hpp"
 
 namespace foretrain {
@@ -89,21 +90,50 @@ double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
   return (compute + m * tensor) * slots + gradients;
 }
 
-/// What a job on a site comes to, of whatever row; the row's own columns are left out.
-ValidatedLargeModel predicted(const LargeModelJob& job, RowSite& site) {
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+void take_step(const SimulatedStep& step, ValidatedLargeModel& out) {
+  const auto of = [&](Account account) { return step.breakdown[static_cast<std::size_t>(account)]; };
+  out.predicted_s = step.step_s, out.compute_s = of(Account::compute), out.host_s = of(Account::host);
+  out.exchange_s = of(Account::exposed_communication);
+}
+
+/// What a layout that cuts nothing comes to as the strategy that it is; false where it is none.
+bool predict_uncut(const LargeModelJob& job, const RowSite& site, ValidatedLargeModel& out) {
+  if (!runs_as_strategy(job)) return false;
+  const std::optional<Scenario> layout = scenario_of(job, site.spec);
+  const std::optional<Scenario> scenario = layout ? as_strategy(*layout, job.gpus()) : std::nullopt;
+  if (!scenario) return false;
+  const StepSimulator simulator(*scenario, job.gpus());
+  const SimulatedStep step = simulator.simulate(job.gpus(), job.micro_batch, site.device, Reading::accounts);
+  take_step(step, out);
+  const MemoryUse use =
+      memory_use(scenario->workload, {step.memory, job.gpus(), site.spec.node.gpu.architecture});
+  out.peak_bytes = static_cast<double>(use.total().count);
+  out.predicted_gb = static_cast<double>((use.total() - use.framework).count) / kGib;
+  return true;
+}
+
+void predict_cut(const LargeModelJob& job, RowSite& site, ValidatedLargeModel& out) {
   const Placement ranks = place_packed(job.gpus(), site.spec.node.gpus);
   const LargeStep step = simulate_large_step({job, *site.cluster, ranks, site.device, {}, *site.collectives});
-  ValidatedLargeModel out;
-  out.degrees = job.degrees;
-  out.predicted_s = step.step_s, out.roofline_s = roofline_s(job, site.spec.node.gpu);
-  out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
+  out.predicted_s = step.step_s;
   out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
-  out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
   const StageMemory& first = step.stages.front().memory;
   const double room = std::max(0.0, out.capacity_bytes - first.total());
-  out.predicted_gb = (first.allocated() + std::min(first.held, room)) / (1024.0 * 1024 * 1024);
+  out.predicted_gb = (first.allocated() + std::min(first.held, room)) / kGib;
   out.compute_s = step.compute_s, out.host_s = step.host_s, out.bubble_s = step.bubble_s;
   out.exchange_s = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
+}
+
+/// What a job on a site comes to, of whatever row; the row's own columns are left out.
+ValidatedLargeModel predicted(const LargeModelJob& job, RowSite& site) {
+  ValidatedLargeModel out;
+  out.degrees = job.degrees;
+  out.roofline_s = roofline_s(job, site.spec.node.gpu);
+  out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
+  out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
+  if (!predict_uncut(job, site, out)) predict_cut(job, site, out);
   return out;
 }
 

@@ -50,6 +50,13 @@ void check_execution(TableReader& table, const Framework& framework) {
 
 }  // namespace
 
+std::vector<Choice<AttentionKernel>> fused_attention_choices() {
+  return {{"newest", AttentionKernel::newest},
+          {"flash-2", AttentionKernel::version_2},
+          {"flash-1", AttentionKernel::version_1},
+          {"flash-1-triton", AttentionKernel::version_1_triton}};
+}
+
 const Keys<Framework>& framework_keys() {
   using enum ImageLayout;
   static const Keys<Framework> keys{
@@ -74,6 +81,9 @@ const Keys<Framework>& framework_keys() {
                                                                           {"channels_last", channels_last}}),
        "\"channels_last\"", "channels_last where compiled, else channels_first",
        "images in memory; 16-bit convolutions on tensor cores want channels last"},
+      {"attention", takes::choice<&Framework::attention>(fused_attention_choices()), "\"flash-1\"", "flash-2",
+       "which kernel computes fused attention in 16 bits on A100, H100 and B200: the best of the GPU's "
+       "generation, or a version of FlashAttention"},
   };
   return keys;
 }

@@ -7,6 +7,8 @@
 namespace foretrain {
 
 const Keys<Framework>& framework_keys();
+/// Names of the kernels of fused attention.
+std::vector<Choice<AttentionKernel>> fused_attention_choices();
 /// Reads [framework], and sets what follows from it where no key says otherwise: zero_grad and the loop's
 /// hooks. Before [model] and [loop].
 void read_framework(TableReader& framework, Scenario& scenario);

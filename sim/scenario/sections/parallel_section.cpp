@@ -11,6 +11,7 @@
 #include "sim/base/names.hpp"
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/sections/framework_section.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -117,6 +118,12 @@ Keys<J> way_keys() {
   };
 }
 
+std::vector<Choice<AttentionKernel>> attention_choices() {
+  std::vector<Choice<AttentionKernel>> all = fused_attention_choices();
+  all.push_back({"unfused", AttentionKernel::unfused});
+  return all;
+}
+
 Keys<J> exchange_keys() {
   return {
       {"context_exchange",
@@ -145,14 +152,7 @@ Keys<J> exchange_keys() {
        "\"pieces\"", "the framework's own",
        "which of tensor ranks' exchanges run beside products: none, backward's, pieces of each product (user "
        "buffers of Transformer Engine, async TP)"},
-      {"attention",
-       takes::choice<&J::attention>(
-           std::vector<Choice<AttentionKernel>>{{"newest", AttentionKernel::newest},
-                                                {"flash-2", AttentionKernel::version_2},
-                                                {"flash-1", AttentionKernel::version_1},
-                                                {"flash-1-triton", AttentionKernel::version_1_triton},
-                                                {"unfused", AttentionKernel::unfused}}),
-       "\"flash-1\"", "the framework's own",
+      {"attention", takes::choice<&J::attention>(attention_choices()), "\"flash-1\"", "the framework's own",
        "whose fused attention: the best of the GPU's generation, or a version of FlashAttention; unfused "
        "keeps all scores in memory"},
       {"pipeline_skew", takes::latency<&J::pipeline_skew>(), "\"205 us\"", "the framework's own",

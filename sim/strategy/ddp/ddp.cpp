@@ -62,7 +62,7 @@ class DdpStep {
         reducer_(process, group),
         norms_(process, group),
         options_(process.request().options<DdpOptions>()),
-        accumulation_(process.request().knobs.accumulation) {}
+        knobs_(process.request().knobs) {}
 
   /// Returns the last kernel.
   TaskId add();
@@ -79,7 +79,7 @@ class DdpStep {
   Reducer reducer_;
   SyncBatchNorm norms_;
   const DdpOptions& options_;
-  int accumulation_;
+  const StrategyOptions& knobs_;
 };
 
 void DdpStep::forward() {
@@ -106,16 +106,16 @@ void DdpStep::backward(bool accumulating, bool synchronises) {
 }
 
 TaskId DdpStep::add() {
-  for (int micro = 0; micro < accumulation_; ++micro) {
-    const bool synchronises = micro + 1 == accumulation_;
+  for (int micro = 0; micro < knobs_.accumulation; ++micro) {
+    const bool synchronises = knobs_.exchanges_in(micro);
     step_.load_batch();
     if (micro == 0) step_.zero_gradients();
-    reducer_.before_forward(micro == 0);
+    reducer_.before_forward(micro == 0 || knobs_.exchanges_in(micro - 1));
     forward();
     if (synchronises) reducer_.before_backward();
     backward(micro > 0, synchronises);
+    if (synchronises) reducer_.finalize_backward();
   }
-  reducer_.finalize_backward();
   const TaskId last = step_.optimize();
   step_.finish_step();
   return last;

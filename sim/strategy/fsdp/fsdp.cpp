@@ -49,13 +49,13 @@ class ShardedModel {
         gathering_(process, units, settings),
         reduction_(process, units, settings) {}
 
-  TaskId run_step(int micro_steps);
+  TaskId run_step(const StrategyOptions& knobs);
   const std::vector<Bytes>& messages() const { return reduction_.messages(); }
 
  private:
   void forward();
   void enter_forward(std::uint32_t unit);
-  void backward(bool accumulating, bool synchronises);
+  void backward(const GradientState& state);
   void sum_over_shards();
 
   Process& process_;
@@ -88,7 +88,7 @@ void ShardedModel::forward() {
   step_.end_forward();
 }
 
-void ShardedModel::backward(bool accumulating, bool synchronises) {
+void ShardedModel::backward(const GradientState& state) {
   std::vector<std::size_t> pending;
   for (const ModelUnit& unit : units_.units) pending.push_back(unit.parameters.size());
   step_.begin_backward();
@@ -100,11 +100,11 @@ void ShardedModel::backward(bool accumulating, bool synchronises) {
       step_.finish_gradient(process_.autograd_thread(), parameter, false);
       const std::uint32_t unit = units_.of_parameter[parameter];
       if (--pending[unit] > 0) continue;
-      reduction_.post_backward(unit, accumulating, synchronises);
-      gathering_.post_backward(unit, synchronises);
+      reduction_.post_backward(unit, state);
+      gathering_.post_backward(unit, state.synchronises);
     }
   }
-  if (synchronises) reduction_.finish();
+  if (state.synchronises) reduction_.finish();
   process_.hand_over(process_.autograd_thread(), process_.main_thread());
 }
 
@@ -118,12 +118,14 @@ void ShardedModel::sum_over_shards() {
       process_.collective(process_.main_thread(), CollectiveOp::all_reduce, {4}, label));
 }
 
-TaskId ShardedModel::run_step(int micro_steps) {
-  for (int micro = 0; micro < micro_steps; ++micro) {
+TaskId ShardedModel::run_step(const StrategyOptions& knobs) {
+  for (int micro = 0; micro < knobs.accumulation; ++micro) {
     step_.load_batch();
     if (micro == 0) step_.zero_gradients();
     forward();
-    backward(micro > 0, micro + 1 == micro_steps);
+    // What an exchange has shared out leaves no whole gradient to add to.
+    const bool was_exchanged = micro > 0 && knobs.exchanges_in(micro - 1);
+    backward({micro > 0 && !was_exchanged, knobs.exchanges_in(micro), was_exchanged});
   }
   sum_over_shards();
   const TaskId last = step_.optimize();
@@ -174,10 +176,10 @@ Plan plan(const PlanRequest& request, bool per_parameter) {
   const ModelUnits units = make_units(request);
   ShardedModel model(process, settings, units);
   for (int i = 0; i < request.steps; ++i) {
-    plan.step_ends.push_back(model.run_step(request.knobs.accumulation));
+    plan.step_ends.push_back(model.run_step(request.knobs));
     if (i == 0 && request.placement.size() > 1) plan.buckets = model.messages();
   }
-  plan.memory = fsdp_memory(units, settings, request.knobs.accumulation);
+  plan.memory = fsdp_memory(units, settings, request.knobs);
   explain_fsdp(request, units, settings, process.decisions());
   plan.decisions = process.decisions();
   return plan;
@@ -199,6 +201,12 @@ Knob unit_knob() {
           1};
 }
 
+Knob reduce_knob() {
+  return {"reduce_dtype", choice_of<&FsdpOptions::reduce_dtype>({"param", "fp32"}), "\"fp32\"",
+          "param, the type of the gathered parameters",
+          "in which type ranks sum gradients (MixedPrecisionPolicy); differs with model.half_weights"};
+}
+
 }  // namespace
 
 FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
@@ -214,6 +222,7 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   settings.forward_prefetch = !per_parameter && options.forward_prefetch;
   settings.limit_all_gathers = options.limit_all_gathers.value_or(is_recent);
   settings.element_bytes = gradient_element_bytes(request.workload);
+  settings.reduced_bytes = options.reduce_dtype == ReduceType::fp32 ? kFloatBytes : settings.element_bytes;
   settings.ranks = request.placement.size();
   settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
   if (settings.sharding == Sharding::hybrid_shard) {
@@ -226,11 +235,12 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   return settings;
 }
 
-StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings, int accumulation) {
+StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings,
+                           const StrategyOptions& knobs) {
   StrategyMemory memory;
   std::int64_t all = 0;
   for (const ModelUnit& unit : units.units) all += unit.elements;
-  const bool accumulates = accumulation > 1;
+  const bool accumulates = knobs.accumulation > 1 && knobs.no_sync;
   if (settings.sharding == Sharding::no_shard) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
   if (settings.is_half()) memory.gradients *= 2;  // back in fp32 once they are reduced
@@ -240,6 +250,8 @@ StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings
   if (settings.sharding == Sharding::shard_grad_op) whole = all;
   const std::int64_t gradients = accumulates ? all : std::max(largest, root);
   memory.buffers = {settings.element_bytes * (whole + gradients)};
+  if (settings.reduced_bytes != settings.element_bytes)  // those that are on their way, in the wider type
+    memory.buffers += Bytes{settings.reduced_bytes * std::max(largest, root)};
   return memory;
 }
 
@@ -259,6 +271,7 @@ StrategyEntry fsdp_strategy() {
                  "the next unit is gathered before the host comes to it"},
                 {"limit_all_gathers", option<&FsdpOptions::limit_all_gathers>(), "false",
                  "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
+                reduce_knob(),
                 unit_knob()}};
 }
 
@@ -267,7 +280,8 @@ StrategyEntry fsdp2_strategy() {
           .summary = "PyTorch fully_shard (FSDP2): every parameter sharded, gathered unit by unit",
           .plan = plan_fsdp2,
           .framework = FrameworkKind::pytorch,
-          .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard"}), unit_knob()}};
+          .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard"}), reduce_knob(),
+                    no_sync_knob(), unit_knob()}};
 }
 
 }  // namespace foretrain

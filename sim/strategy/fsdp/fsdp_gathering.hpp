@@ -48,7 +48,8 @@ struct FsdpSettings {
   BackwardPrefetch backward_prefetch = BackwardPrefetch::pre;
   bool forward_prefetch = false;
   bool limit_all_gathers = true;
-  std::int64_t element_bytes = 4;  ///< of gathered parameters and of gradients on the wire
+  std::int64_t element_bytes = 4;  ///< of gathered parameters and of what backward computes
+  std::int64_t reduced_bytes = 4;  ///< of gradients on the wire
   int ranks = 1;                   ///< of the job
   int shards = 1;                  ///< ranks that hold one copy together
   int replicas = 1;                ///< copies (hybrid_shard: nodes)
@@ -56,6 +57,8 @@ struct FsdpSettings {
 
   std::int64_t padded(std::int64_t elements) const { return (elements + shards - 1) / shards * shards; }
   bool is_half() const { return element_bytes == 2; }
+  /// Gradients come back in 16 bits and are cast.
+  bool reduces_half() const { return reduced_bytes == 2; }
 };
 
 /// The unshard and reshard logic of torch/distributed/fsdp/_runtime_utils.py and of FSDP2's
@@ -102,6 +105,13 @@ class FsdpGathering {
 
 // What FSDP does with a unit's gradients when they are complete.
 
+/// Gradients in one micro-step.
+struct GradientState {
+  bool accumulates = false;    ///< there is an unsharded gradient of earlier micro-steps
+  bool synchronises = true;    ///< ranks exchange gradients in this one
+  bool adds_to_shard = false;  ///< an earlier micro-step has left its sum in the shard
+};
+
 /// Each unit's gradient is divided, reduce-scattered (all-reduced without shards) and added to the shard, on
 /// a stream of its own beside backward; between replicas the shard is all-reduced, on a communicator of its
 /// own.
@@ -109,9 +119,7 @@ class FsdpReduction {
  public:
   FsdpReduction(Process& process, const ModelUnits& units, const FsdpSettings& settings);
 
-  /// `accumulating`: there is an unsharded gradient of earlier micro-steps; `synchronises`: ranks exchange
-  /// gradients in this one.
-  void post_backward(std::uint32_t unit, bool accumulating, bool synchronises);
+  void post_backward(std::uint32_t unit, const GradientState& state);
   /// The compute stream waits for all reductions.
   void finish();
   /// Of the last step, in launch order.
@@ -121,7 +129,7 @@ class FsdpReduction {
   void flatten(std::uint32_t unit, bool accumulating);
   TaskId prepare(std::uint32_t unit);
   TaskId reduce(std::uint32_t unit, TaskId input);
-  void update_shard(std::uint32_t unit, TaskId reduced);
+  void update_shard(std::uint32_t unit, TaskId reduced, bool adds);
 
   Process& process_;
   const ModelUnits& units_;

@@ -11,12 +11,17 @@ enum class Sharding : std::uint8_t { full_shard, shard_grad_op, hybrid_shard, no
 /// When FSDP gathers the next unit in backward.
 enum class BackwardPrefetch : std::uint8_t { none, pre, post };
 
+/// In which type ranks sum gradients (MixedPrecisionPolicy.reduce_dtype): that of the gathered parameters, or
+/// fp32.
+enum class ReduceType : std::uint8_t { param, fp32 };
+
 /// PyTorch's defaults; empty: those of its version.
 struct FsdpOptions {
   Sharding sharding = Sharding::full_shard;
   std::optional<BackwardPrefetch> backward_prefetch{};  ///< pre since PyTorch 2.0
   bool forward_prefetch = false;
   std::optional<bool> limit_all_gathers{};  ///< true since PyTorch 2.0
+  ReduceType reduce_dtype = ReduceType::param;
   std::int64_t unit_parameters =
       0;  ///< least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block
 };

@@ -37,18 +37,21 @@ void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
                          flatten_label_);
 }
 
-/// FSDP1 divides in place; FSDP2 copies the gradients together, and lets NCCL average in fp32.
+/// FSDP1 divides in place, or into the type that is summed; FSDP2 copies the gradients together in that type,
+/// and lets NCCL average in fp32.
 TaskId FsdpReduction::prepare(std::uint32_t unit) {
   const TaskId computed = process_.last_kernel();
-  if (!settings_.per_parameter && predivide_ == 1) return computed;
-  const Bytes moved{2 * settings_.element_bytes * settings_.padded(units_.units[unit].elements)};
+  const bool casts = settings_.reduced_bytes != settings_.element_bytes;
+  if (!settings_.per_parameter && predivide_ == 1 && !casts) return computed;
+  const Bytes moved{(settings_.element_bytes + settings_.reduced_bytes) *
+                    settings_.padded(units_.units[unit].elements)};
   return process_.launch_beside({process_.autograd_thread(), stream_, moved, divide_label_, {&computed, 1}});
 }
 
 TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
   const HostThread thread = process_.autograd_thread();
   const std::int64_t elements = settings_.padded(units_.units[unit].elements);
-  const Bytes size{settings_.element_bytes * elements};
+  const Bytes size{settings_.reduced_bytes * elements};
   messages_.push_back(size);
   const CollectiveOp op =
       settings_.sharding == Sharding::no_shard ? CollectiveOp::all_reduce : CollectiveOp::reduce_scatter;
@@ -62,24 +65,26 @@ TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
 
 /// The second division, the cast back to fp32, the sum with what is there from the last step when the script
 /// does not zero it.
-void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced) {
+void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced, bool adds) {
   const std::int64_t elements = settings_.padded(units_.units[unit].elements) / settings_.shards;
-  const bool adds = process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
-  const bool divides = !(settings_.per_parameter && !settings_.is_half()) && settings_.ranks > predivide_;
-  const std::int64_t bytes = (divides ? 2 * settings_.element_bytes : 0) +
-                             (settings_.is_half() ? kCastBytes : 0) + (adds ? kAddPasses * kFloatBytes : 0);
+  adds = adds || process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
+  const bool divides =
+      !(settings_.per_parameter && !settings_.reduces_half()) && settings_.ranks > predivide_;
+  const std::int64_t bytes = (divides ? 2 * settings_.reduced_bytes : 0) +
+                             (settings_.reduces_half() ? kCastBytes : 0) +
+                             (adds ? kAddPasses * kFloatBytes : 0);
   last_update_ = reduced;
   if (bytes == 0) return;
   last_update_ = process_.launch_beside(
       {process_.autograd_thread(), stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
 }
 
-void FsdpReduction::post_backward(std::uint32_t unit, bool accumulating, bool synchronises) {
-  flatten(unit, accumulating);
-  if (!synchronises) return;
+void FsdpReduction::post_backward(std::uint32_t unit, const GradientState& state) {
+  flatten(unit, state.accumulates);
+  if (!state.synchronises) return;
   if (settings_.per_parameter && last_reduction_ != kNone) process_.stream_waits_for(last_reduction_);
   last_reduction_ = reduce(unit, prepare(unit));
-  update_shard(unit, last_reduction_);
+  update_shard(unit, last_reduction_, state.adds_to_shard);
 }
 
 void FsdpReduction::finish() {

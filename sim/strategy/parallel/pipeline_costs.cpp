@@ -4,6 +4,7 @@
 
 #include "sim/strategy/parallel/pipeline_graph.hpp"
 #include "sim/workload/device/traffic_time.hpp"
+#include "sim/workload/lowering/optimizer.hpp"
 
 namespace foretrain {
 
@@ -14,9 +15,13 @@ constexpr double kDdpBucket = 12.5e6, kMegatronBucket = 40e6, kMegatronBucketOfR
 /// nanotron tells size and strides of a tensor in two messages of seven integers each, before its data.
 constexpr double kSizeMessageBytes = 56;
 constexpr int kSizeMessages = 2, kForwardTensors = 2;
-/// Adam with fp32 masters: gradient, master and two moments read; these and the 16-bit weight written; then
-/// the gradients set to zero.
-constexpr double kAdamBytes = 4 + 12 + 12 + 2, kZeroBytes = 4, kNormBytes = 4;
+/// The 16-bit weight that Adam writes beside the fp32 master; then the gradients are set to zero.
+constexpr double kWeightBytes = 2, kZeroBytes = 4, kNormBytes = 4;
+
+/// Of one parameter, by Adam in one pass.
+double adam_bytes() {
+  return static_cast<double>(fused_bytes_per_element(OptimizerKind::adam)) + kWeightBytes;
+}
 
 /// Cores of one rank whose copies together fill its share of the host's memory channels (assumed).
 constexpr double kCoresFillMemory = 4;
@@ -107,7 +112,7 @@ double CostsMaker::offloaded_s(double parameters) const {
   const NodeSpec& node = request_.cluster.node_spec(0);
   const double cores = std::max(1.0, static_cast<double>(node.host.cores) / std::max(1, node.gpus));
   const double memory = node.host.memory_bandwidth.per_second * std::min(cores, kCoresFillMemory);
-  return kAdamBytes * parameters / std::max(1.0, memory);
+  return adam_bytes() * parameters / std::max(1.0, memory);
 }
 
 /// Updated 16-bit parameters come back from who updated them. With Megatron-LM they are gathered behind the
@@ -151,7 +156,7 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
   const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
   const bool whole = job_.framework == LlmFramework::nanotron;  // norm and zeros over all gradients
   const double touched = whole ? dense + expert : updated;
-  end.optimizer_s = bytes_s(kAdamBytes * updated) + bytes_s(kNormBytes * touched) +
+  end.optimizer_s = bytes_s(adam_bytes() * updated) + bytes_s(kNormBytes * touched) +
                     bytes_s(kZeroBytes * (job_.shards_parameters() ? updated : dense + expert));
   if (job_.offload == Offload::optimizer) end.optimizer_s += offloaded_s(updated);
   end.behind_s += gathered_s(dense, expert);

@@ -7,13 +7,18 @@
 
 #include "sim/strategy/parallel/chunk_timing.hpp"
 #include "sim/strategy/parallel/schedule.hpp"
+#include "sim/workload/lowering/optimizer.hpp"
 
 namespace foretrain {
 
 namespace {
 
 /// fp32 master weights and Adam's two moments.
-constexpr double kMasterAndMoments = 12;
+double master_and_moments() {
+  constexpr double kMaster = 4;
+  return kMaster + static_cast<double>(state_bytes_per_element({.kind = OptimizerKind::adam}));
+}
+
 /// cuBLAS' workspace of Hopper, and small buffers of the framework.
 constexpr double kWorkspace = 0.3 * 1024 * 1024 * 1024;
 /// CUDA context with its libraries, and NCCL's buffers for a group (recalled: 1 to 4 GB for ten groups).
@@ -26,7 +31,7 @@ constexpr int kLongestCounted = 4096;
 
 /// Bytes for each parameter that a rank holds.
 struct StateBytes {
-  double weights = 2, gradients = 4, optimizer = kMasterAndMoments;
+  double weights = 2, gradients = 4, optimizer = master_and_moments();
 };
 
 StateBytes state_bytes(const LargeModelJob& job, int shards) {

@@ -201,6 +201,12 @@ TaskId Process::launch_copy(const HostThread& thread, Bytes bytes, Time referenc
                 memory_kernel_time(bytes, gpu(), kernels_), account, label);
 }
 
+TaskId Process::launch_copies(const HostThread& thread, const OptimizerLaunch& launches, Account account,
+                              LabelId label) {
+  return launch(thread, on_this_host(launches.host + host_costs().launch) * launches.count,
+                memory_kernel_time(launches.bytes, gpu(), kernels_) * launches.count, account, label);
+}
+
 /// A kernel on another stream takes its part of the memory and lasts as much longer, while compute slows down
 /// by the same share.
 TaskId Process::launch_beside(const SideKernel& call) {

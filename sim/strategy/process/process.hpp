@@ -17,6 +17,7 @@
 #include "sim/strategy/process/group_collectives.hpp"
 #include "sim/strategy/strategy.hpp"
 #include "sim/workload/device/operator_costs.hpp"
+#include "sim/workload/lowering/optimizer.hpp"
 
 namespace foretrain {
 
@@ -135,6 +136,9 @@ class Process {
   TaskId launch(const HostThread& thread, Time host, Time kernel, Account account, LabelId label);
   /// A kernel that reads and writes `bytes`, launched by one bare call plus `reference` of bookkeeping.
   TaskId launch_copy(const HostThread& thread, Bytes bytes, Time reference, Account account, LabelId label);
+  /// Several of them, alike, as one task (counted_launches()).
+  TaskId launch_copies(const HostThread& thread, const OptimizerLaunch& launches, Account account,
+                       LabelId label);
   /// A kernel on another stream of the thread's GPU, not before `call.after`; kernels of the compute stream
   /// do not wait for it, but share the memory's bandwidth with it while it runs (docs/models/losses.md).
   TaskId launch_beside(const SideKernel& call);

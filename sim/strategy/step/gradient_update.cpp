@@ -28,7 +28,7 @@ GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::ve
       launches_(launches),
       workload_(process.request().workload),
       tensors_(tensors.empty() ? tensor_sizes(*workload_.model) : std::move(tensors)),
-      optimizer_launches_(optimizer_launches(workload_.optimizer, tensors_)),
+      optimizer_launches_(counted_launches(optimizer_launches(workload_.optimizer, tensors_))),
       optimizer_label_(process.graph().label("optimizer")),
       clip_label_(process.graph().label("clip_grad_norm")) {}
 
@@ -41,9 +41,11 @@ void GradientUpdate::each_tensor(const HostThread& thread, std::int64_t bytes_pe
 }
 
 void GradientUpdate::packed(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
-  for (const std::int64_t elements : packed_elements(tensors_, 1)) {
-    launches_.kernel(thread, {bytes_per_element * elements}, reference, Account::optimizer, clip_label_);
-  }
+  std::vector<OptimizerLaunch> launches;
+  for (const std::int64_t elements : packed_elements(tensors_, 1))
+    launches.push_back({.bytes = {bytes_per_element * elements}, .host = reference});
+  for (const OptimizerLaunch& launch : counted_launches(std::move(launches)))
+    launches_.kernels(thread, launch, Account::optimizer, clip_label_);
 }
 
 void GradientUpdate::small_kernels(const HostThread& thread, int count, Time reference) {
@@ -84,7 +86,7 @@ void GradientUpdate::clip_norm(const HostThread& thread) {
 TaskId GradientUpdate::optimize(const HostThread& thread) {
   TaskId last = process_.last_kernel();
   for (const OptimizerLaunch& launch : optimizer_launches_) {
-    last = launches_.kernel(thread, launch.bytes, launch.host, Account::optimizer, optimizer_label_);
+    last = launches_.kernels(thread, launch, Account::optimizer, optimizer_label_);
   }
   return last;
 }

@@ -80,14 +80,16 @@ Time StepLaunches::own_cost() const {
   }
 }
 
-TaskId StepLaunches::kernel(const HostThread& thread, Bytes bytes, Time reference, Account account,
-                            LabelId label) {
+TaskId StepLaunches::kernels(const HostThread& thread, const OptimizerLaunch& launch, Account account,
+                             LabelId label) {
   if (framework_.execution == Execution::cuda_graphs) {
-    return process_.launch(thread, Time{}, memory_kernel_time(bytes, process_.gpu(), process_.kernels()),
-                           account, label);
+    return process_.launch(
+        thread, Time{}, memory_kernel_time(launch.bytes, process_.gpu(), process_.kernels()) * launch.count,
+        account, label);
   }
-  if (profile().owns_every_kernel) reference = own_cost();
-  return process_.launch_copy(thread, bytes, reference, account, label);
+  OptimizerLaunch own = launch;
+  if (profile().owns_every_kernel) own.host = own_cost();
+  return process_.launch_copies(thread, own, account, label);
 }
 
 void StepLaunches::nodes(const HostThread& thread, const GraphNodes& nodes, Account account, LabelId label) {

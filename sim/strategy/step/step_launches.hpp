@@ -29,7 +29,11 @@ class StepLaunches {
   void operator_call(const HostThread& thread, const Operator& op, LabelId label, std::int64_t batch);
   /// A kernel that moves `bytes`; `reference` is its host cost on the reference CPU when it is a call of its
   /// own, without the launch.
-  TaskId kernel(const HostThread& thread, Bytes bytes, Time reference, Account account, LabelId label);
+  TaskId kernel(const HostThread& thread, Bytes bytes, Time reference, Account account, LabelId label) {
+    return kernels(thread, {.bytes = bytes, .host = reference}, account, label);
+  }
+  /// As many of them as the launch counts, as one task.
+  TaskId kernels(const HostThread& thread, const OptimizerLaunch& launch, Account account, LabelId label);
   /// Nodes beside the main chain of a graph; nothing without a graph executor.
   void nodes(const HostThread& thread, const GraphNodes& nodes, Account account, LabelId label);
 

@@ -219,7 +219,7 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.ranks = request.placement.size();
   settings.element_bytes = gradient_element_bytes(request.workload);
   settings.overlap = stage > 0 && request.options<ZeroOptions>().overlap_comm.value_or(stage == 3);
-  settings.offload = stage > 0 && request.options<ZeroOptions>().offload_optimizer == Offload::cpu;
+  settings.offload = stage > 0 && request.options<ZeroOptions>().offload_optimizer == OptimizerDevice::cpu;
   settings.checks_overflow = request.workload.precision == Precision::amp_fp16;
   return settings;
 }

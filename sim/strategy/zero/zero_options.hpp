@@ -7,7 +7,7 @@
 namespace foretrain {
 
 /// Where ZeRO keeps the optimizer's state.
-enum class Offload : std::uint8_t { none, cpu };
+enum class OptimizerDevice : std::uint8_t { gpu, cpu };
 
 /// DeepSpeed's defaults; sizes in elements. Which stage has which options is the catalog's knowledge.
 struct ZeroOptions {
@@ -18,7 +18,7 @@ struct ZeroOptions {
   std::int64_t param_persistence_threshold = 100'000;  ///< stage 3
   std::int64_t max_live_parameters = 1'000'000'000;    ///< stage 3
   std::int64_t max_reuse_distance = 1'000'000'000;     ///< stage 3
-  Offload offload_optimizer = Offload::none;
+  OptimizerDevice offload_optimizer = OptimizerDevice::gpu;
 };
 
 }  // namespace foretrain

@@ -97,10 +97,8 @@ TaskId ZeroUpdate::update_on_gpu() {
   if (settings_.element_bytes == 2)
     kernel((kFloatBytes + settings_.element_bytes) * own_, optimizer_label_);  // in fp32
   kernel(2 * kFloatBytes * own_, optimizer_label_);                            // scaled and clipped
-  for (const OptimizerLaunch& launch : optimizer_launches(workload_.optimizer, {own_})) {
-    process_.launch_copy(process_.main_thread(), launch.bytes, launch.host, Account::optimizer,
-                         optimizer_label_);
-  }
+  for (const OptimizerLaunch& launch : counted_launches(optimizer_launches(workload_.optimizer, {own_})))
+    process_.launch_copies(process_.main_thread(), launch, Account::optimizer, optimizer_label_);
   return kernel((kFloatBytes + settings_.element_bytes) * own_, weights_label_);
 }
 

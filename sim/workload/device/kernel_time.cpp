@@ -6,8 +6,11 @@
 #include "sim/workload/device/kernel_time.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/workload/device/convolution_time.hpp"
+#include "sim/workload/device/fused_attention_time.hpp"
+#include "sim/workload/device/tensor_product_time.hpp"
 #include "sim/workload/device/traffic_time.hpp"
 #include "sim/workload/framework_profile.hpp"
 
@@ -73,7 +76,60 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
   return device;
 }
 
+/// The measured formula of 16- and 8-bit products holds for plain products on these tensor cores; null: the
+/// constants of the GPU's family do.
+const TensorCores* measured_cores(const Operator& op, const Product& product, const KernelContext& context) {
+  const bool is_plain = op.cls == OperatorClass::gemm ||
+                        (op.cls == OperatorClass::attention && op.call != HostCall::fused_attention);
+  if (!is_plain || product.serial > 1) return nullptr;
+  const Arithmetic arithmetic = arithmetic_of(op, context.gpu, context.precision, context.framework);
+  const bool is_narrow = arithmetic == Arithmetic::half || arithmetic == Arithmetic::fp8;
+  return is_narrow ? tensor_cores_of(context.gpu) : nullptr;
+}
+
+/// Without the launch, which kernel_seconds() counts.
+double tensor_product_time(const Operator& op, const Product& product, const KernelContext& context,
+                           const TensorCores& cores, double batch) {
+  using Grows = Product::Grows;
+  const auto grown = [&](double size, Grows which) { return product.grows == which ? size * batch : size; };
+  const Arithmetic arithmetic = arithmetic_of(op, context.gpu, context.precision, context.framework);
+  const TensorProduct sizes{.m = grown(product.m, Grows::rows),
+                            .n = product.n,
+                            .k = grown(product.k, Grows::depth),
+                            .count = grown(product.count, Grows::count),
+                            .element_bytes = arithmetic == Arithmetic::fp8 ? 1.0 : 2.0};
+  return std::max(0.0, tensor_product_seconds(sizes, context.gpu, cores, context.calibration) -
+                           fixed_seconds(1, context.calibration));
+}
+
+/// The call that an operator of fused attention stands for (sim/workload/layers/scaled_dot_product.cpp).
+FlashAttention flash_attention_of(const Operator& op, AttentionKernel kernel, double batch) {
+  constexpr double kCausalShare = 0.5;
+  const Product& scores = op.products[0];
+  const double calls = scores.count * (scores.grows == Product::Grows::count ? batch : 1);
+  const double heads = calls / (scores.unmasked_share * (op.backward ? 2 : 1));
+  const double value = op.backward ? scores.k : op.products[1].n;
+  FlashAttention out;
+  out.query_length = std::llround(scores.m), out.key_length = std::llround(scores.n);
+  out.heads = out.kv_heads = std::llround(heads);
+  out.head_dim = std::llround((scores.k + value) / 2);
+  out.causal = scores.unmasked_share < 1, out.backward = op.backward;
+  out.kernel = kernel;
+  out.window_share = std::min(1.0, scores.unmasked_share / kCausalShare);
+  return out;
+}
+
+/// Null where the attention is not one kernel, or where nobody measured such kernels.
+const TensorCores* fused_cores(const Operator& op, const KernelContext& context) {
+  if (op.call != HostCall::fused_attention || op.product_count < 2) return nullptr;
+  const bool is_half =
+      arithmetic_of(op, context.gpu, context.precision, context.framework) == Arithmetic::half;
+  return is_half ? tensor_cores_of(context.gpu) : nullptr;
+}
+
 double product_time(const Operator& op, const Product& product, const KernelContext& context, double batch) {
+  if (const TensorCores* cores = measured_cores(op, product, context))
+    return tensor_product_time(op, product, context, *cores, batch);
   const KernelCalibration& calibration = context.calibration;
   const Arithmetic arithmetic = arithmetic_of(op, context.gpu, context.precision, context.framework);
   const double bytes = product.bytes.at(batch) * element_share(op, context.precision);
@@ -126,6 +182,10 @@ double kernel_seconds(const Operator& operation, const KernelContext& context, s
   Operator op = operation;
   op.half_capable = op.half_capable || (context.half_weights && op.call != HostCall::loss);
   const auto samples = static_cast<double>(std::max<std::int64_t>(batch, 0));
+  if (const TensorCores* cores = fused_cores(op, context))
+    return op.over_model *
+           fused_attention_seconds(flash_attention_of(op, context.framework.attention, samples), context.gpu,
+                                   *cores, context.calibration);
   double rest = op.bytes.at(samples), busy = 0;
   for (int i = 0; i < op.product_count; ++i) {
     rest -= op.products[i].bytes.at(samples);

@@ -39,6 +39,33 @@ double product_operator_seconds(const TensorProduct& p, KernelPrecision precisio
   return kernel_seconds(op.with(product), context, 1);
 }
 
+Product plain_product(double m, double n, double k, double count) {
+  Product product;
+  product.m = m, product.n = n, product.k = k, product.count = count;
+  product.grows = Product::Grows::nothing;
+  return product;
+}
+
+/// The operator that a layer records (sim/workload/layers/scaled_dot_product.cpp), on other GPUs.
+double attention_operator_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
+                                  const KernelCalibration& calibration) {
+  const double queries = size_of(a.query_length), keys = size_of(a.key_length), width = size_of(a.head_dim);
+  const double count = flash_attention_flops(a) / (4 * queries * keys * width);
+  const AttentionTraffic traffic = traffic_of(a);
+  const double bytes = 2 * (traffic.beside + traffic.apart);  // operators count fp32
+  Product scores = plain_product(queries, keys, width, count),
+          result = plain_product(queries, width, keys, count);
+  scores.bytes = result.bytes = {bytes / 2, 0};
+  Operator op;
+  op.cls = OperatorClass::attention, op.call = HostCall::fused_attention, op.backward = a.backward;
+  op.kernels = a.backward ? 2 : 1;
+  op.flops = {flash_attention_flops(a), 0}, op.bytes = {bytes, 0};
+  KernelContext context{gpu, calibration,
+                        precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16};
+  context.half_weights = true;  // operands lie there in that precision: nothing is cast
+  return kernel_seconds(op.with(scores).with(result), context, 1);
+}
+
 /// At the rate of products' operands, and from the cache what is there.
 double cached_seconds(double bytes, const Gpu& gpu, const KernelCalibration& calibration) {
   const double streamed = bytes / achieved_bandwidth(gpu);
@@ -55,6 +82,15 @@ double gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t
   const TensorCores* cores = tensor_cores_of(gpu);
   const double time = cores ? tensor_product_seconds(product, gpu, *cores, calibration)
                             : product_operator_seconds(product, precision, gpu, calibration);
+  return time * calibration.time_scale;
+}
+
+double flash_attention_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
+                               const KernelCalibration& calibration) {
+  if (flash_attention_flops(a) <= 0) return 0;
+  const TensorCores* cores = tensor_cores_of(gpu);
+  const double time = cores ? fused_attention_seconds(a, gpu, *cores, calibration)
+                            : attention_operator_seconds(a, precision, gpu, calibration);
   return time * calibration.time_scale;
 }
 

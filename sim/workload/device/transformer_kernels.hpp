@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "sim/cluster/hardware.hpp"
-#include "sim/workload/device/kernel_calibration.hpp"
+#include "sim/workload/device/fused_attention_time.hpp"
 
 namespace foretrain {
 
@@ -18,24 +17,6 @@ constexpr bool is_narrow(KernelPrecision precision) { return precision >= Kernel
 /// kernel's. On GPUs without such tensor cores at what they have instead. 0 for sizes that are not positive.
 double gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count,
                     KernelPrecision precision, const Gpu& gpu, const KernelCalibration& calibration);
-
-/// Whose fused attention: the best of the GPU's generation (cuDNN, FlashAttention-3, or 2 on Ampere); or a
-/// version of FlashAttention, of which 2 and the first, in CUDA or Triton, run Ampere's instructions
-/// everywhere. `unfused`: products with a softmax between them, whose scores lie in memory.
-enum class AttentionKernel : std::uint8_t { newest, version_2, version_1, version_1_triton, unfused };
-
-/// One call of a fused (flash) attention kernel over `batch` sequences. Causal: a query sees the keys up to
-/// its own place, the last query all of them. Heads of queries share `kv_heads` of keys and values.
-struct FlashAttention {
-  std::int64_t batch = 1, query_length = 1, key_length = 1;
-  std::int64_t heads = 1, kv_heads = 1, head_dim = 64;
-  bool causal = true;
-  bool backward = false;  ///< all three gradients, with the scores computed again: 2.5 times the arithmetic
-  AttentionKernel kernel = AttentionKernel::newest;
-};
-
-/// Multiply-adds count two; of the half of the scores that a causal mask leaves.
-double flash_attention_flops(const FlashAttention& attention);
 
 /// In 16 bit (fp8 here is that of the products around it). 0 for sizes that are not positive.
 double flash_attention_seconds(const FlashAttention& attention, KernelPrecision precision, const Gpu& gpu,

@@ -73,8 +73,9 @@ TensorId record_context(Tape& tape, const Attention& own, const AttentionSize& s
   return context;
 }
 
-Product repeated(Product product, double times) {
-  product.count *= times;
+/// `times` such products, of which the mask leaves a share.
+Product masked(Product product, double share, double times = 1) {
+  product.count *= share * times, product.unmasked_share = share;
   return product;
 }
 
@@ -92,7 +93,7 @@ Operator fused_forward(const AttentionSize& size, double share, double bytes) {
   Operator op =
       make_operator(OperatorClass::attention, HostCall::fused_attention,
                     per_sample(share * (size.product_flops() + values.product_flops())), per_sample(bytes));
-  op.with(repeated(size.makes_scores(), share)).with(repeated(values.makes_query_rows(), share));
+  op.with(masked(size.makes_scores(), share)).with(masked(values.makes_query_rows(), share));
   return op;
 }
 
@@ -105,8 +106,7 @@ Operator fused_backward(const AttentionSize& size, double share, double bytes) {
       make_operator(OperatorClass::attention, HostCall::fused_attention,
                     per_sample(share * (3 * size.product_flops() + 2 * size.of_values().product_flops())),
                     per_sample(bytes), 2);
-  Product scores = repeated(size.makes_scores(), 2 * share),
-          rows = repeated(size.makes_key_rows(), 3 * share);
+  Product scores = masked(size.makes_scores(), share, 2), rows = masked(size.makes_key_rows(), share, 3);
   scores.k = (wide + value) / 2, rows.n = (2 * wide + value) / 3;
   return op.with(scores).with(rows);
 }

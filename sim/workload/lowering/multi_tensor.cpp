@@ -20,7 +20,24 @@ std::int64_t chunk_size(const std::vector<std::int64_t>& tensors) {
   return std::max(kChunk, total / kMostChunks);
 }
 
+bool is_alike(const OptimizerLaunch& a, const OptimizerLaunch& b) {
+  return a.bytes == b.bytes && a.host == b.host && a.flops.count == b.flops.count;
+}
+
 }  // namespace
+
+std::vector<OptimizerLaunch> counted_launches(std::vector<OptimizerLaunch> launches, std::size_t most) {
+  if (launches.size() <= most) return launches;
+  const auto longest = static_cast<int>((launches.size() + most - 1) / most);
+  std::vector<OptimizerLaunch> out;
+  for (const OptimizerLaunch& launch : launches) {
+    if (!out.empty() && is_alike(out.back(), launch) && out.back().count < longest)
+      ++out.back().count;
+    else
+      out.push_back(launch);
+  }
+  return out;
+}
 
 // A tensor cut by a full launch continues as the first of the next.
 std::vector<std::int64_t> packed_elements(const std::vector<std::int64_t>& tensors, int lists) {

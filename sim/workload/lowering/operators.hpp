@@ -71,6 +71,9 @@ struct Product {
   std::int32_t window = 1;  ///< kernel positions of a convolution (3x3: 9); 1 for plain products
   std::int32_t stride = 1;
   Amount bytes;  ///< read + written, fp32 elements, all of `count` and `serial`
+  /// Of a fused attention: the share of all pairs of a query and a key that the mask leaves, 0 to 1. `count`
+  /// is heads times this share.
+  double unmasked_share = 1;
   /// Of one step where nothing grows.
   double flops_per_sample() const { return 2 * m * n * k * count * serial; }
   double flops(double batch) const { return flops_per_sample() * (grows == Grows::nothing ? 1 : batch); }

@@ -146,6 +146,12 @@ std::int64_t state_bytes_per_element(const Optimizer& optimizer) {
   return recipe_of(optimizer.kind).state_bytes;
 }
 
+std::int64_t fused_bytes_per_element(OptimizerKind kind) {
+  std::int64_t bytes = 0;
+  for (const ListOperation& operation : recipe_of(kind).fused) bytes += operation.bytes;
+  return bytes;
+}
+
 std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
                                                 const std::vector<std::int64_t>& tensor_elements) {
   const Recipe& recipe = recipe_of(optimizer.kind);

@@ -39,7 +39,8 @@ struct Optimizer {
 struct OptimizerLaunch {
   Bytes bytes{};  ///< read + written
   Flops flops{};
-  Time host{};  ///< framework cost on the reference CPU, without the launch itself
+  Time host{};    ///< framework cost on the reference CPU, without the launch itself
+  int count = 1;  ///< so many such launches, one behind the other
 };
 
 /// "sgd", "momentum", …; "for_loop", … as scenario files write them.
@@ -57,11 +58,23 @@ std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framewo
 /// others 8.
 std::int64_t state_bytes_per_element(const Optimizer& optimizer);
 
+/// Bytes that one fused pass reads and writes for each fp32 element: gradient, weight and state. 0: the
+/// optimizer has no fused form.
+std::int64_t fused_bytes_per_element(OptimizerKind kind);
+
 /// The launches of one step over tensors of the given sizes, in order. Kernels and bytes per element:
 /// docs/models/optimizer.md; foreach packs tensors until {110, 64, 48, 36, 30}[lists - 1] tensors or 320
 /// chunks of 65,536 elements.
 std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
                                                 const std::vector<std::int64_t>& tensor_elements);
+
+/// Launches beyond which neighbours that are alike are simulated as one task.
+inline constexpr std::size_t kMostLaunchTasks = 512;
+
+/// The same launches with neighbours that are alike counted in one entry, so that a list of many becomes one
+/// of about `most`. A list of at most `most` stays as it is.
+std::vector<OptimizerLaunch> counted_launches(std::vector<OptimizerLaunch> launches,
+                                              std::size_t most = kMostLaunchTasks);
 
 /// Elements of each launch of one operation over `lists` packed lists of tensors (1 to 5), as foreach and the
 /// GradScaler pack them.

@@ -19,7 +19,7 @@ struct FusedSizes {
 
  private:
   Product product(double m, double n, double k, double times, double bytes) const {
-    return {m, n, k, heads * share * times, 1, Product::Grows::count, 1, 1, {bytes / 2, 0}};
+    return {m, n, k, heads * share * times, 1, Product::Grows::count, 1, 1, {bytes / 2, 0}, share};
   }
 };
 

@@ -75,4 +75,13 @@ struct RecognizedTransformer {
 };
 RecognizedTransformer recognize_transformer(const Model& model);  // recognize.cpp
 
+/// How a network tells places in a sequence that has no table of positions.
+enum class Positions : std::uint8_t { rotary, alibi };
+
+/// The network of such sizes as frameworks build it: decoder blocks with fused attention over `sequence`
+/// tokens; RMSNorm where the feed-forward part is gated, else layer norms. recognize_transformer() finds the
+/// shape again. Nothing for experts and latent attention.
+std::optional<Model> network_of(const TransformerShape& shape, std::int64_t sequence,
+                                Positions positions);  // network_of_shape.cpp
+
 }  // namespace foretrain

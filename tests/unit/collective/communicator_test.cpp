@@ -218,6 +218,14 @@ TEST_CASE("pods of one machine meet before its wire") {
   }
 }
 
+TEST_CASE("pods of a machine without a network adapter exchange by sockets, whatever the operation") {
+  CollectiveSettings pods;
+  pods.nccl.isolation = nccl::Isolation::pod;
+  const OneJob job(cube_mesh_node(), 8, pods);
+  REQUIRE(job.cluster.node_spec(0).nics == 0);
+  for (const CollectiveOp op : kCollectiveOps) CHECK(job.plan(op, 1 << 10).alone > Time::zero());
+}
+
 TEST_CASE("containers are nodes without the limits of a pod's sockets") {
   CollectiveSettings pods, containers;
   pods.nccl.isolation = nccl::Isolation::pod, containers.nccl.isolation = nccl::Isolation::container;

@@ -155,7 +155,7 @@ TEST_CASE("in stage 3 the host is at most two reductions ahead") {
 
 TEST_CASE("with offload each slice goes to host memory") {
   SmallPlan small = blocks_on(4);
-  small.knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
+  small.knobs.edit<ZeroOptions>().offload_optimizer = OptimizerDevice::cpu;
   const Plan plan = plan_of(small, "zero2");
   const auto copies = tasks_labelled(plan.graph, TaskKind::copy, "gradients to host memory");
   REQUIRE(copies.size() == plan.step_ends.size());

@@ -128,7 +128,7 @@ TEST_CASE("the optimizer updates one flat partition") {
 TEST_CASE("an optimizer on the host takes as long as its bytes through the node's memory") {
   SmallPlan small = blocks_on(4);  // one GPU a node
   small.workload.optimizer = {OptimizerKind::adam, OptimizerForm::fused, false};
-  small.knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
+  small.knobs.edit<ZeroOptions>().offload_optimizer = OptimizerDevice::cpu;
   const test::Ran ran = run_plan(small, "zero2");
   // Adam moves 12 + 2 x 8 = 28 bytes for each of a quarter of the parameters at 200 GB/s.
   const Time expected = seconds(28.0 * (kAll / 4) / 200e9);
@@ -148,7 +148,8 @@ TEST_CASE("an optimizer on the host takes as long as its bytes through the node'
 TEST_CASE("GPUs of a node share its memory when the optimizer runs there") {
   SmallPlan one = blocks_on(1), four = blocks_on(4);
   one.spec = four.spec = test::nvlink_cluster(1, 1);
-  for (SmallPlan* small : {&one, &four}) small->knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
+  for (SmallPlan* small : {&one, &four})
+    small->knobs.edit<ZeroOptions>().offload_optimizer = OptimizerDevice::cpu;
   const auto longest = [](const Plan& plan) {
     Time most{};
     for (const Task& task : plan.graph.tasks())
@@ -161,7 +162,7 @@ TEST_CASE("GPUs of a node share its memory when the optimizer runs there") {
 
 TEST_CASE("offload makes the step longer and the GPU's memory smaller") {
   SmallPlan small = blocks_on(4), offloaded = blocks_on(4);
-  offloaded.knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
+  offloaded.knobs.edit<ZeroOptions>().offload_optimizer = OptimizerDevice::cpu;
   CHECK(run_plan(offloaded, "zero2").last_step_s() > run_plan(small, "zero2").last_step_s());
   CHECK(plan_of(offloaded, "zero2").memory.optimizer == 0);
   CHECK(plan_of(small, "zero2").memory.optimizer == 1.0 / 4);

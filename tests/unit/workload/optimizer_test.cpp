@@ -199,4 +199,29 @@ TEST_CASE("no tensors, no launches, and monstrous tensors, still a short list") 
   CHECK(bytes_of(launches) == 12LL * 100 * (std::int64_t{1} << 40));
 }
 
+TEST_CASE("many launches that are alike are counted, few stay as they are") {
+  const auto of_sgd = [](std::int64_t elements) {
+    return optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach), {elements});
+  };
+  constexpr std::int64_t kOfLaunch = 320LL * 65'536;
+  CHECK(counted_launches(of_sgd(10 * kOfLaunch), 10).size() == 10);
+  const auto counted = counted_launches(of_sgd(100 * kOfLaunch + 7), 10);  // 11 or 10 alike in one entry
+  CHECK(counted.size() <= 11);
+  std::int64_t bytes = 0;
+  int launches = 0;
+  Time host{};
+  for (const OptimizerLaunch& launch : counted) {
+    bytes += launch.bytes.count * launch.count, launches += launch.count;
+    host += launch.host * launch.count;
+  }
+  CHECK(bytes == 12 * (100 * kOfLaunch + 7));
+  CHECK(launches == 101);
+  CHECK(host == host_of(of_sgd(100 * kOfLaunch + 7)));
+}
+
+TEST_CASE("one fused pass of Adam reads the gradient, and reads and writes weight and two moments") {
+  CHECK(fused_bytes_per_element(OptimizerKind::adam) == 4 + 2 * 4 * 3);
+  CHECK(fused_bytes_per_element(OptimizerKind::adadelta) == 0);
+}
+
 }  // namespace optimizer_test

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "sim/base/random.hpp"
+#include "sim/workload/device/kernel_time.hpp"
 #include "sim/workload/device/tensor_cores.hpp"
 #include "sim/workload/device/tensor_product_time.hpp"
+#include "sim/workload/tape/tape.hpp"
 #include "tests/support/catch.hpp"
 
 namespace transformer_kernels_test {
@@ -234,6 +236,47 @@ TEST_CASE("activations are scaled to fp8 by three kernels and two passes") {
   const double large = 1e9, memory = 5 * large / (3.35e12 * 0.82), clock = 66.9e12 / (132 * 128 * 2);
   CHECK(fp8_scaling_seconds(1'000'000'000, hopper(), usual) ==
         Approx(memory + large / (5.3 * 132 * clock)).epsilon(0.02));
+}
+
+namespace {
+
+KernelContext in_bf16(const Gpu& gpu, const KernelCalibration& calibration) {
+  KernelContext context{gpu, calibration, Precision::bf16};
+  context.half_weights = true;
+  return context;
+}
+
+}  // namespace
+
+TEST_CASE("a linear layer of a network takes as long as the same product of a layout") {
+  for (const Gpu& gpu : {ampere(), hopper(), blackwell()}) {
+    const KernelCalibration calibration = default_kernel_calibration(gpu);
+    Product product;
+    product.m = 4096, product.n = 8192, product.k = 2048;  // grows by rows
+    Operator op = make_operator(OperatorClass::gemm, HostCall::linear, {0, product.flops_per_sample()}, {});
+    op.with(product);
+    CHECK(kernel_seconds(op, in_bf16(gpu, calibration), 2) ==
+          Approx(gemm_seconds(8192, 8192, 2048, 1, KernelPrecision::bf16, gpu, calibration)));
+  }
+}
+
+TEST_CASE("fused attention of a network takes as long as FlashAttention-2 of a layout") {
+  for (const Gpu& gpu : {ampere(), hopper(), blackwell()}) {
+    const KernelCalibration calibration = default_kernel_calibration(gpu);
+    Product scores, rows;
+    scores.m = scores.n = rows.m = rows.k = 2048, scores.k = rows.n = 128;
+    scores.count = rows.count = 16 * 0.5, scores.unmasked_share = rows.unmasked_share = 0.5;
+    scores.grows = rows.grows = Product::Grows::count;
+    Operator op = make_operator(OperatorClass::attention, HostCall::fused_attention, {}, {});
+    op.with(scores).with(rows);
+    FlashAttention same = layer(4, 2048, 16);
+    same.kernel = AttentionKernel::version_2;
+    CHECK(kernel_seconds(op, in_bf16(gpu, calibration), 4) == Approx(attention(same, gpu)));
+    Operator narrow = op;  // a window of 512 keys, the last query sees 512
+    for (Product& product : narrow.products) product.count = 16 * 0.21875, product.unmasked_share = 0.21875;
+    CHECK(kernel_seconds(narrow, in_bf16(gpu, calibration), 4) <
+          kernel_seconds(op, in_bf16(gpu, calibration), 4));
+  }
 }
 
 }  // namespace transformer_kernels_test

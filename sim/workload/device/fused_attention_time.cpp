@@ -1,11 +1,11 @@
 // Fused attention: a block of queries passes over its keys, scores stay in the multiprocessor.
+#include "sim/workload/device/fused_attention_time.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "sim/workload/device/kernel_time.hpp"
 #include "sim/workload/device/tensor_product_time.hpp"
 #include "sim/workload/device/traffic_time.hpp"
-#include "sim/workload/device/transformer_kernels.hpp"
 
 namespace foretrain {
 namespace {
@@ -21,11 +21,11 @@ double seeing_queries(const FlashAttention& a) {
   return real(a.causal ? std::min(a.query_length, a.key_length) : a.query_length);
 }
 
-/// Of all pairs of a query and a key, those that the mask leaves.
+/// Of all pairs of a query and a key, those that the masks leave.
 double unmasked_share(const FlashAttention& a) {
   if (!a.causal) return 1;
   const double queries = seeing_queries(a), keys = real(a.key_length);
-  return queries * (keys - (queries - 1) / 2) / (real(a.query_length) * keys);
+  return a.window_share * queries * (keys - (queries - 1) / 2) / (real(a.query_length) * keys);
 }
 
 constexpr double kBackwardFlops = 2.5;  ///< scores again, then four products where forward has two
@@ -130,13 +130,16 @@ double block_seconds(const FlashAttention& a, const ScoreBlock& block, const Att
 double score_seconds(const FlashAttention& a, const AttentionMachine& machine) {
   double best = INFINITY;
   for (const ScoreBlock& block : kScoreBlocks) best = std::min(best, block_seconds(a, block, machine));
-  return best * slower_than_version_2(a) * (a.backward ? kBackwardFlops / kBackwardRate : 1);
+  return a.window_share * best * slower_than_version_2(a) * (a.backward ? kBackwardFlops / kBackwardRate : 1);
 }
 
-struct AttentionTraffic {
-  double beside = 0;  ///< bytes that move while the scores are worked on
-  double apart = 0;   ///< those of kernels before and after
-};
+}  // namespace
+
+double flash_attention_flops(const FlashAttention& a) {
+  if (has_nothing(a)) return 0;
+  const double pairs = real(a.batch) * real(a.heads) * real(a.query_length) * real(a.key_length);
+  return (a.backward ? kBackwardFlops : 1) * 4 * pairs * real(a.head_dim) * unmasked_share(a);
+}
 
 /// Forward reads q, k, v and writes the result. Backward reads these, the result and its gradient, and
 /// writes three gradients; the sums of result times gradient and the fp32 sums of q's are kernels of their
@@ -150,8 +153,9 @@ AttentionTraffic traffic_of(const FlashAttention& a) {
           kHalfBytes * 2 * queries + (kSums + kHalfBytes) * queries};
 }
 
-double fused_seconds(const FlashAttention& a, const Gpu& gpu, const TensorCores& cores,
-                     const KernelCalibration& calibration) {
+double fused_attention_seconds(const FlashAttention& a, const Gpu& gpu, const TensorCores& cores,
+                               const KernelCalibration& calibration) {
+  if (has_nothing(a)) return 0;
   const AttentionTraffic traffic = traffic_of(a);
   const AttentionMachine machine(gpu, cores, calibration, a.kernel != AttentionKernel::newest);
   const double launches = (a.backward ? 3 : 1) * to_seconds(calibration.launch_gap);
@@ -159,50 +163,6 @@ double fused_seconds(const FlashAttention& a, const Gpu& gpu, const TensorCores&
          overlapped(score_seconds(a, machine), product_memory_seconds(traffic.beside, gpu),
                     calibration.roofline_power) +
          product_memory_seconds(traffic.apart, gpu);
-}
-
-Product plain_product(double m, double n, double k, double count) {
-  Product product;
-  product.m = m, product.n = n, product.k = k, product.count = count;
-  product.grows = Product::Grows::nothing;
-  return product;
-}
-
-/// The operator that a layer records (sim/workload/layers/scaled_dot_product.cpp), on other GPUs.
-double attention_operator_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
-                                  const KernelCalibration& calibration) {
-  const double count = real(a.batch) * real(a.heads) * unmasked_share(a) * (a.backward ? kBackwardFlops : 1);
-  const double queries = real(a.query_length), keys = real(a.key_length), width = real(a.head_dim);
-  const AttentionTraffic traffic = traffic_of(a);
-  const double bytes = 4 / kHalfBytes * (traffic.beside + traffic.apart);  // operators count fp32
-  Product scores = plain_product(queries, keys, width, count),
-          result = plain_product(queries, width, keys, count);
-  scores.bytes = result.bytes = {bytes / 2, 0};
-  Operator op;
-  op.cls = OperatorClass::attention, op.call = HostCall::fused_attention, op.backward = a.backward;
-  op.kernels = a.backward ? 2 : 1;
-  op.flops = {flash_attention_flops(a), 0}, op.bytes = {bytes, 0};
-  KernelContext context{gpu, calibration,
-                        precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16};
-  context.half_weights = true;  // operands lie there in that precision: nothing is cast
-  return kernel_seconds(op.with(scores).with(result), context, 1);
-}
-
-}  // namespace
-
-double flash_attention_flops(const FlashAttention& a) {
-  if (has_nothing(a)) return 0;
-  const double pairs = real(a.batch) * real(a.heads) * real(a.query_length) * real(a.key_length);
-  return (a.backward ? kBackwardFlops : 1) * 4 * pairs * real(a.head_dim) * unmasked_share(a);
-}
-
-double flash_attention_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
-                               const KernelCalibration& calibration) {
-  if (has_nothing(a)) return 0;
-  const TensorCores* cores = tensor_cores_of(gpu);
-  const double time = cores ? fused_seconds(a, gpu, *cores, calibration)
-                            : attention_operator_seconds(a, precision, gpu, calibration);
-  return time * calibration.time_scale;
 }
 
 }  // namespace foretrain

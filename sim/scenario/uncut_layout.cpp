@@ -1,0 +1,185 @@
+// Which strategy a framework runs with which sharding is a row of a table; the network is expanded anew where
+// the layout changes its sequence or its attention.
+#include "sim/scenario/uncut_layout.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "sim/strategy/fsdp/fsdp_options.hpp"
+#include "sim/workload/layers/layer_types.hpp"
+#include "sim/workload/lowering/lowering.hpp"
+#include "sim/workload/lowering/operators.hpp"
+#include "sim/workload/tape/recompute.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What a framework runs where nothing is cut.
+struct UncutRow {
+  LlmFramework framework;
+  ModelSharding sharding;
+  std::string_view strategy;
+  bool half_weights = true;  ///< kept or gathered in 16 bits; false: autocast
+  Execution execution = Execution::eager;
+  bool no_sync = true;  ///< gradients are exchanged in the last micro-step only
+  Sharding fsdp = Sharding::full_shard;
+  ReduceType reduces = ReduceType::param;
+};
+
+/// DeepSpeed's engine keeps 16-bit weights. torchtitan compiles its blocks, sums gradients in fp32 under
+/// FSDP2 (MixedPrecisionPolicy) in every micro-step, and uses autocast under DDP. llm-foundry (Composer) runs
+/// eager modules under FSDP, which exchanges in every micro-step.
+constexpr UncutRow kUncutRows[] = {
+    {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::none, .strategy = "zero0"},
+    {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::optimizer, .strategy = "zero1"},
+    {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::gradients, .strategy = "zero2"},
+    {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::parameters, .strategy = "zero3"},
+    {.framework = LlmFramework::torchtitan,
+     .sharding = ModelSharding::none,
+     .strategy = "ddp",
+     .half_weights = false,
+     .execution = Execution::compiled},
+    {.framework = LlmFramework::torchtitan,
+     .sharding = ModelSharding::parameters,
+     .strategy = "fsdp2",
+     .execution = Execution::compiled,
+     .no_sync = false,
+     .reduces = ReduceType::fp32},
+    {.framework = LlmFramework::llm_foundry,
+     .sharding = ModelSharding::gradients,
+     .strategy = "fsdp",
+     .no_sync = false,
+     .fsdp = Sharding::shard_grad_op},
+    {.framework = LlmFramework::llm_foundry,
+     .sharding = ModelSharding::parameters,
+     .strategy = "fsdp",
+     .no_sync = false},
+};
+
+const UncutRow* row_of(const LargeModelJob& layout) {
+  const auto found = std::ranges::find_if(kUncutRows, [&](const UncutRow& row) {
+    return row.framework == layout.framework && row.sharding == layout.sharding;
+  });
+  return found == std::end(kUncutRows) ? nullptr : &*found;
+}
+
+bool cuts_nothing(const Degrees& degrees) {
+  Degrees uncut;
+  uncut.data = degrees.data;
+  return degrees == uncut;
+}
+
+/// Whether every key of [parallel] that is set has a counterpart in a strategy.
+bool has_strategy_keys_only(const LargeModelJob& layout) {
+  const bool recomputes_blocks = layout.recompute == Recompute::none ||
+                                 (layout.recompute == Recompute::full && layout.recomputed_layers == 0);
+  return recomputes_blocks && !layout.shape.experts && layout.next_tokens == 0 && layout.shard_group == 0 &&
+         layout.offload == Offload::none && !layout.cuda_graphs && !layout.overlaps_gradients &&
+         layout.gradient_bytes == 0 && layout.precision != KernelPrecision::fp4;
+}
+
+Precision precision_of(KernelPrecision precision) {
+  if (precision == KernelPrecision::fp8) return Precision::fp8;
+  return precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16;
+}
+
+/// Sets a flag of every layer whose type has it.
+void set_flag(std::vector<Layer>& layers, std::string_view name, bool value) {
+  for (Layer& layer : layers) {
+    for (std::vector<Layer>& branch : layer.branches) set_flag(branch, name, value);
+    for (const LayerKey& key : layer.type->keys) {
+      if (const auto* flag = key.name == name ? std::get_if<LayerFlag>(&key.value) : nullptr)
+        flag->at(layer) = value;
+    }
+  }
+}
+
+/// As `work` trains it: with recomputed blocks, and lowered by its framework.
+void expand_into(ExpandedModel expanded, Workload& work) {
+  if (work.recompute) expanded = with_recomputed_blocks(expanded);
+  if (is_lowered(work.framework)) expanded = lower(expanded, work.framework);
+  work.model = std::make_shared<const ExpandedModel>(std::move(expanded));
+}
+
+/// The network with the layout's sequence and attention; false where it cannot have them.
+bool expand_for(const LargeModelJob& layout, Scenario& scenario) {
+  Model& model = scenario.model;
+  if (layout.sequence != layout.shape.sequence) model.input = {layout.sequence};
+  if (layout.attention) set_flag(model.layers, "fused", *layout.attention != AttentionKernel::unfused);
+  ExpansionResult expansion = expand(model);
+  if (!expansion.faults.empty()) return false;
+  expand_into(std::move(expansion.model), scenario.workload);
+  return true;
+}
+
+/// Whether the network of the scenario is the layout's already.
+bool is_expanded_for(const LargeModelJob& layout, const Workload& before, const Workload& after) {
+  return layout.sequence == layout.shape.sequence && !layout.attention &&
+         before.recompute == after.recompute && is_lowered(before.framework) == is_lowered(after.framework);
+}
+
+constexpr std::int64_t kTwoMoments = 8;
+
+/// llm-foundry's models have slopes by distance (ALiBi).
+Positions positions_of(const LargeModelJob& layout) {
+  return layout.framework == LlmFramework::llm_foundry ? Positions::alibi : Positions::rotary;
+}
+
+StrategyOptions options_of(const UncutRow& row) {
+  StrategyOptions options;
+  options.no_sync = row.no_sync;
+  if (row.strategy.starts_with("fsdp")) {
+    FsdpOptions& own = options.edit<FsdpOptions>();
+    own.sharding = row.fsdp, own.reduce_dtype = row.reduces;
+  }
+  return options;
+}
+
+}  // namespace
+
+bool runs_as_strategy(const LargeModelJob& layout) {
+  return cuts_nothing(layout.degrees) && row_of(layout) != nullptr && has_strategy_keys_only(layout);
+}
+
+std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
+  if (!scenario.parallel || !runs_as_strategy(*scenario.parallel)) return std::nullopt;
+  const LargeModelJob layout = job_on(*scenario.parallel, gpus);
+  const UncutRow& row = *row_of(layout);
+  Scenario out = scenario;
+  out.parallel.reset(), out.global_batch.reset();
+  out.strategy = row.strategy;
+  out.knobs = options_of(row);
+  out.knobs.accumulation = static_cast<int>(layout.micro_batches());
+  Workload& work = out.workload;
+  work.batch_per_gpu = layout.micro_batch;
+  work.precision = precision_of(layout.precision), work.half_weights = row.half_weights;
+  work.recompute = layout.recompute == Recompute::full;
+  if (work.framework.execution == Execution::eager) work.framework.execution = row.execution;
+  if (layout.attention && *layout.attention != AttentionKernel::unfused)
+    work.framework.attention = *layout.attention;
+  if (state_bytes_per_element(work.optimizer) < kTwoMoments) {
+    work.optimizer.kind = OptimizerKind::adamw;
+    work.optimizer.form = forms_of(work.optimizer.kind, work.framework).front();
+  }
+  const bool is_as_asked = is_expanded_for(layout, scenario.workload, work);
+  if (!is_as_asked && !expand_for(layout, out)) return std::nullopt;
+  return out;
+}
+
+std::optional<Scenario> scenario_of(const LargeModelJob& layout, const ClusterSpec& cluster) {
+  Scenario out;
+  std::optional<Model> network = network_of(layout.shape, layout.sequence, positions_of(layout));
+  if (!network) return std::nullopt;
+  ExpansionResult expansion = expand(*network);
+  if (!expansion.faults.empty()) return std::nullopt;
+  out.name = "layout", out.model = std::move(*network), out.cluster = cluster;
+  out.parallel = layout, out.gpus = {layout.gpus()};
+  out.parallel->shape.sequence = layout.sequence;
+  out.workload.data.loader = LoaderKind::none;
+  expand_into(std::move(expansion.model), out.workload);
+  return out;
+}
+
+}  // namespace foretrain
