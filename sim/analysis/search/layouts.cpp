@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/step/parallel_step.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/uncut_layout.hpp"
 
 namespace foretrain {
 
@@ -105,31 +107,71 @@ std::vector<LargeModelJob> Choices::jobs() const {
   return jobs;
 }
 
-class LayoutSimulator {
- public:
-  LayoutSimulator(const Scenario& scenario, int gpus)
-      : scenario_(scenario),
-        ranks_(reserved_gpus(scenario, gpus)),
-        cluster_(Cluster::build(scenario.cluster, std::max(ranks_.nodes, ranks_.ranks.back().node + 1))),
-        collectives_(cluster_) {}
-
-  LargeStep step(const LargeModelJob& job, const DeviceModel& device) {
-    return simulate_large_step({job, cluster_, ranks_, device, scenario_.collective, collectives_, false});
-  }
-  const NodeSpec& node() const { return cluster_.node_spec(ranks_.ranks.front().node); }
-
- private:
-  const Scenario& scenario_;
-  Placement ranks_;
-  Cluster cluster_;
-  ClusterCollectives collectives_;
-};
-
 double fullest(const LargeModelJob& job) {
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
   return most;
 }
+
+/// The scenario with this layout on just its GPUs.
+Scenario with_job(const Scenario& scenario, const LargeModelJob& job) {
+  Scenario own = scenario;
+  set_layout(own, job);
+  own.gpus = {job.gpus()}, own.global_batch = job.global_batch;
+  return own;
+}
+
+/// Simulates candidates on one machine: cut layouts by themselves, others by the step model of their
+/// scenario.
+class LayoutSimulator {
+ public:
+  LayoutSimulator(const Scenario& scenario, int gpus)
+      : scenario_(scenario), ranks_(reserved_gpus(scenario, gpus)), base_(scenario, gpus) {}
+
+  double step_s(const LargeModelJob& job, const DeviceModel& device) {
+    if (!runs_as_strategy(job)) return cut_step(job, device).step_s;
+    const Scenario own = with_job(scenario_, job);
+    return StepSimulator(own, base_).step_s(job.gpus(), device);
+  }
+
+  /// With the job, step, memory, breakdown and point; memory alone where it exceeds the capacity.
+  ModelLayout layout(const LargeModelJob& job, const DeviceModel& device) {
+    ModelLayout out;
+    out.job = job;
+    if (runs_as_strategy(job)) {
+      take_uncut(with_job(scenario_, job), device, out);
+      return out;
+    }
+    out.memory_bytes = fullest(job);
+    if (out.memory_bytes > capacity()) return out;
+    const LargeStep step = cut_step(job, device);
+    out.step_s = step.step_s, out.point = large_point(job, step, node().gpu);
+    out.breakdown = as_simulated(step, node(), Reading::accounts).breakdown;
+    return out;
+  }
+
+  double capacity() const { return static_cast<double>(node().gpu.capacity().count); }
+  const NodeSpec& node() const { return base_.cluster().node_spec(ranks_.ranks.front().node); }
+
+ private:
+  LargeStep cut_step(const LargeModelJob& job, const DeviceModel& device) {
+    return simulate_large_step(
+        {job, base_.cluster(), ranks_, device, scenario_.collective, base_.collectives(), false});
+  }
+
+  void take_uncut(const Scenario& own, const DeviceModel& device, ModelLayout& out) const {
+    const SimulatedStep step = StepSimulator(own, base_).simulate(out.job.gpus(), device, Reading::accounts);
+    PredictionPoint point;
+    point.gpus = out.job.gpus();
+    step_model_of(own).add_memory(point, own, step.memory);
+    out.memory_bytes = static_cast<double>(point.memory.total().count);
+    out.step_s = step.step_s, out.point = *step.large, out.breakdown = step.breakdown;
+  }
+
+  const Scenario& scenario_;
+  Placement ranks_;
+  StepSimulator base_;
+};
 
 /// Faster or smaller than all before it, in the order of their times.
 void settle_front(std::vector<ModelLayout>& layouts) {
@@ -160,7 +202,7 @@ std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulato
     std::size_t best = 0;
     double least = 0, first = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const double step_s = simulator.step(search.layouts[i].job, other).step_s;
+      const double step_s = simulator.step_s(search.layouts[i].job, other);
       if (i == 0) first = least = step_s;
       if (step_s < least) least = step_s, best = i;
     }
@@ -178,21 +220,15 @@ std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulato
 /// Those that fit; returns the least memory of any.
 double simulate_all(const std::vector<LargeModelJob>& jobs, LayoutSimulator& simulator,
                     const DeviceModel& device, LayoutSearch& search, const Progress& progress) {
-  const double capacity = static_cast<double>(simulator.node().gpu.capacity().count);
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(jobs.size()));
-    const double bytes = fullest(jobs[i]);
-    least = std::min(least, bytes);
-    if (bytes > capacity) {
+    ModelLayout layout = simulator.layout(jobs[i], device);
+    least = std::min(least, layout.memory_bytes);
+    if (layout.memory_bytes > simulator.capacity())
       ++search.without_memory;
-      continue;
-    }
-    const LargeStep step = simulator.step(jobs[i], device);
-    ModelLayout& layout = search.layouts.emplace_back();
-    layout.job = jobs[i], layout.step_s = step.step_s, layout.memory_bytes = bytes;
-    layout.point = large_point(jobs[i], step, simulator.node().gpu);
-    layout.breakdown = as_simulated(step, simulator.node(), Reading::accounts).breakdown;
+    else
+      search.layouts.push_back(std::move(layout));
   }
   return least;
 }

@@ -9,8 +9,6 @@
 
 namespace foretrain {
 
-namespace {
-
 void lengthen(SimulatedStep& step, double factor) {
   step.step_s *= factor;
   for (double& account : step.breakdown) account *= factor;
@@ -18,8 +16,6 @@ void lengthen(SimulatedStep& step, double factor) {
   for (double& wait : step.waits) wait *= factor;
   for (StepPart& part : step.parts) part.seconds *= factor;
 }
-
-}  // namespace
 
 SimulatedStep CutStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                                 const DeviceModel& device, Reading reading) {

@@ -5,6 +5,9 @@
 
 namespace foretrain {
 
+/// Every time of the step times `factor`.
+void lengthen(SimulatedStep& step, double factor);
+
 /// The functions of this row of step_models(). Fewer GPUs than can run the layout have their share of what
 /// the fewest do: efficiencies count from there.
 struct CutStep {

@@ -80,14 +80,19 @@ std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes cap
   });
 }
 
-LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu) {
+LargeModelPoint large_point(const LargeModelJob& job, double step_s, const Gpu& gpu) {
   LargeModelPoint point;
   point.layout = to_string(job.degrees), point.micro_batches = job.micro_batches();
   const auto tokens = static_cast<double>(job.tokens_per_step());
-  point.tokens_per_s_per_gpu = tokens / step.step_s / job.gpus();
+  point.tokens_per_s_per_gpu = tokens / step_s / job.gpus();
   const double flops = 3 * forward_flops_per_token(job.shape, job.sequence, job.shape.causal) * tokens;
-  point.model_tflops = flops / step.step_s / job.gpus() / 1e12;
+  point.model_tflops = flops / step_s / job.gpus() / 1e12;
   point.mfu = point.model_tflops * 1e12 / product_peak(gpu, job.precision).per_second;
+  return point;
+}
+
+LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu) {
+  LargeModelPoint point = large_point(job, step.step_s, gpu);
   point.bubble = step.bubble_s / step.step_s;
   point.tensor_between = step.tensor_between_s / step.step_s;
   point.fullest_stage = step.fullest_stage;

@@ -21,6 +21,8 @@ std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes cap
 
 /// What people compare large models by: FLOPs are 3 x forward with the causal half of attention
 /// (Megatron-LM's formula), recomputation not counted.
+LargeModelPoint large_point(const LargeModelJob& job, double step_s, const Gpu& gpu);
+/// With what stages of a cut network wait for and hold.
 LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Two rows; the functions of a row stand where their subject does.
+// Three rows; the functions of a row stand where their subject does.
 #include "sim/analysis/step/step_model.hpp"
 
 #include <array>
@@ -8,8 +8,10 @@
 #include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/analysis/step/cut_step.hpp"
 #include "sim/analysis/step/replicated_step.hpp"
+#include "sim/analysis/step/uncut_step.hpp"
 #include "sim/base/names.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/uncut_layout.hpp"
 
 namespace foretrain {
 
@@ -20,8 +22,20 @@ namespace {
 /// (docs/accuracy_llm.md).
 constexpr double kCutKernels = 0.24;
 
-const std::array<StepModel, 2>& model_rows() {
-  static const std::array<StepModel, 2> kRows{{
+enum class ModelRow : std::size_t { replicated, cut, uncut };
+
+/// Questions about several steps are those of a layout, steps are those of a strategy.
+StepModel uncut_row(StepModel cut) {
+  cut.name = "uncut";
+  cut.simulate = UncutStep::simulate, cut.evaluate = UncutStep::evaluate, cut.record = UncutStep::record;
+  cut.why_no_ranks = {}, cut.lower_limit = UncutStep::lower_limit;
+  cut.add_memory = UncutStep::add_memory, cut.memory_advice = UncutStep::memory_advice;
+  cut.kernel_spread = std::nullopt;
+  return cut;
+}
+
+std::array<StepModel, 3> made_rows() {
+  std::array<StepModel, 3> rows{{
       {.name = "replicated",
        .simulate = ReplicatedStep::simulate,
        .evaluate = ReplicatedStep::evaluate,
@@ -65,13 +79,27 @@ const std::array<StepModel, 2>& model_rows() {
        .read_compared = read_compared_layouts,
        .weighed_beside = [](const Scenario&) { return std::vector<std::string>(); },
        .recommend = recommend_layouts},
+      {},
   }};
+  rows.back() = uncut_row(rows[1]);
+  return rows;
+}
+
+const std::array<StepModel, 3>& model_rows() {
+  static const std::array<StepModel, 3> kRows = made_rows();
   return kRows;
+}
+
+ModelRow row_of(const Scenario& scenario) {
+  if (!scenario.parallel) return ModelRow::replicated;
+  return runs_as_strategy(*scenario.parallel) ? ModelRow::uncut : ModelRow::cut;
 }
 
 }  // namespace
 
-const StepModel& step_model_of(const Scenario& scenario) { return model_rows()[scenario.parallel ? 1 : 0]; }
+const StepModel& step_model_of(const Scenario& scenario) {
+  return model_rows()[static_cast<std::size_t>(row_of(scenario))];
+}
 
 std::span<const StepModel> step_models() { return model_rows(); }
 

@@ -1,5 +1,6 @@
-// The models of a training step behind one table: replicated ranks that each hold the whole network, and a
-// network that [parallel] cuts. Callers ask the table and never which of its rows answers.
+// The models of a training step behind one table: replicated ranks that each hold the whole network, a
+// network that [parallel] cuts, and a layout of [parallel] that cuts nothing. Callers ask the table and never
+// which of its rows answers.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct StrategyMemory;
 /// What one model of a step answers. Functions of a StepSimulator are called by it, with what its own of the
 /// same name require; all others take a scenario that this model answers for.
 struct StepModel {
-  std::string_view name;  ///< "replicated", "cut"
+  std::string_view name;  ///< "replicated", "cut", "uncut"
 
   // One step on some GPUs.
   SimulatedStep (*simulate)(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
@@ -88,7 +89,7 @@ struct StepModel {
 /// The model that answers for the scenario: the only place that chooses.
 const StepModel& step_model_of(const Scenario& scenario);
 
-/// Both, for tests and lists.
+/// All, for tests and lists.
 std::span<const StepModel> step_models();
 
 }  // namespace foretrain

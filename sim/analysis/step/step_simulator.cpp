@@ -8,6 +8,7 @@
 
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/uncut_layout.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/workload/device/device_constants.hpp"
 
@@ -54,6 +55,25 @@ StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& othe
     : scenario_(scenario), model_(step_model_of(scenario)), machine_(other.machine_) {
   const int nodes = nodes_up_to_last(scenario, 1);
   if (cluster().nodes() < nodes) machine_ = std::make_shared<const Machine>(scenario.cluster, nodes);
+}
+
+struct StepSimulator::OfStrategy {
+  OfStrategy(Scenario own, const StepSimulator& other)
+      : scenario(std::move(own)), simulator(scenario, other) {
+    simulator.nodes_of_ = other.nodes_of_;
+  }
+  Scenario scenario;
+  StepSimulator simulator;
+};
+
+/// All numbers of GPUs with as many micro-batches share one.
+const StepSimulator* StepSimulator::as_strategy(int gpus) const {
+  const auto [known, is_new] = of_strategy_.try_emplace(layout_on(scenario_, gpus).micro_batches());
+  if (is_new) {
+    if (std::optional<Scenario> own = foretrain::as_strategy(scenario_, gpus))
+      known->second = std::make_shared<OfStrategy>(std::move(*own), *this);
+  }
+  return known->second == nullptr ? nullptr : &known->second->simulator;
 }
 
 int StepSimulator::cluster_gpus() const { return static_cast<int>(gpus_of_job(scenario_)); }

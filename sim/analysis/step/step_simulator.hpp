@@ -133,6 +133,10 @@ class StepSimulator {
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
   const StepModel& model() const { return model_; }
+  /// Of a layout that cuts nothing, the simulator of its strategy on so many GPUs (as_strategy(),
+  /// sim/scenario/uncut_layout.hpp), on the same machine; null where there is none. Valid as long as this
+  /// one.
+  const StepSimulator* as_strategy(int gpus) const;
   /// Of `gpus` reserved GPUs those that work (sim/scenario/job.hpp).
   Placement placement(int gpus) const;
   /// From here on so many GPUs are spread over so many nodes instead of as the scenario's layout says.
@@ -183,6 +187,9 @@ class StepSimulator {
   mutable std::map<int, std::shared_ptr<PlanReuse>> reuse_;  ///< of this scenario, by kind of node
   mutable std::map<int, std::vector<KindBatches>> batches_;  ///< by number of GPUs
   std::map<int, int> nodes_of_;                              ///< where spread() was called
+  struct OfStrategy;
+  /// By number of micro-batches; null: none.
+  mutable std::map<std::int64_t, std::shared_ptr<const OfStrategy>> of_strategy_;
 };
 
 }  // namespace foretrain

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/node_kinds.hpp"
+#include "sim/scenario/uncut_layout.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/workload/device/script_time.hpp"
@@ -60,9 +61,11 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
       {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
       {data.samples == 0, {"data.drop_last"}, "without data.samples"},
       {scenario.parallel.has_value(),
-       {"strategy", "model.batch_per_gpu", "model.recompute", "model.half_weights", "launch.slow_gpus",
-        "launch.slow_draw"},
+       {"strategy", "model.batch_per_gpu", "model.recompute", "model.half_weights"},
        "with [parallel], whose keys take their place"},
+      {scenario.parallel && !runs_as_strategy(*scenario.parallel),
+       {"launch.slow_gpus", "launch.slow_draw"},
+       "with [parallel]"},
       {single, {"nccl", "launch"}, "with strategy single"},
       {bare && !apart, options, "on one GPU without wrap_one_gpu"},
       {apart, options, "with wrapped = false"},
