@@ -16,6 +16,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
@@ -54,7 +55,8 @@ class Predictor {
       if (progress_)
         progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(prediction.points.size()));
     }
-    if (!scenario_.parallel) prediction.extrapolated = extrapolations(scenario_, prediction.points);
+    if (points_.simulator().model().has_measured_runs)
+      prediction.extrapolated = extrapolations(scenario_, prediction.points);
     prediction.crossover = crossover_of_job(points_, most_gpus_, {options_.every_gpu, !all_fit(prediction)},
                                             prediction.decisions);
     prediction.crossover_spread = intervals.crossover_spread();
@@ -99,7 +101,7 @@ class Predictor {
     prediction.scenario = scenario_.name;
     prediction.model = scenario_.model.name;
     prediction.cluster = scenario_.cluster.name;
-    prediction.strategy = scenario_.parallel ? "[parallel]" : scenario_.strategy;
+    prediction.strategy = points_.simulator().model().label(scenario_);
     prediction.precision = name_of(scenario_.workload.precision);
     prediction.strong_scaling = scenario_.global_batch.has_value();
     prediction.global_batch = scenario_.global_batch.value_or(0);
@@ -172,9 +174,9 @@ class Predictor {
       warnings.push_back(fmt::format("exchanges of tensor ranks over nodes take {:.0f} % of the step on {}",
                                      100 * last->tensor_between,
                                      counted(prediction.points.back().gpus, "GPU")));
-    if (scenario_.parallel && fewest_gpus_of(*scenario_.parallel) > 1)
+    if (const int fewest = fewest_gpus_of(scenario_); fewest > 1)
       warnings.push_back(fmt::format("speedups and efficiencies count from {}, the fewest that can run it",
-                                     counted(fewest_gpus_of(*scenario_.parallel), "GPU")));
+                                     counted(fewest, "GPU")));
     if (shortages.size() < prediction.points.size() && !points_.fits(1))
       warnings.emplace_back(
           "speedups and efficiencies are over one GPU, on which this does not fit into memory");
@@ -195,32 +197,20 @@ class Predictor {
 
 }  // namespace
 
-namespace {
-
-/// With the device model that the scenario's anchor makes.
-class RecordingSite {
- public:
-  explicit RecordingSite(const Scenario& scenario)
-      : gpus(scenario.gpus.back()),
-        simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1)),
-        device(default_device_model(scenario)) {
-    if (scenario.anchor) device = fit_anchor(simulator, device, *scenario.anchor).device;
-  }
-  int gpus;  ///< the largest listed number: where there is most to see
-  StepSimulator simulator;
-  DeviceModel device;
-};
-
-}  // namespace
-
-std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size) {
-  const RecordingSite site(scenario);
-  return site.simulator.record(site.gpus, site.device, size);
+/// The largest listed number: where there is most to see. With the device model that the scenario's anchor
+/// makes.
+StepRecording recording_of(const Scenario& scenario, RecordingSize size) {
+  const int gpus = scenario.gpus.back();
+  const StepSimulator simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1));
+  DeviceModel device = default_device_model(scenario);
+  if (scenario.anchor) device = fit_anchor(simulator, device, *scenario.anchor).device;
+  return simulator.record(gpus, device, size);
 }
 
-LargeStepRecord record_parallel_step(const Scenario& scenario) {
-  const RecordingSite site(scenario);
-  return site.simulator.record_parallel(site.gpus, site.device);
+std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size) {
+  const std::string why(step_model_of(scenario).why_no_ranks);
+  if (!why.empty()) throw InputError(why, "foretrain predict --trace writes what is recorded");
+  return recording_of(scenario, size).ranks;
 }
 
 Prediction predict(const Scenario& scenario, const Progress& progress, const PredictOptions& options) {

@@ -14,10 +14,11 @@ namespace foretrain {
 using Progress = std::function<void(double done)>;
 
 /// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
-std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size);
+StepRecording recording_of(const Scenario& scenario, RecordingSize size);
 
-/// The same of [parallel]: one step, stage by stage.
-LargeStepRecord record_parallel_step(const Scenario& scenario);
+/// Those of single ranks. Throws InputError where the scenario's model of a step has none
+/// (StepModel::why_no_ranks).
+std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize size);
 
 /// What is predicted besides the curve and its crossover.
 struct PredictOptions {

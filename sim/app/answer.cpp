@@ -60,6 +60,7 @@ void add_job(const OpenedScenario& opened, const PredictCommand& asked, Workshop
   const ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
   RecommendationRequest request;
   request.only_gpus = job_gpus(opened.scenario);
+  request.fixed = given_parallel_keys(opened.source, asked.overrides);
   const Recommendation recommendation = recommend(scenarios, request);
   if (!recommendation.best) return answer.why_no_job = recommendation.why_none, void();
   const JobSystem& system = job_system(recommendation.plan.system);

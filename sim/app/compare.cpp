@@ -62,13 +62,13 @@ void check_pairs(const CompareCommand& command) {
 
 // Analysis.
 
-/// Strategies are what is compared: the combinations of a study are left out, but for those of [parallel].
+/// Where strategies are what is compared, the combinations of a study are left out.
 Comparison compared(const ComparedScenarios& scenarios, const OpenedEvidence& evidence) {
   ProgressLine progress("comparing " + scenarios.own.name);
   Comparison comparison =
       compare(scenarios, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
   comparison.warnings.insert(comparison.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
-  if (!scenarios.own.study.axes.empty() && !scenarios.own.parallel)
+  if (!scenarios.own.study.axes.empty() && scenarios.names.empty())
     comparison.warnings.emplace_back("the combinations of [study] are not compared: predict shows them");
   return comparison;
 }

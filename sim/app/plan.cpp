@@ -127,7 +127,7 @@ void run_plan(const PlanCommand& command) {
   const OpenedScenario opened = open_scenarios(names, overrides, AskedScaling::of_scenario).front();
   const Scenario& scenario = opened.scenario;
   if (asks_for_script(command.scripts)) refuse_unknown_length(scenario);
-  request.global_batch = sequences_of(command.global_batch, scenario.parallel->sequence);
+  request.global_batch = sequences_of(command.global_batch, layout_of(scenario).sequence);
   const PlannedCounts plan = planned(scenario, command, request);
   const std::vector<FileText> scripts = scripts_of(scenario, command, plan);
   const std::string report = find_row(kPlanReports, command.format)->write(plan, {command.top});

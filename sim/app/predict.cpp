@@ -23,7 +23,6 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/json.hpp"
-#include "sim/report/prediction/parallel_trace.hpp"
 #include "sim/report/study/study_reports.hpp"
 #include "sim/scenario/variation.hpp"
 
@@ -80,7 +79,6 @@ void refuse_studies(const std::vector<OpenedScenario>& opened) {
 /// The alternatives that a recommendation weighs; none when it is not wanted.
 std::optional<ComparedScenarios> alternatives(const PredictCommand& command, const OpenedScenario& opened) {
   if (!command.recommendation.is_wanted()) return std::nullopt;
-  if (opened.scenario.parallel) return ComparedScenarios{scaled(opened.scenario, command.scaling), {}};
   ComparedScenarios scenarios = read_recommended(opened.source, command.overrides);
   scenarios.own = scaled(std::move(scenarios.own), command.scaling);
   for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);
@@ -111,12 +109,9 @@ Recommendation recommended(const PredictCommand& command, const OpenedEvidence& 
   ProgressLine progress("recommending for " + scenarios.own.name);
   RecommendationRequest request = options.request;
   request.only_gpus = command.overrides.gpus;
-  const auto show = [&progress](double done) { progress.show(done); };
-  Recommendation recommendation =
-      scenarios.own.parallel
-          ? recommend_layouts(scenarios.own, given_parallel_keys(opened.source, command.overrides), request,
-                              show)
-          : recommend(scenarios, request, show, {&evidence.field, kOwnSource});
+  request.fixed = given_parallel_keys(opened.source, command.overrides);
+  Recommendation recommendation = recommend(
+      scenarios, request, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
   if (asks_for_script(options) && !recommendation.best)
     throw InputError("there is no job to write a script for: " + recommendation.why_none);
   return recommendation;
@@ -126,8 +121,7 @@ Recommendation recommended(const PredictCommand& command, const OpenedEvidence& 
 struct Answer {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
-  std::vector<RecordedRank> steps{};          ///< for --trace
-  std::optional<LargeStepRecord> stages{};    ///< of [parallel] instead
+  StepRecording recorded{};                   ///< for --trace
 };
 
 Answer answered(const PredictCommand& command, const OpenedEvidence& evidence, const OpenedScenario& opened,
@@ -139,10 +133,8 @@ Answer answered(const PredictCommand& command, const OpenedEvidence& evidence, c
     answer.other_scaling =
         predicted(command, evidence, with_scaling(opened.scenario, other), opened.time_limit);
   }
-  if (!command.trace.empty() && opened.scenario.parallel)
-    answer.stages = record_parallel_step(opened.scenario);
-  else if (!command.trace.empty())
-    answer.steps = record_steps(opened.scenario, {command.trace_steps, command.trace_ranks});
+  if (!command.trace.empty())
+    answer.recorded = recording_of(opened.scenario, {command.trace_steps, command.trace_ranks});
   return answer;
 }
 
@@ -182,9 +174,7 @@ bool is_packed(const std::string& file) { return file.ends_with(".gz"); }
 /// Packed where the file's name says so.
 std::string trace_text(const PredictCommand& command, const Answer& answer, const Scenario& scenario) {
   const std::string text =
-      answer.stages
-          ? write_parallel_trace(*answer.stages)
-          : write_trace(answer.steps, scenario, answer.prediction.points.back().memory, command.trace_steps);
+      write_trace(answer.recorded, scenario, answer.prediction.points.back().memory, command.trace_steps);
   return is_packed(command.trace) ? packed_gzip(text) : text;
 }
 

@@ -265,7 +265,20 @@ int most_usable_gpus(const Scenario& scenario, int most) {
   return usable;
 }
 
+const LargeModelJob& layout_of(const Scenario& scenario) { return scenario.parallel.value(); }
+
+LargeModelJob layout_on(const Scenario& scenario, int gpus) {
+  return job_on(layout_of(scenario), std::max(gpus, fewest_gpus_of(scenario)));
+}
+
+void set_layout(Scenario& scenario, const LargeModelJob& layout) { scenario.parallel = layout; }
+
+int fewest_gpus_of(const Scenario& scenario) {
+  return scenario.parallel ? fewest_gpus_of(*scenario.parallel) : 1;
+}
+
 std::int64_t samples_of_step(const Scenario& scenario, const Placement& working) {
+  if (scenario.parallel) return layout_on(scenario, working.size()).global_batch;
   if (scenario.batch_of_kind.empty()) return samples_of_ranks(scenario, working.size());
   std::int64_t samples = 0;
   for (const GpuPlace& place : working.ranks)
@@ -280,8 +293,7 @@ bool may_be_answer(const Scenario& scenario, int gpus) {
 }
 
 std::int64_t samples_of_step(const Scenario& scenario, int gpus) {
-  if (scenario.parallel)
-    return job_on(*scenario.parallel, std::max(gpus, fewest_gpus_of(*scenario.parallel))).global_batch;
+  if (scenario.parallel) return layout_on(scenario, gpus).global_batch;
   if (scenario.batch_of_kind.empty()) return samples_of_ranks(scenario, working_gpu_count(scenario, gpus));
   return samples_of_step(scenario, working_gpus(scenario, gpus));
 }

@@ -45,6 +45,19 @@ std::string why_not_together(const Scenario& scenario, int gpus);
 /// The largest number of GPUs up to `most` on which the strategy can run, at least 1.
 int most_usable_gpus(const Scenario& scenario, int most);
 
+// Of a scenario with [parallel] only: what it cuts the model into. Which model answers a question about steps
+// is chosen in one place (sim/analysis/step/step_model.hpp); nothing else asks whether there is a layout.
+
+/// The layout as the scenario has it. Requires one.
+const LargeModelJob& layout_of(const Scenario& scenario);
+/// The layout on so many GPUs; on fewer than can run it that on the fewest which can. Requires one.
+LargeModelJob layout_on(const Scenario& scenario, int gpus);
+/// Makes it the scenario's layout, whatever the scenario had.
+void set_layout(Scenario& scenario, const LargeModelJob& layout);
+
+/// The fewest GPUs that can run the training: of a layout one replica's (fewest_gpus_of(LargeModelJob)).
+int fewest_gpus_of(const Scenario& scenario);
+
 /// Samples that one optimizer step trains on so many GPUs, those of all ranks counted. Every figure of a
 /// prediction counts with this number. With a fixed batch per GPU it is that batch times micro-steps times
 /// working GPUs. With a global batch it is what the ranks can really have (docs/models/epoch.md): where one
@@ -55,7 +68,7 @@ std::int64_t samples_of_step(const Scenario& scenario, int gpus);
 /// Whether an answer may name this number of GPUs: its steps train the global batch that was asked for, or
 /// run.gpus lists it. In weak scaling every number may be named.
 bool may_be_answer(const Scenario& scenario, int gpus);
-/// The same for given places of the working GPUs. Requires a scenario without [parallel].
+/// The same for given places of the working GPUs.
 std::int64_t samples_of_step(const Scenario& scenario, const Placement& working);
 
 /// How an epoch is cut into steps.

@@ -25,6 +25,7 @@ inline Comparison example_comparison() {
   Comparison c;
   c.scenario = "example", c.model = "resnet50", c.cluster = "puhti", c.precision = "fp32",
   c.own_strategy = "ddp";
+  c.baseline = "the plain loop on one GPU";
   c.samples = 128'000, c.epochs = 2, c.one_gpu_step_s = 0.1;
   c.strategies = {"data_parallel", "ddp", "horovod", "mirrored"};
   ComparedStrategy ddp = compared_strategy(

@@ -20,9 +20,8 @@ std::string bytes_text(double bytes) { return to_string(Bytes{static_cast<std::i
 
 class LayoutRecommender {
  public:
-  LayoutRecommender(const Scenario& scenario, const std::vector<std::string>& fixed,
-                    const RecommendationRequest& request, const Progress& progress)
-      : scenario_(scenario), request_(request), progress_(progress), layouts_{8, 0, fixed, false} {}
+  LayoutRecommender(const Scenario& scenario, const RecommendationRequest& request, const Progress& progress)
+      : scenario_(scenario), request_(request), progress_(progress), layouts_{8, 0, request.fixed, false} {}
   Recommendation recommend();
 
  private:
@@ -113,7 +112,7 @@ Recommendation LayoutRecommender::recommend() {
   refuse_unknown_length(scenario_);
   const std::vector<int> all = numbers();
   if (!all.empty()) {
-    layouts_.global_batch = usual_batch(*scenario_.parallel, all.back());
+    layouts_.global_batch = usual_batch(layout_of(scenario_), all.back());
     LayoutPoints points(scenario_, all.back());
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(all.size()));
@@ -133,9 +132,9 @@ Recommendation LayoutRecommender::recommend() {
 
 }  // namespace
 
-Recommendation recommend_layouts(const Scenario& scenario, const std::vector<std::string>& fixed,
-                                 const RecommendationRequest& request, const Progress& progress) {
-  return LayoutRecommender(scenario, fixed, request, progress).recommend();
+Recommendation recommend_layouts(const ComparedScenarios& scenarios, const RecommendationRequest& request,
+                                 const Progress& progress, const EvidenceUse& /*evidence*/) {
+  return LayoutRecommender(scenarios.own, request, progress).recommend();
 }
 
 JobPlan plan_of_layout(const Scenario& scenario, const ModelLayout& layout) {

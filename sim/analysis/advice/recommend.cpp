@@ -11,6 +11,7 @@
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/step/anchor.hpp"
+#include "sim/analysis/step/step_model.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
@@ -267,22 +268,32 @@ class Recommender {
 
 }  // namespace
 
+Recommendation recommend_strategies(const ComparedScenarios& scenarios, const RecommendationRequest& request,
+                                    const Progress& progress, const EvidenceUse& evidence) {
+  return Recommender(scenarios, request, progress, evidence).recommend();
+}
+
+std::vector<std::string> strategies_beside(const Scenario& own) {
+  const StrategyEntry* strategy = find_strategy(own.strategy);
+  std::vector<std::string> others;
+  if (strategy->processes != Processes::per_gpu) return others;
+  for (const StrategyEntry& entry : strategy_catalog()) {
+    const bool is_like = entry.processes == strategy->processes && !entry.one_gpu &&
+                         what_it_needs(entry, own.workload.framework.kind).empty();
+    if (is_like && entry.name != strategy->name) others.emplace_back(entry.name);
+  }
+  return others;
+}
+
 Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request,
                          const Progress& progress, const EvidenceUse& evidence) {
-  return Recommender(scenarios, request, progress, evidence).recommend();
+  return step_model_of(scenarios.own).recommend(scenarios, request, progress, evidence);
 }
 
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {
   ComparedScenarios out{source.text.empty() ? make_scenario(overrides) : read_scenario(source, overrides),
                         {}};
-  const StrategyEntry* own = find_strategy(out.own.strategy);
-  if (own->processes != Processes::per_gpu) return out;
-  std::vector<std::string> others;
-  for (const StrategyEntry& entry : strategy_catalog()) {
-    const bool is_like = entry.processes == own->processes && !entry.one_gpu &&
-                         what_it_needs(entry, out.own.workload.framework.kind).empty();
-    if (is_like && entry.name != own->name) others.emplace_back(entry.name);
-  }
+  const std::vector<std::string> others = step_model_of(out.own).weighed_beside(out.own);
   if (!others.empty()) out.strategies = read_compared(source, overrides, others).strategies;
   return out;
 }

@@ -14,22 +14,27 @@
 
 namespace foretrain {
 
-/// The scenario's own strategy on every number of GPUs worth asking for, started as one process per GPU where
-/// it has those; at the best of them more workers where the step waits for input. What the strategies of
-/// `scenarios` would change there is a note. A training that fits no number of GPUs is cut into micro-steps.
-/// Throws InputError when the data set's size is unknown.
+/// The job to ask for, chosen among what the scenario's model of a step (sim/analysis/step/step_model.hpp)
+/// can vary: recommend_strategies() or recommend_layouts(). Throws InputError when the data set's size is
+/// unknown.
 Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request,
                          const Progress& progress = nullptr, const EvidenceUse& evidence = {});
 
-/// The scenario with these strategies beside its own: those of its framework that are launched in the same
-/// way.
+/// The scenario, and beside it the strategies that its model of a step weighs in a recommendation.
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides);
 
-/// Of [parallel]: for each number of GPUs the layout that `foretrain plan` names first, keys in `fixed` as
-/// the scenario has them. Throws InputError when the data set's size is unknown.
-Recommendation recommend_layouts(const Scenario& scenario, const std::vector<std::string>& fixed,
-                                 const RecommendationRequest& request,
-                                 const Progress& progress = nullptr);  // layout_choice.cpp
+/// The scenario's own strategy on every number of GPUs worth asking for, started as one process per GPU where
+/// it has those; at the best of them more workers where the step waits for input. What the strategies of
+/// `scenarios` would change there is a note. A training that fits no number of GPUs is cut into micro-steps.
+Recommendation recommend_strategies(const ComparedScenarios& scenarios, const RecommendationRequest& request,
+                                    const Progress& progress, const EvidenceUse& evidence);
+/// Strategies to weigh beside the scenario's own: those of its framework that are launched in the same way.
+std::vector<std::string> strategies_beside(const Scenario& own);
+
+/// For each number of GPUs the layout that `foretrain plan` names first, keys in `request.fixed` as the
+/// scenario has them. No evidence is about layouts.
+Recommendation recommend_layouts(const ComparedScenarios& scenarios, const RecommendationRequest& request,
+                                 const Progress& progress, const EvidenceUse& evidence);  // layout_choice.cpp
 
 /// What a job script for a layout needs; its time limit is the upper end of the run's interval and a tenth.
 /// Requires a data set whose size is known.

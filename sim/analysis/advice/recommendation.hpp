@@ -27,6 +27,7 @@ struct RecommendationRequest {
   std::optional<double> budget_gpu_hours;
   double efficiency = 0.7;       ///< of each doubling, and against one GPU: twice the GPUs 1.4 times as fast
   std::vector<int> only_gpus{};  ///< numbers that may be asked for; empty: every requestable one
+  std::vector<std::string> fixed{};          ///< keys of [parallel] that keep the scenario's value
   int most_gpus = 0, most_nodes = 0;         ///< 0: no limit
   std::optional<double> price_per_gpu_hour;  ///< in any currency; takes the place of the cluster's billing
   double queue_wait_s = 0;                   ///< of a job of any size that `queue_waits_s` has not

@@ -21,7 +21,8 @@ double half_width(double one, double here, double of_step, double of_ratio) {
 }  // namespace
 
 bool has_evidence(const Scenario& scenario) {
-  return !scenario.parallel && scenario.batch_of_kind.empty() && !scenario.gpus.empty();
+  return step_model_of(scenario).has_measured_runs && scenario.batch_of_kind.empty() &&
+         !scenario.gpus.empty();
 }
 
 bool is_worth_applying(const Estimate& e, const Observation& question) {

@@ -89,7 +89,7 @@ class Comparer {
     out.evidence = evidence_;
     out.scenario = own_.name, out.model = own_.model.name, out.cluster = own_.cluster.name;
     out.precision = name_of(own_.workload.precision), out.own_strategy = own_name_;
-    if (own_.parallel) out.baseline = "one GPU's share of the fewest that can run the scenario as it stands";
+    out.baseline = step_model_of(own_).baseline;
     out.strong_scaling = own_.global_batch.has_value();
     out.global_batch = own_.global_batch.value_or(0);
     out.samples = own_.workload.data.samples, out.epochs = own_.epochs;
@@ -120,16 +120,10 @@ class Comparer {
     return names_.empty() ? predictors_[place].simulator().scenario().strategy : names_[place].name;
   }
 
-  /// Also of a layout that does not divide these GPUs.
   std::string why_not_at(std::size_t place, int gpus) const {
-    const Scenario& scenario = predictors_[place].simulator().scenario();
     if (!names_.empty() && !names_[place].why_not.empty()) return names_[place].why_not;
-    std::string why = why_not_together(scenario, gpus);
-    if (!why.empty() || !scenario.parallel) return why;
-    if (const int fewest = fewest_gpus_of(*scenario.parallel); gpus < fewest)
-      return fmt::format("needs {} GPUs", fewest);
-    const std::vector<JobFault> faults = faults_of(job_on(*scenario.parallel, gpus), gpus);
-    return faults.empty() ? std::string() : faults.front().message;
+    const StepSimulator& simulator = predictors_[place].simulator();
+    return simulator.model().why_not(simulator.scenario(), gpus);
   }
 
   ComparedStrategy one(std::size_t place, int gpus, double one_gpu_rate, Decisions& decisions) {
@@ -154,14 +148,12 @@ class Comparer {
     return row;
   }
 
-  bool is_own_framework(const Scenario& scenario) const {
-    if (scenario.parallel && own_.parallel) return scenario.parallel->framework == own_.parallel->framework;
-    return scenario.workload.framework.kind == own_.workload.framework.kind;
+  bool is_own_framework(const StepSimulator& other) const {
+    return other.model().framework(other.scenario()) == step_model_of(own_).framework(own_);
   }
 
   DrawnSpeed drawn(std::size_t place, const ComparedStrategy& row) {
-    const Scenario& scenario = predictors_[place].simulator().scenario();
-    DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(scenario)};
+    DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(predictors_[place].simulator())};
     if (!row.why_not.empty()) return out;
     std::optional<Intervals>& intervals = intervals_[place];
     if (!intervals) intervals.emplace(predictors_[place]);
@@ -221,23 +213,28 @@ std::vector<std::string> usual_and_own(const Scenario& own) {
   return names;
 }
 
+/// With this strategy; of no name with its own.
+Scenario read_one(const SourceText& source, ScenarioOverrides overrides, const std::string& strategy,
+                  OpenedCatalogs& opened) {
+  overrides.one_of_several = true, overrides.strategy = strategy;
+  return source.text.empty() ? make_scenario(overrides, opened) : read_scenario(source, overrides, opened);
+}
+
 }  // namespace
 
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies) {
   OpenedCatalogs opened;
-  const auto read = [&source, &opened](const ScenarioOverrides& asked) {
-    return source.text.empty() ? make_scenario(asked, opened) : read_scenario(source, asked, opened);
-  };
-  ScenarioOverrides asked = overrides;
-  asked.one_of_several = true;
-  asked.strategy.clear();
-  ComparedScenarios out{read(asked), {}};
-  if (out.own.parallel) return read_compared_layouts(source, overrides, strategies, std::move(out.own));
-  for (const std::string& strategy : strategies.empty() ? usual_and_own(out.own) : strategies) {
-    asked.strategy = strategy;
-    out.strategies.push_back(read(asked));
-  }
+  Scenario own = read_one(source, overrides, {}, opened);
+  return step_model_of(own).read_compared(source, overrides, strategies, std::move(own), opened);
+}
+
+ComparedScenarios read_compared_strategies(const SourceText& source, const ScenarioOverrides& overrides,
+                                           const std::vector<std::string>& strategies, Scenario own,
+                                           OpenedCatalogs& opened) {
+  ComparedScenarios out{std::move(own), {}};
+  for (const std::string& strategy : strategies.empty() ? usual_and_own(out.own) : strategies)
+    out.strategies.push_back(read_one(source, overrides, strategy, opened));
   return out;
 }
 

@@ -63,8 +63,8 @@ struct Comparison {
   std::int64_t samples = 0;       ///< of the data set; 0 = unknown, then an epoch is one step
   double epochs = 1;
   double one_gpu_step_s = 0;  ///< of the plain loop, strategy `single`; of [parallel] that GPU's share
-  std::string baseline = "the plain loop on one GPU";  ///< of speedups
-  std::vector<std::string> strategies;                 ///< in the catalog's order
+  std::string baseline;       ///< of speedups (StepModel::baseline)
+  std::vector<std::string> strategies;  ///< in the catalog's order
   std::vector<ComparedGpus> numbers;
   std::optional<AppliedEvidence>
       evidence{};  ///< one correction of all strategies, as the scenario's own has it
@@ -87,17 +87,23 @@ struct ComparedScenarios {
   std::string own_name{};             ///< likewise, of the scenario as it stands
 };
 
-/// `source` without text: model and cluster come from `overrides`. Its strategy is only one of those
-/// compared; no `strategies`: the usual ones of its framework, and its own. Throws InputError.
+/// What the scenario's model of a step (sim/analysis/step/step_model.hpp) can hold against it. `source`
+/// without text: model and cluster come from `overrides`. Throws InputError.
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies);
 
-/// The same of a scenario with [parallel]: the combinations of its [study], or without one what its
+/// Of replicated ranks: the scenario's strategy is only one of those compared; no `strategies`: the usual
+/// ones of its framework, and its own.
+ComparedScenarios read_compared_strategies(const SourceText& source, const ScenarioOverrides& overrides,
+                                           const std::vector<std::string>& strategies, Scenario own,
+                                           OpenedCatalogs& opened);
+
+/// Of a scenario with [parallel]: the combinations of its [study], or without one what its
 /// data-parallel ranks share out. Of `strategies` ddp, zero1 to zero3 and fsdp have their like there. Throws
 /// InputError for others.
 ComparedScenarios read_compared_layouts(const SourceText& source, const ScenarioOverrides& overrides,
-                                        const std::vector<std::string>& strategies,
-                                        Scenario own);  // compared_layouts.cpp
+                                        const std::vector<std::string>& strategies, Scenario own,
+                                        OpenedCatalogs& opened);  // compared_layouts.cpp
 
 /// An anchor is fitted to the scenario's own strategy, and the model scaled by it serves all. Throws
 /// InputError when no strategy runs anywhere. Evidence corrects all strategies by what it says of the

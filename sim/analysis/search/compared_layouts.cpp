@@ -7,6 +7,7 @@
 
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/study.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
@@ -49,10 +50,12 @@ std::vector<ModelSharding> shardings_named(const std::vector<std::string>& strat
 
 ComparedScenarios by_sharding(const std::vector<std::string>& strategies, Scenario own) {
   ComparedScenarios out{std::move(own), {}, {}, {}};
-  out.own_name = name_of_sharding(out.own.parallel->sharding);
+  LargeModelJob layout = layout_of(out.own);
+  out.own_name = name_of_sharding(layout.sharding);
   for (const ModelSharding sharding : shardings_named(strategies)) {
     out.strategies.push_back(out.own);
-    out.strategies.back().parallel->sharding = sharding;
+    layout.sharding = sharding;
+    set_layout(out.strategies.back(), layout);
     out.names.push_back({name_of_sharding(sharding), {}});
   }
   return out;
@@ -76,10 +79,10 @@ bool is_same(const LargeModelJob& a, const LargeModelJob& b) {
 }
 
 /// One row for each combination; what does not go together has its reason.
-ComparedScenarios by_study(const SourceText& source, const ScenarioOverrides& overrides, Scenario own) {
+ComparedScenarios by_study(const SourceText& source, const ScenarioOverrides& overrides, Scenario own,
+                           OpenedCatalogs& opened) {
   const StudyQuestion question = read_study(source, overrides, std::move(own));
   ComparedScenarios out{question.own, {}, {}, "as it stands"};
-  OpenedCatalogs opened;
   for (const StudyGroup& group : question.groups) {
     ScenarioOverrides asked = overrides;
     asked.combination = group.settings;
@@ -90,8 +93,7 @@ ComparedScenarios by_study(const SourceText& source, const ScenarioOverrides& ov
     }
     out.strategies.push_back(source.text.empty() ? make_scenario(asked, opened)
                                                  : read_scenario(source, asked, opened));
-    const Scenario& read = out.strategies.back();
-    if (read.parallel && is_same(*read.parallel, *out.own.parallel)) out.own_name = out.names.back().name;
+    if (is_same(layout_of(out.strategies.back()), layout_of(out.own))) out.own_name = out.names.back().name;
   }
   return out;
 }
@@ -99,11 +101,12 @@ ComparedScenarios by_study(const SourceText& source, const ScenarioOverrides& ov
 }  // namespace
 
 ComparedScenarios read_compared_layouts(const SourceText& source, const ScenarioOverrides& overrides,
-                                        const std::vector<std::string>& strategies, Scenario own) {
+                                        const std::vector<std::string>& strategies, Scenario own,
+                                        OpenedCatalogs& opened) {
   if (own.study.axes.empty()) return by_sharding(strategies, std::move(own));
   if (!strategies.empty())
     throw InputError("--strategies and [study] both say what is compared", "leave one of them out");
-  return by_study(source, overrides, std::move(own));
+  return by_study(source, overrides, std::move(own), opened);
 }
 
 }  // namespace foretrain

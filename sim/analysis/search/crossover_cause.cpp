@@ -91,7 +91,7 @@ void add_lost_shares(CauseParts& parts, const PointPredictor& points, int gpus, 
   parts.add("GPUs without a process", one_s * even / readers * (1 - working / gpus));
 }
 
-/// With [parallel]: against the same share of what the fewest GPUs do.
+/// Of a cut network: against the same share of what the fewest GPUs do.
 void add_growth_of_degrees(CauseParts& parts, const ClusterSpec& cluster, const SimulatedStep& one,
                            double share, const SimulatedStep& many) {
   static constexpr std::array<std::string_view, kAccountCount> kWords{
@@ -102,6 +102,11 @@ void add_growth_of_degrees(CauseParts& parts, const ClusterSpec& cluster, const 
   for (std::size_t account = 0; account < kAccountCount; ++account)
     if (account != kCommunication)
       parts.add(std::string(kWords[account]), many.breakdown[account] - share * one.breakdown[account]);
+}
+
+/// With all GPUs at the pace of one alone.
+double ideal_step_s(const PointPredictor& points, const SimulatedStep& one, int gpus) {
+  return one.step_s * points.samples_per_step(gpus) / points.samples_per_step(1) / gpus;
 }
 
 std::string_view largest_part(const Throughput& step) {
@@ -132,19 +137,27 @@ std::vector<LossPart> growths(const Throughput& one, const Throughput& many) {
 }  // namespace
 
 CrossoverCause cause_of_loss(PointPredictor& points, int gpus) {
+  return points.simulator().model().cause_of_loss(points, gpus);
+}
+
+CrossoverCause cause_of_cut_loss(PointPredictor& points, int gpus) {
+  const SimulatedStep& one = points.step(1);
+  const SimulatedStep& many = points.step(gpus);
+  const double ideal = ideal_step_s(points, one, gpus);
+  CauseParts parts;
+  add_growth_of_degrees(parts, points.simulator().scenario().cluster, one, ideal / one.step_s, many);
+  return std::move(parts).summing_to(many.step_s - ideal, gpus);
+}
+
+CrossoverCause cause_of_replicated_loss(PointPredictor& points, int gpus) {
   const SimulatedStep& one = points.step(1);
   const SimulatedStep& many = points.step(gpus);
   const std::int64_t batch = points.simulator().batch_per_gpu(gpus),
                      own = points.simulator().batch_per_gpu(1);
   const SimulatedStep& alone = batch == own ? one : points.one_gpu(batch);
   const double share = static_cast<double>(batch) / static_cast<double>(own);
-  const double ideal = one.step_s * points.samples_per_step(gpus) / points.samples_per_step(1) / gpus;
+  const double ideal = ideal_step_s(points, one, gpus);
   CauseParts parts;
-  const Scenario& scenario = points.simulator().scenario();
-  if (scenario.parallel) {
-    add_growth_of_degrees(parts, scenario.cluster, one, ideal / one.step_s, many);
-    return std::move(parts).summing_to(many.step_s - ideal, gpus);
-  }
   add_small_batch(parts, one.breakdown, alone.breakdown, share);
   add_growth(parts, points, gpus, alone, many);
   add_lost_shares(parts, points, gpus, one.step_s, share);

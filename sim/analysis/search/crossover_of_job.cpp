@@ -110,9 +110,7 @@ int most_searched(const Scenario& scenario) {
 
 Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which) {
   const Scenario& scenario = points.simulator().scenario();
-  const std::function<bool(int)> usable = [&scenario](int gpus) {
-    return scenario.parallel ? runs_on(*scenario.parallel, gpus) : may_be_answer(scenario, gpus);
-  };
+  const StepModel& model = points.simulator().model();
   const std::function<bool(int)> fits = [&points](int gpus) { return points.fits(gpus); };
   return find_crossover([&points](int gpus) { return points.throughput(gpus); },
                         {.most_gpus = most_gpus,
@@ -123,7 +121,7 @@ Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNum
                          .every_gpu = which.every_gpu,
                          .listed = whole_nodes_of(scenario),
                          .fits = which.only_what_fits ? fits : nullptr,
-                         .usable = scenario.parallel || scenario.global_batch ? usable : nullptr});
+                         .usable = [&](int gpus) { return model.may_be_answer(scenario, gpus); }});
 }
 
 Crossover crossover_of_job(PointPredictor& points, int most_gpus, const WhichNumbers& which,

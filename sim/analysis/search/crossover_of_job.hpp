@@ -30,6 +30,9 @@ Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNum
 /// Against a step that trains the same samples with all `gpus` at the pace of one alone. What shrinks
 /// meanwhile is taken off the others in proportion, so that the parts sum to the loss.
 CrossoverCause cause_of_loss(PointPredictor& points, int gpus);
+/// The same by the rows of step_models().
+CrossoverCause cause_of_replicated_loss(PointPredictor& points, int gpus);
+CrossoverCause cause_of_cut_loss(PointPredictor& points, int gpus);
 
 /// One sentence: what the step waits for beyond one GPU's step, at N GPUs.
 std::string explain_loss(const Throughput& one, const Throughput& many, int gpus);

@@ -6,6 +6,7 @@
 
 #include "sim/analysis/search/strategy_order.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
@@ -13,8 +14,9 @@ namespace {
 
 Scenario with_layout(const Scenario& scenario, const LargeModelJob& job) {
   Scenario own = scenario;
-  own.parallel = job;
-  own.parallel->degrees.data = 0;
+  LargeModelJob open = job;
+  open.degrees.data = 0;
+  set_layout(own, open);
   own.gpus = {job.gpus()};
   own.global_batch = job.global_batch;
   return own;

@@ -32,7 +32,7 @@ std::vector<int> divisors(std::int64_t of, std::int64_t most) {
 class Choices {
  public:
   Choices(const Scenario& scenario, const LayoutRequest& request)
-      : own_(*scenario.parallel), request_(request), per_node_(scenario.cluster.node.gpus) {}
+      : own_(layout_of(scenario)), request_(request), per_node_(scenario.cluster.node.gpus) {}
 
   std::vector<LargeModelJob> jobs() const;
 
@@ -205,7 +205,7 @@ std::int64_t usual_batch(const LargeModelJob& own, int gpus) {
 
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked, const Progress& progress) {
   LayoutRequest request = asked;
-  const LargeModelJob& own = *scenario.parallel;
+  const LargeModelJob& own = layout_of(scenario);
   if (request.global_batch == 0) request.global_batch = usual_batch(own, request.gpus);
   LayoutSearch search;
   search.model = scenario.model.name, search.cluster = scenario.cluster.name, search.gpus = request.gpus;

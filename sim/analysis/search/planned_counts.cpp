@@ -26,7 +26,7 @@ PlannedCount planned(const Scenario& scenario, const LayoutRequest& request, dou
   } catch (const InputError& error) {
     out.search.model = scenario.model.name, out.search.cluster = scenario.cluster.name;
     out.search.gpus = request.gpus, out.search.global_batch = request.global_batch;
-    out.search.tokens = request.global_batch * scenario.parallel->sequence;
+    out.search.tokens = request.global_batch * layout_of(scenario).sequence;
     out.search.why_none = error.first_message();
     return out;
   }
@@ -96,11 +96,11 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
   PlannedCounts out;
   const auto samples = static_cast<double>(scenario.workload.data.samples);
   out.is_run = samples > 0;
-  out.tokens =
-      out.is_run ? samples * scenario.epochs * static_cast<double>(scenario.parallel->sequence) : kUsualRun;
+  const LargeModelJob& asked = layout_of(scenario);
+  out.tokens = out.is_run ? samples * scenario.epochs * static_cast<double>(asked.sequence) : kUsualRun;
   LayoutRequest own = request;
   own.on_other_machines = request.on_other_machines && numbers.size() == 1;
-  if (own.global_batch == 0) own.global_batch = usual_batch(*scenario.parallel, numbers.back());
+  if (own.global_batch == 0) own.global_batch = usual_batch(asked, numbers.back());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     own.gpus = numbers[i];
     const auto share = [&](double done) {

@@ -1,6 +1,7 @@
 // Counting steps, and adding what each epoch starts with.
 #include "sim/analysis/step/epoch.hpp"
 
+#include "sim/analysis/step/step_model.hpp"
 #include "sim/strategy/process/input_pipeline.hpp"
 
 namespace foretrain {
@@ -12,7 +13,7 @@ EpochShape epoch_shape(const EpochSteps& steps, std::int64_t parts) {
 EpochShape epoch_shape(const Scenario& scenario, int gpus) {
   if (scenario.workload.data.samples <= 0) return {};
   const EpochSteps steps = epoch_steps(scenario, gpus);
-  if (scenario.parallel) return {steps.count(), 0};  // its last step is as long as the others
+  if (!step_model_of(scenario).has_smaller_last_step) return {steps.count(), 0};
   const std::int64_t shares = shares_of_data(scenario, gpus);
   return epoch_shape(steps, shares * scenario.knobs.accumulation);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/analysis/step/replicated_step.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/process/input_pipeline.hpp"
 #include "sim/workload/device/operator_costs.hpp"
@@ -48,8 +49,12 @@ double input_of_a_batch(const StepSimulator& simulator, int gpus, std::int64_t b
 }  // namespace
 
 StepLimit step_limit(const StepSimulator& simulator, int gpus, const DeviceModel& device) {
+  return simulator.model().lower_limit(simulator, gpus, device);
+}
+
+StepLimit ReplicatedStep::lower_limit(const StepSimulator& simulator, int gpus, const DeviceModel& device) {
   const Scenario& scenario = simulator.scenario();
-  if (scenario.parallel || !simulator.has_alike_ranks()) return {};
+  if (!simulator.has_alike_ranks()) return {};
   const std::int64_t batch = simulator.batch_per_gpu(gpus);
   const double micro_steps = scenario.knobs.accumulation * kRounding;
   return {kernels_of_a_batch(scenario, batch, device) * micro_steps,

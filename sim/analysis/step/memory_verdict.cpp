@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/step/parallel_step.hpp"
+#include "sim/analysis/step/replicated_step.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
@@ -22,15 +22,6 @@ Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
   Workload workload = scenario.workload;
   workload.batch_per_gpu = point.batch_per_gpu;
   return workload;
-}
-
-/// Whose memory decides; where all nodes are alike, that of rank 0.
-const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario) {
-  const ClusterSpec& cluster = scenario.cluster;
-  if (!is_mixed(cluster)) return cluster.node.gpu;
-  const std::optional<int> decides = find_kind(cluster, point.memory_kind);
-  return node_of_kind(cluster, decides.value_or(kind_of_node(cluster, nodes_of_job(scenario).front().node)))
-      .gpu;
 }
 
 MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
@@ -63,15 +54,21 @@ MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
   return use;
 }
 
-/// What is needed, what there is, and the largest batch between the two.
+const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  if (!is_mixed(cluster)) return cluster.node.gpu;
+  const std::optional<int> decides = find_kind(cluster, point.memory_kind);
+  return node_of_kind(cluster, decides.value_or(kind_of_node(cluster, nodes_of_job(scenario).front().node)))
+      .gpu;
+}
+
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
-  if (scenario.parallel) {
-    const LargeModelJob& asked = *scenario.parallel;
-    const LargeModelJob job = job_on(asked, std::max(point.gpus, fewest_gpus_of(asked)));
-    point.memory = memory_of(job), point.memory_capacity = gpu_of(point, scenario).capacity();
-    point.largest_batch = largest_micro_batch(asked, job.gpus(), point.memory_capacity);
-    return;
-  }
+  step_model_of(scenario).add_memory(point, scenario, strategy);
+}
+
+/// What is needed, what there is, and the largest batch between the two.
+void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario,
+                                const StrategyMemory& strategy) {
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
   const MemoryUse wanted = memory_use(workload, site);
@@ -161,7 +158,11 @@ std::string tightness_warning(const PredictionPoint& point) {
 
 std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
                           const StrategyMemory& strategy) {
-  if (point.large) return "most is " + point.large->largest_memory;
+  return step_model_of(scenario).memory_advice(point, scenario, strategy);
+}
+
+std::string ReplicatedStep::memory_advice(const PredictionPoint& point, const Scenario& scenario,
+                                          const StrategyMemory& strategy) {
   const MemorySite site = site_of(point, scenario, strategy);
   std::string advice = smaller_batch(point, scenario);
   if (const std::string half = sixteen_bits(point, scenario, site); !half.empty())

@@ -14,6 +14,9 @@ namespace foretrain {
 /// where the rest alone does not fit. So it fits exactly when the sum is no more than the capacity.
 MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity);
 
+/// Whose memory decides; where all nodes are alike, that of rank 0.
+const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario);
+
 /// Memory, capacity and largest batch of the point. `strategy`: how it changes what a GPU holds.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
 /// The same of ranks that are not alike, each with its own; those with the least to spare are the point's.

@@ -1,104 +1,17 @@
-// The step time is the distance between the ends of two steps, once the pipeline has filled; the breakdown is
-// what the compute stream did or waited for between them. Both come from the same timeline, so they agree to
-// the picosecond.
+// A simulator holds the machine and who works on it; the model of the step that answers for the scenario does
+// the rest.
 #include "sim/analysis/step/step_simulator.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "sim/analysis/step/parallel_step.hpp"
 #include "sim/cluster/node_kinds.hpp"
-#include "sim/engine/executor.hpp"
 #include "sim/scenario/job.hpp"
-#include "sim/strategy/catalog.hpp"
 #include "sim/strategy/process/losses.hpp"
-#include "sim/strategy/step/single.hpp"
 #include "sim/workload/device/device_constants.hpp"
 
 namespace foretrain {
-
-namespace {
-
-constexpr int kWarmUpSteps = 2;
-constexpr int kLongestWindow = 10;
-constexpr int kMostMicroSteps = 8;
-constexpr double kFastestLink = 1e18;
-
-/// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
-int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
-
-void refuse_endless_step(double step_s) {
-  if (step_s <= StepSimulator::kLongestStep) return;
-  throw InputError(fmt::format("one training step would take about {:.3g} s", step_s),
-                   "the longest step that is simulated is one day; check batch, decode and overhead");
-}
-
-/// Refuses plans whose durations alone add up to more than the clock can hold.
-void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
-  double total = 0;
-  for (const Task& task : graph.tasks())
-    total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
-  refuse_endless_step(total / steps);
-}
-
-Breakdown to_breakdown(const CriticalPath& path, int steps) {
-  Breakdown out{};
-  for (std::size_t account = 0; account < kAccountCount; ++account)
-    out[account] = to_seconds(path.spent[account]) / steps;
-  // Waiting for a launch or a wake-up is the host's time, whatever it delays.
-  for (const Time lag : path.lag) out[static_cast<std::size_t>(Account::host)] += to_seconds(lag) / steps;
-  return out;
-}
-
-/// The derivative of an end by each account is its share of the critical path from the very beginning; the
-/// step is the difference of two ends.
-Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId before, TaskId last,
-                      int steps) {
-  Breakdown out = to_breakdown(critical_path(graph, timeline, last, Time::zero()), steps);
-  const Breakdown earlier = to_breakdown(critical_path(graph, timeline, before, Time::zero()), steps);
-  for (std::size_t account = 0; account < kAccountCount; ++account) out[account] -= earlier[account];
-  return out;
-}
-
-/// What shrinks from one micro-step to the next ends at zero; the others still sum to the step.
-void end_at_zero(SimulatedStep& step) {
-  for (double& wait : step.waits) wait = std::max(0.0, wait);
-  std::erase_if(step.parts, [](const StepPart& part) { return part.seconds < 0; });
-  if (std::ranges::min(step.breakdown) >= 0) return;
-  double sum = 0;
-  for (double& account : step.breakdown) sum += account = std::max(0.0, account);
-  for (double& account : step.breakdown) account *= step.step_s / sum;
-}
-
-void lengthen(SimulatedStep& step, double factor) {
-  step.step_s *= factor;
-  for (double& account : step.breakdown) account *= factor;
-  for (double& account : step.critical) account *= factor;
-  for (double& wait : step.waits) wait *= factor;
-  for (StepPart& part : step.parts) part.seconds *= factor;
-}
-
-/// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one
-/// costs the same.
-SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
-  const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
-  more.step_s = std::max(more.step_s, extend(fewer.step_s, more.step_s));
-  for (std::size_t i = 0; i < kAccountCount; ++i) {
-    more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
-    more.critical[i] = extend(fewer.critical[i], more.critical[i]);
-  }
-  for (std::size_t i = 0; i < kWaitKinds; ++i) more.waits[i] = extend(fewer.waits[i], more.waits[i]);
-  for (StepPart& part : more.parts) {
-    const auto same = std::find_if(fewer.parts.begin(), fewer.parts.end(),
-                                   [&](const StepPart& other) { return other.name == part.name; });
-    part.seconds = extend(same == fewer.parts.end() ? 0 : same->seconds, part.seconds);
-  }
-  end_at_zero(more);
-  return more;
-}
-
-}  // namespace
 
 DeviceModel default_device_model(const Scenario& scenario) {
   return default_device_model(as_kind(scenario.cluster, 0));
@@ -122,11 +35,10 @@ StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
 
 namespace {
 
-/// Nodes of the cluster up to the last that so many GPUs are on, or the fewest that [parallel] can run on:
+/// Nodes of the cluster up to the last that so many GPUs are on, or the fewest that can run the step:
 /// fewer have their share of what those do.
 int nodes_up_to_last(const Scenario& scenario, int gpus) {
-  const int fewest = scenario.parallel ? fewest_gpus_of(*scenario.parallel) : 1;
-  const Placement placement = reserved_gpus(scenario, std::max(gpus, fewest));
+  const Placement placement = reserved_gpus(scenario, std::max(gpus, fewest_gpus_of(scenario)));
   return std::max(placement.nodes, placement.ranks.back().node + 1);
 }
 
@@ -134,21 +46,14 @@ int nodes_up_to_last(const Scenario& scenario, int gpus) {
 
 StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
     : scenario_(scenario),
+      model_(step_model_of(scenario)),
       machine_(std::make_shared<const Machine>(
           scenario.cluster, std::max(nodes_up_to_last(scenario, most_gpus), most_nodes))) {}
 
 StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& other)
-    : scenario_(scenario), machine_(other.machine_) {
+    : scenario_(scenario), model_(step_model_of(scenario)), machine_(other.machine_) {
   const int nodes = nodes_up_to_last(scenario, 1);
   if (cluster().nodes() < nodes) machine_ = std::make_shared<const Machine>(scenario.cluster, nodes);
-}
-
-const std::shared_ptr<PlanReuse>& StepSimulator::reuse_of(int kind) const {
-  std::shared_ptr<PlanReuse>& reuse = reuse_[kind];
-  if (!reuse)
-    reuse = std::make_shared<PlanReuse>(PlanReuse{
-        machine_->collectives, OperatorCosts(scenario_.workload, node_of_kind(cluster().spec(), kind).gpu)});
-  return reuse;
 }
 
 int StepSimulator::cluster_gpus() const { return static_cast<int>(gpus_of_job(scenario_)); }
@@ -158,21 +63,11 @@ bool StepSimulator::has_alike_ranks() const {
          !scenario_.balances;
 }
 
-std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
-  if (scenario_.parallel) return scenario_.parallel->micro_batch;
-  if (const std::vector<KindBatches>& own = batches(gpus); !own.empty()) {
-    const int first = nodes_of_job(scenario_).front().node;
-    const KindBatches& given = own[static_cast<std::size_t>(kind_of_node(scenario_.cluster, first))];
-    return given.batch + (given.one_more > 0 ? 1 : 0);
-  }
-  if (!scenario_.global_batch) return scenario_.workload.batch_per_gpu;
-  const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
-  return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
-}
+std::int64_t StepSimulator::batch_per_gpu(int gpus) const { return model_.batch_per_gpu(*this, gpus); }
 
 std::int64_t StepSimulator::global_batch(int gpus) const {
-  const bool is_spread = nodes_of_.count(gpus) > 0 && !scenario_.parallel;
-  return is_spread ? samples_of_step(scenario_, placement(gpus)) : samples_of_step(scenario_, gpus);
+  return nodes_of_.count(gpus) > 0 ? samples_of_step(scenario_, placement(gpus))
+                                   : samples_of_step(scenario_, gpus);
 }
 
 int StepSimulator::working(int gpus) const {
@@ -185,159 +80,23 @@ Placement StepSimulator::placement(int gpus) const {
   return working_gpus(scenario_, gpus);
 }
 
-RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& device,
-                                       PlanFunction make_plan) const {
-  Workload workload = scenario_.workload;
-  workload.batch_per_gpu = wanted.batch_per_gpu;
-  StrategyOptions knobs = scenario_.knobs;
-  knobs.accumulation = wanted.micro_steps;
-  const Placement job = placement(wanted.gpus);
-  const bool is_turned = !has_alike_ranks();
-  const Placement ranks = is_turned ? seen_from(job, wanted.rank.first) : job;
-  const std::shared_ptr<PlanReuse>& reuse = reuse_of(wanted.rank.kind);
-  Plan plan = make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective,
-                         reuse.get(), calls_of(scenario_.cluster), is_turned ? &job : nullptr});
-  if (device.communication_time_scale != 1)
-    plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication),
-                               device.communication_time_scale);
-  reuse->tasks = std::max(reuse->tasks, plan.graph.tasks().size());
-  reuse->dependencies = std::max(reuse->dependencies, plan.graph.dependency_count());
-  const ClusterLinks& links = cluster().links();
-  refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
-  Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
-  refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
-  return {std::move(plan), std::move(timeline), job, {machine_, &machine_->cluster}};
-}
-
-RecordedRank StepSimulator::record_rank(const Run& run, const DeviceModel& device) const {
-  RecordedRank recorded{run_steps(run, device, find_strategy(scenario_.strategy)->plan)};
-  recorded.gpus = run.gpus, recorded.rank = run.rank;
-  const Placement job = placement(run.gpus);
-  const auto first = static_cast<std::size_t>(run.rank.first);
-  recorded.links = recorded_links(recorded.steps.plan.graph, cluster(), job.ranks[first].node);
-  return recorded;
-}
-
-std::vector<RecordedRank> StepSimulator::record(int gpus, const DeviceModel& device,
-                                                RecordingSize size) const {
-  const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
-  Run run{gpus, batch_per_gpu(gpus), micro_steps, std::max(kWarmUpSteps + 1, size.steps)};
-  std::vector<RecordedRank> out;
-  if (has_alike_ranks()) {
-    run.rank.ranks = working(gpus), run.rank.batch = run.batch_per_gpu;
-    out.push_back(record_rank(run, device));
-    return out;
-  }
-  const std::vector<Representative> ranks = representatives(gpus, run.batch_per_gpu);
-  std::vector<UnlikeRanks> unlike = simulate_unlike(run, ranks, device, Reading::time).unlike;
-  if (unlike.empty()) unlike.push_back({ranks.front()});
-  std::ranges::stable_sort(unlike, std::greater{}, &UnlikeRanks::own_step_s);
-  if (unlike.size() > static_cast<std::size_t>(size.ranks))
-    unlike.resize(static_cast<std::size_t>(size.ranks));
-  for (const UnlikeRanks& one : unlike) {
-    run.rank = one.what, run.batch_per_gpu = one.what.batch;
-    out.push_back(record_rank(run, device_of(run.rank, device)));
-    out.back().is_alone = ranks.size() > 1;
-  }
-  return out;
-}
-
-void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const {
-  const TaskGraph& graph = run.plan.graph;
-  const TaskId before = run.plan.step_ends[kWarmUpSteps - 1], last = run.plan.step_ends.back();
-  const int window = window_of(scenario_.workload.loop);
-  const QueueId stream = graph.tasks()[last].queue;
-  const TaskId first = graph.tasks()[before].queue == stream ? before + 1 : 0;
-  const std::vector<PathPiece> path =
-      queue_path(graph, run.timeline, stream, run.timeline.end_of(before), run.timeline.end_of(last), first);
-  step.breakdown = to_breakdown(sum_of(graph, path), window);
-  step.critical = sensitivity(graph, run.timeline, before, last, window);
-  step.waits = link_waits(graph, path, cluster(), window);
-  if (reading == Reading::parts)
-    step.parts = step_parts(graph, path, scenario_.workload.model->layer_names, window);
-}
-
-SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const DeviceModel& device,
-                                                  Reading reading) const {
-  RecordedSteps run = run_steps(wanted, device, find_strategy(scenario_.strategy)->plan);
-  const std::vector<TaskId>& ends = run.plan.step_ends;
-  SimulatedStep step;
-  step.step_s = to_seconds(run.timeline.end_of(ends.back()) - run.timeline.end_of(ends[kWarmUpSteps - 1])) /
-                window_of(scenario_.workload.loop);
-  if (reading == Reading::time) return step;
-  read_accounts(run, reading, step);
-  step.buckets = std::move(run.plan.buckets);
-  step.memory = run.plan.memory;
-  step.decisions = std::move(run.plan.decisions);
-  return step;
-}
-
-double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu,
-                                          const DeviceModel& device) const {
-  constexpr double kForwardShare = 1.0 / 3;  // of a step of several degrees, whose passes are forward alone
-  if (scenario_.parallel) return kForwardShare * step_s(gpus, device);
-  const int window = window_of(scenario_.workload.loop);
-  const auto seconds_of = [&](const Run& run, const DeviceModel& own) {
-    const auto [plan, timeline, job, cluster] = run_steps(run, own, plan_evaluation);
-    return to_seconds(timeline.end_of(plan.step_ends.back()) -
-                      timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) /
-           window;
-  };
-  Run run{gpus, batch_per_gpu, 1, kWarmUpSteps + window};
-  if (has_alike_ranks()) return seconds_of(run, device);
-  double slowest = 0;
-  for (const Representative& rank : representatives(gpus, batch_per_gpu)) {
-    run.rank = rank, run.batch_per_gpu = rank.batch;
-    slowest = std::max(slowest, seconds_of(run, device_of(rank, device)));
-  }
-  return slowest;
-}
-
-StepSimulator::Run StepSimulator::run_of(int gpus, std::int64_t batch) const {
-  return {gpus, batch, 1, kWarmUpSteps + window_of(scenario_.workload.loop)};
-}
-
-SimulatedStep StepSimulator::simulate_alike(Run run, const DeviceModel& device, Reading reading) const {
-  const int wanted = scenario_.knobs.accumulation;
-  const auto simulated = [&](int micro_steps) {
-    run.micro_steps = micro_steps;
-    return simulate_micro_steps(run, device, reading);
-  };
-  if (wanted <= kMostMicroSteps) return simulated(wanted);
-  return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
-}
-
-LargeModelJob StepSimulator::parallel_job(int gpus) const {
-  return job_on(*scenario_.parallel, std::max(gpus, fewest_gpus_of(*scenario_.parallel)));
-}
-
-/// Fewer GPUs than can run the job have their share of what the fewest do: efficiencies count from there.
-SimulatedStep StepSimulator::simulate_parallel(int gpus, const DeviceModel& device, Reading reading) const {
-  const LargeModelJob job = parallel_job(gpus);
-  const Placement ranks = placement(job.gpus());
-  const LargeStep step = simulate_large_step({job, cluster(), ranks, device, scenario_.collective,
-                                              *machine_->collectives, reading != Reading::time});
-  refuse_endless_step(step.step_s);
-  const NodeSpec& node = cluster().node_spec(ranks.ranks.front().node);
-  SimulatedStep out = as_simulated(step, node, reading);
-  if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
-  if (gpus < job.gpus()) lengthen(out, static_cast<double>(job.gpus()) / gpus);
-  return out;
-}
-
-LargeStepRecord StepSimulator::record_parallel(int gpus, const DeviceModel& device) const {
-  const LargeModelJob job = parallel_job(gpus);
-  const Placement ranks = placement(job.gpus());
-  return record_large_step(
-      {job, cluster(), ranks, device, scenario_.collective, *machine_->collectives, false});
-}
-
 SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device,
                                       Reading reading) const {
-  if (scenario_.parallel) return simulate_parallel(gpus, device, reading);
-  const Run run = run_of(gpus, batch);
-  if (has_alike_ranks()) return simulate_alike(run, device, reading);
-  return simulate_unlike(run, representatives(gpus, batch), device, reading);
+  return model_.simulate(*this, gpus, batch, device, reading);
+}
+
+double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch, const DeviceModel& device) const {
+  return model_.evaluate(*this, gpus, batch, device);
+}
+
+StepRecording StepSimulator::record(int gpus, const DeviceModel& device, RecordingSize size) const {
+  return model_.record(*this, gpus, device, size);
+}
+
+void refuse_endless_step(double step_s) {
+  if (step_s <= StepSimulator::kLongestStep) return;
+  throw InputError(fmt::format("one training step would take about {:.3g} s", step_s),
+                   "the longest step that is simulated is one day; check batch, decode and overhead");
 }
 
 }  // namespace foretrain

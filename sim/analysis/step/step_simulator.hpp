@@ -10,6 +10,7 @@
 #include "sim/analysis/step/balance.hpp"
 #include "sim/analysis/step/link_waits.hpp"
 #include "sim/analysis/step/representatives.hpp"
+#include "sim/analysis/step/step_model.hpp"
 #include "sim/analysis/step/step_parts.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -71,6 +72,12 @@ struct RecordedRank {
   bool is_alone = false;              ///< others are unlike it; it is recorded without waiting for them
 };
 
+/// What the steps of a training were, for traces: rank by rank, or where a network is cut stage by stage.
+struct StepRecording {
+  std::vector<RecordedRank> ranks{};
+  std::optional<LargeStepRecord> stages{};
+};
+
 /// What of a run is recorded: steps at least (a steady one needs some before it), and unlike ranks at most.
 struct RecordingSize {
   int steps = 3, ranks = 1;
@@ -85,14 +92,18 @@ DeviceModel default_device_model(const Scenario& scenario);
 /// Of a cluster whose nodes are alike.
 DeviceModel default_device_model(const ClusterSpec& cluster);
 
-/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share, and what
-/// their plans have in common. Not for several threads at once, nor are those made from one another.
+/// Throws InputError when a step takes longer than StepSimulator::kLongestStep.
+void refuse_endless_step(double step_s);
+
+/// Simulates steps of one scenario with the model that answers for it (step_model.hpp); keeps the cluster's
+/// graph, which all numbers of GPUs share, and what their plans have in common. Not for several threads at
+/// once, nor are those made from one another.
 class StepSimulator {
  public:
   /// `most_gpus`: the largest number that will be asked for; `most_nodes`: of spread().
   StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes = 1);
-  /// With the graph of `other`, whose scenario has the same cluster; a layout of [parallel] that needs more
-  /// nodes gets a graph of its own.
+  /// With the graph of `other`, whose scenario has the same cluster; a training that needs more nodes
+  /// gets a graph of its own.
   StepSimulator(const Scenario& scenario, const StepSimulator& other);
 
   /// The mean step in the steady state. `batch_per_gpu` replaces the scenario's (the last batch of an epoch
@@ -109,23 +120,19 @@ class StepSimulator {
   /// Seconds a rank takes for one batch of a validation pass, in the steady state.
   double simulate_evaluation(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
 
-  /// The steps themselves: warm-up, then steady ones, at least one; of ranks that are not alike one of each
-  /// sort, the slowest first.
-  std::vector<RecordedRank> record(int gpus, const DeviceModel& device, RecordingSize size = {}) const;
-
-  /// The step of [parallel], pass by pass, on at least as many GPUs as it needs.
-  LargeStepRecord record_parallel(int gpus, const DeviceModel& device) const;
+  /// The steps themselves. Of ranks warm-up, then steady steps, at least one; of ranks that are not alike one
+  /// of each sort, the slowest first. Of stages one step.
+  StepRecording record(int gpus, const DeviceModel& device, RecordingSize size = {}) const;
 
   /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global
   /// batch in strong; where kinds of node have their own that of rank 0.
   std::int64_t batch_per_gpu(int gpus) const;
   /// By kind of node; empty: all GPUs have the same.
   const std::vector<KindBatches>& batches(int gpus) const;
-  /// With [parallel], the job on so many GPUs; on fewer than can run it that on the fewest which can.
-  LargeModelJob parallel_job(int gpus) const;
   /// Samples per optimizer step over all GPUs that work (samples_of_step(), sim/scenario/job.hpp).
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
+  const StepModel& model() const { return model_; }
   /// Of `gpus` reserved GPUs those that work (sim/scenario/job.hpp).
   Placement placement(int gpus) const;
   /// From here on so many GPUs are spread over so many nodes instead of as the scenario's layout says.
@@ -135,10 +142,12 @@ class StepSimulator {
   /// GPUs the cluster has.
   int cluster_gpus() const;
   const Cluster& cluster() const { return machine_->cluster; }
+  ClusterCollectives& collectives() const { return *machine_->collectives; }
 
   static constexpr double kLongestStep = 86400;
 
  private:
+  friend struct ReplicatedStep;  // its steps are simulated by the functions below
   struct Run {
     int gpus = 1;
     std::int64_t batch_per_gpu = 1;
@@ -159,7 +168,6 @@ class StepSimulator {
   std::vector<KindBatches> balanced(int gpus) const;
   BalancedKind balanced_kind(int kind, int gpus, const std::vector<Representative>& ranks,
                              const DeviceModel& device) const;
-  SimulatedStep simulate_parallel(int gpus, const DeviceModel& device, Reading reading) const;
   SimulatedStep simulate_alike(Run run, const DeviceModel& device, Reading reading) const;
   SimulatedStep simulate_unlike(Run run, const std::vector<Representative>& ranks, const DeviceModel& device,
                                 Reading reading) const;
@@ -170,6 +178,7 @@ class StepSimulator {
   void read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const;
 
   const Scenario& scenario_;
+  const StepModel& model_;
   std::shared_ptr<const Machine> machine_;
   mutable std::map<int, std::shared_ptr<PlanReuse>> reuse_;  ///< of this scenario, by kind of node
   mutable std::map<int, std::vector<KindBatches>> batches_;  ///< by number of GPUs

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/analysis/step/step_model.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -11,10 +13,6 @@ namespace {
 /// Assumed: a network's kernels against those of the benchmarks; a whole training's against one of the same
 /// cluster; host calls.
 constexpr double kMeasuredKernels = 0.15, kMeasuredTraining = 0.1, kMeasuredHost = 0.15;
-/// Steps of large models, to which no constant of their kernels was fitted: of the 430 open rows of the
-/// sources beside nanotron nine of ten have |log(predicted / measured)| below 1.645 times this
-/// (docs/accuracy_llm.md).
-constexpr double kLargeModelKernels = 0.24;
 
 }  // namespace
 
@@ -99,7 +97,8 @@ Spreads spreads_of(const AnchoredParts& anchored, const Scenario& scenario) {
       anchored, scenario.workload.framework.kind,
       {network_kind(scenario), path_of(cluster, 1), path_of(cluster, 2), cluster.node.gpu.trainings_measured,
        cluster.collectives_measured, cluster.trainings_measured});
-  if (scenario.parallel && !anchored.kernels) spreads[index_of(Uncertain::kernels)] = kLargeModelKernels;
+  const std::optional<double> own = step_model_of(scenario).kernel_spread;
+  if (own && !anchored.kernels) spreads[index_of(Uncertain::kernels)] = *own;
   return spreads;
 }
 

@@ -65,7 +65,8 @@ std::string prediction_details(const Scenario& scenario, const SourceText& sourc
            {"epochs", prediction.epochs}};
   if (scenario.anchor)
     out["measured"] = {{{"gpus", scenario.anchor->gpus}, {"step_s", scenario.anchor->step_s}}};
-  if (!prediction.cannot_run && !scenario.parallel) out["timeline"] = timeline_of(scenario);
+  if (!prediction.cannot_run && step_model_of(scenario).why_no_ranks.empty())
+    out["timeline"] = timeline_of(scenario);
   out["topology_svg"] = draw_topology({scenario.cluster});
   if (Json nearest = nearest_measured(scenario); !nearest.empty()) out["nearest"] = std::move(nearest);
   if (!job_script.empty()) out["job_script"] = job_script;

@@ -38,9 +38,10 @@ struct TraceRequest {
 /// time; microseconds with six decimals, which is the clock's tick.
 std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const TraceRequest& request = {});
 
-/// The same of recorded ranks, the links of a node bounded; `memory` is that of one of their GPUs.
-std::string write_trace(const std::vector<RecordedRank>& recorded, const Scenario& scenario,
-                        const MemoryUse& memory, int steps);  // trace_file.cpp
+/// The trace of what was recorded. Of ranks the same, the links of a node bounded, `memory` that of one of
+/// their GPUs; of stages write_parallel_trace() (parallel_trace.hpp).
+std::string write_trace(const StepRecording& recorded, const Scenario& scenario, const MemoryUse& memory,
+                        int steps);  // trace_file.cpp
 
 /// Work by layer of a batch.
 std::vector<LayerWork> layer_work(const ExpandedModel& model, double batch);

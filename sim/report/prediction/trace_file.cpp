@@ -5,6 +5,7 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
+#include "sim/report/prediction/parallel_trace.hpp"
 
 namespace foretrain {
 
@@ -35,13 +36,14 @@ TracedRank traced(const RecordedRank& recorded, const Scenario& scenario, const 
 
 }  // namespace
 
-std::string write_trace(const std::vector<RecordedRank>& recorded, const Scenario& scenario,
-                        const MemoryUse& memory, int steps) {
+std::string write_trace(const StepRecording& recorded, const Scenario& scenario, const MemoryUse& memory,
+                        int steps) {
+  if (recorded.stages) return write_parallel_trace(*recorded.stages);
   std::vector<TracedRank> ranks;
   TraceRequest request{steps};
   int shown = 0;
   std::size_t links = 0;
-  for (const RecordedRank& one : recorded) {
+  for (const RecordedRank& one : recorded.ranks) {
     ranks.push_back(traced(one, scenario, memory));
     shown += one.rank.ranks, links = std::max(links, one.links.size());
   }
@@ -49,7 +51,7 @@ std::string write_trace(const std::vector<RecordedRank>& recorded, const Scenari
   if (simulated > steps)
     request.notes.push_back(fmt::format("the first {} are left out (--trace-steps)",
                                         counted(simulated - steps, "simulated step")));
-  if (const int gpus = recorded.front().gpus; shown < gpus)
+  if (const int gpus = recorded.ranks.front().gpus; shown < gpus)
     request.notes.push_back(fmt::format("{} of {} ranks are left out (--trace-ranks)", gpus - shown, gpus));
   if (links > kMostLinks)
     request.notes.push_back(fmt::format("{} links at the node are left out", links - kMostLinks));

@@ -148,7 +148,8 @@ void check_timeline_laws(const Scenario& scenario) {
   const StepSimulator simulator(scenario, gpus);
   const ClusterLinks& links = simulator.cluster().links();
   const CapacityOf capacity_of = [&links](LinkId link) { return links[link].bandwidth; };
-  for (const RecordedRank& rank : simulator.record(gpus, default_device_model(scenario))) {
+  const StepRecording recording = simulator.record(gpus, default_device_model(scenario));
+  for (const RecordedRank& rank : recording.ranks) {
     const TaskGraph& graph = rank.steps.plan.graph;
     check_causes(graph, rank.steps.timeline);
     check_queues(graph, rank.steps.timeline);

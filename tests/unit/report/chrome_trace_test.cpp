@@ -90,7 +90,7 @@ TEST_CASE("the trace of a DDP step on 16 GPUs is in order, nested and paired, an
        "= [1, 16]\n"},
       {});
   const PredictionPoint point = predict(scenario).points.back();
-  const Json trace = Json::parse(write_trace(record_steps(scenario, {}), scenario, point.memory, 3));
+  const Json trace = Json::parse(write_trace(recording_of(scenario, {}), scenario, point.memory, 3));
   std::map<std::pair<int, int>, double> ends;
   std::map<std::string, double> sums;
   std::map<int, std::string> flows;

@@ -24,9 +24,10 @@ Scenario scenario_of(const std::string& data) {
 }
 
 Recommendation recommended(RecommendationRequest request = {}) {
-  static const Scenario kScenario = scenario_of("[data]\nsamples = 100000\n[run]\nepochs = 1\n");
+  static const ComparedScenarios kScenarios{scenario_of("[data]\nsamples = 100000\n[run]\nepochs = 1\n"), {}};
+  request.fixed = kFixed;
   if (request.only_gpus.empty()) request.only_gpus = {2, 8, 16};
-  return recommend_layouts(kScenario, kFixed, request);
+  return recommend(kScenarios, request);
 }
 
 }  // namespace
@@ -63,8 +64,8 @@ TEST_CASE("a plan for a script has the framework's program and a time from the i
 }
 
 TEST_CASE("without the data set's size nobody can say how long") {
-  const Scenario scenario = scenario_of("");
-  CHECK_THROWS_WITH(recommend_layouts(scenario, kFixed, {}), ContainsSubstring("how long is an epoch?"));
+  const ComparedScenarios scenarios{scenario_of(""), {}};
+  CHECK_THROWS_WITH(recommend(scenarios, {}), ContainsSubstring("how long is an epoch?"));
 }
 
 }  // namespace layout_choice_test

@@ -1,0 +1,68 @@
+// The layout on these GPUs is simulated; from there a step has the fields that every step has.
+#include "sim/analysis/step/cut_step.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/analysis/step/parallel_step.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void lengthen(SimulatedStep& step, double factor) {
+  step.step_s *= factor;
+  for (double& account : step.breakdown) account *= factor;
+  for (double& account : step.critical) account *= factor;
+  for (double& wait : step.waits) wait *= factor;
+  for (StepPart& part : step.parts) part.seconds *= factor;
+}
+
+}  // namespace
+
+SimulatedStep CutStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
+                                const DeviceModel& device, Reading reading) {
+  const LargeModelJob job = layout_on(simulator.scenario(), gpus);
+  const Placement ranks = simulator.placement(job.gpus());
+  const Cluster& cluster = simulator.cluster();
+  const LargeStep step = simulate_large_step({job, cluster, ranks, device, simulator.scenario().collective,
+                                              simulator.collectives(), reading != Reading::time});
+  refuse_endless_step(step.step_s);
+  const NodeSpec& node = cluster.node_spec(ranks.ranks.front().node);
+  SimulatedStep out = as_simulated(step, node, reading);
+  if (reading != Reading::time) out.large = large_point(job, step, node.gpu);
+  if (gpus < job.gpus()) lengthen(out, static_cast<double>(job.gpus()) / gpus);
+  return out;
+}
+
+double CutStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
+                         const DeviceModel& device) {
+  constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
+  return kForwardShare * simulator.step_s(gpus, device);
+}
+
+StepRecording CutStep::record(const StepSimulator& simulator, int gpus, const DeviceModel& device,
+                              RecordingSize /*size*/) {
+  const LargeModelJob job = layout_on(simulator.scenario(), gpus);
+  const Placement ranks = simulator.placement(job.gpus());
+  return {{},
+          record_large_step({job, simulator.cluster(), ranks, device, simulator.scenario().collective,
+                             simulator.collectives(), false})};
+}
+
+void CutStep::add_memory(PredictionPoint& point, const Scenario& scenario,
+                         const StrategyMemory& /*strategy*/) {
+  const LargeModelJob job = layout_on(scenario, point.gpus);
+  point.memory = memory_of(job), point.memory_capacity = gpu_of(point, scenario).capacity();
+  point.largest_batch = largest_micro_batch(layout_of(scenario), job.gpus(), point.memory_capacity);
+}
+
+std::string CutStep::why_not(const Scenario& scenario, int gpus) {
+  if (std::string why = why_not_together(scenario, gpus); !why.empty()) return why;
+  if (const int fewest = fewest_gpus_of(scenario); gpus < fewest) return fmt::format("needs {} GPUs", fewest);
+  const std::vector<JobFault> faults = faults_of(job_on(layout_of(scenario), gpus), gpus);
+  return faults.empty() ? std::string() : faults.front().message;
+}
+
+}  // namespace foretrain
