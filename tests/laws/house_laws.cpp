@@ -90,6 +90,14 @@ std::string cost_breach(const std::string& line) {
   return is_named ? "" : "a cost belongs into sim/strategy/process/call_costs.inc";
 }
 
+/// Whether a line of code looks into a scenario's [parallel].
+bool looks_into_layout(const std::string& line) {
+  static const std::regex member("(\\.|->)parallel\\b");
+  return std::regex_search(line.substr(0, line.find("//")), member);
+}
+
+constexpr int kMostLooksIntoLayout = 3;
+
 }  // namespace
 
 TEST_CASE("law: every source stands in a room of the plan, every room has sources, and none is too full") {
@@ -145,6 +153,24 @@ TEST_CASE("law: strategies write down no cost of a call outside of the one table
   CHECK(cost_breach("constexpr Time kCycle = Time{1'000'000'000};").empty());
   CHECK(cost_breach("  host(thread, process_.calls().tensor);").empty());
   each_line(read_sources(FORETRAIN_SOURCE_DIR, "sim/strategy"), cost_breach);
+}
+
+TEST_CASE("law: who answers for a step is chosen in one place, and nobody else asks for [parallel]") {
+  CHECK(looks_into_layout("  if (scenario.parallel) return {};"));
+  CHECK(looks_into_layout("  return own->parallel->sharding;"));
+  CHECK_FALSE(looks_into_layout("// Strategy `ddp`: torch.nn.parallel.DistributedDataParallel."));
+  CHECK_FALSE(looks_into_layout("  given_parallel_keys(source), options.parallelism;"));
+  int all = 0;
+  std::map<std::string, int> looks;
+  for (const SourceFile& file : read_sources(FORETRAIN_SOURCE_DIR, "sim")) {
+    if (file.path.starts_with("sim/scenario/") || file.path.starts_with("sim/import/")) continue;
+    std::istringstream lines(file.text);
+    for (std::string line; std::getline(lines, line);)
+      if (looks_into_layout(line)) ++all, ++looks[file.path];
+  }
+  CAPTURE(looks);
+  CHECK(looks["sim/analysis/step/step_model.cpp"] == 1);
+  CHECK(all <= kMostLooksIntoLayout);
 }
 
 TEST_CASE("law: the product knows no benchmark by its name") {
