@@ -155,7 +155,7 @@ TEST_CASE("law: strategies write down no cost of a call outside of the one table
   each_line(read_sources(FORETRAIN_SOURCE_DIR, "sim/strategy"), cost_breach);
 }
 
-TEST_CASE("law: who answers for a step is chosen in one place, and nobody else asks for [parallel]") {
+TEST_CASE("law: who answers for a step is chosen in one place, and nobody else asks for a layout") {
   CHECK(looks_into_layout("  if (scenario.parallel) return {};"));
   CHECK(looks_into_layout("  return own->parallel->sharding;"));
   CHECK_FALSE(looks_into_layout("// Strategy `ddp`: torch.nn.parallel.DistributedDataParallel."));

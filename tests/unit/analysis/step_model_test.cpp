@@ -45,7 +45,7 @@ const Scenario& cut() {
 
 }  // namespace
 
-TEST_CASE("a scenario without [parallel] is answered by replicated ranks, one with it by the cut network") {
+TEST_CASE("a scenario without a layout is answered by replicated ranks, one with it by the cut network") {
   CHECK(step_model_of(replicated()).name == "replicated");
   CHECK(step_model_of(cut()).name == "cut");
   CHECK(StepSimulator(cut(), 8).model().name == "cut");

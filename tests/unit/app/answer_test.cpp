@@ -74,6 +74,16 @@ TEST_CASE("a job script is written when it is asked for") {
              ContainsSubstring("#SBATCH") && ContainsSubstring("a100:4"));
 }
 
+TEST_CASE("a job script of a network that a layout cuts keeps the degrees that were given") {
+  const Json answer = ask({{"arguments",
+                            {"--model", "llama3_2_1b", "--cluster", "hgx-h100-400g", "--gpus", "8", "--set",
+                             "model.precision=bf16", "--set", "parallel.tensor=2", "--set",
+                             "parallel.global_batch=64", "--set", "data.samples=20000"}},
+                           {"job", true}});
+  REQUIRE(answer["ok"] == true);
+  CHECK_THAT(answer["job_script"].get<std::string>(), ContainsSubstring("--tensor-model-parallel-size 2"));
+}
+
 TEST_CASE("files that came with a question are scenarios, and what scenarios name") {
   const TemporaryFolder folder;
   const Json answer = ask({{"arguments", {"mine.toml"}}, {"files", {{"mine.toml", kScenario}}}});
