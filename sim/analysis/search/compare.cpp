@@ -226,7 +226,8 @@ ComparedScenarios read_compared(const SourceText& source, const ScenarioOverride
                                 const std::vector<std::string>& strategies) {
   OpenedCatalogs opened;
   Scenario own = read_one(source, overrides, {}, opened);
-  return step_model_of(own).read_compared(source, overrides, strategies, std::move(own), opened);
+  const StepModel& model = step_model_of(own);
+  return model.read_compared(source, overrides, strategies, std::move(own), opened);
 }
 
 ComparedScenarios read_compared_strategies(const SourceText& source, const ScenarioOverrides& overrides,
