@@ -198,6 +198,7 @@ StrategyEntry ddp_strategy() {
        "wrap the model even when there is one process"},
       {"wrapped", option<&DdpOptions::wrapped>(), "false", "true",
        "false: processes are started, but no model is wrapped, so nothing is exchanged"},
+      no_sync_knob(),
   };
   return {.name = "ddp",
           .summary = "PyTorch DistributedDataParallel: buckets all-reduced during backward",

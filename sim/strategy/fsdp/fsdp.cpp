@@ -272,6 +272,7 @@ StrategyEntry fsdp_strategy() {
                 {"limit_all_gathers", option<&FsdpOptions::limit_all_gathers>(), "false",
                  "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
                 reduce_knob(),
+                no_sync_knob(),
                 unit_knob()}};
 }
 

@@ -128,6 +128,18 @@ TEST_CASE("accumulation exchanges gradients once per optimizer step") {
   CHECK(copies_in(many) == copies_in(once));
 }
 
+TEST_CASE("without no_sync every micro-step exchanges its gradients") {
+  SmallPlan with = on(4, test::resnet18());
+  with.knobs.accumulation = 4;
+  SmallPlan without = with;
+  without.knobs.no_sync = false;
+  const auto exchanges = [](const SmallPlan& small) {
+    return test::tasks_labelled(plan_of(small, "ddp").graph, TaskKind::collective, "all_reduce").size();
+  };
+  CHECK(exchanges(without) == 4 * exchanges(with));
+  CHECK(run_plan(without, "ddp").last_step_s() > run_plan(with, "ddp").last_step_s());
+}
+
 TEST_CASE("accumulation makes a sample cheaper when the network is slow") {
   SmallPlan plain = on(4, test::resnet18());
   plain.spec = test::star_cluster(4, {0.1e9});

@@ -172,6 +172,39 @@ TEST_CASE("accumulating without synchronisation holds every gradient whole") {
   CHECK(memory_of(small, plan_of(small, "fsdp")).buckets.count == 2 * (kRoot + 3 * kBlock + kAll));
 }
 
+TEST_CASE("without no_sync every micro-step reduces its gradients, and none stays whole") {
+  for (const char* strategy : {"fsdp", "fsdp2"}) {
+    SmallPlan with = gpt2_xl();
+    with.knobs.accumulation = 3;
+    SmallPlan without = with;
+    without.knobs.no_sync = false;
+    const Plan whole = plan_of(with, strategy), shared = plan_of(without, strategy);
+    const auto reductions = [](const Plan& plan) {
+      return tasks_labelled(plan.graph, TaskKind::collective, "reduce_scatter of units").size();
+    };
+    CHECK(reductions(shared) == 3 * reductions(whole));
+    CHECK(whole.memory.buffers.count - shared.memory.buffers.count > 2 * (kAll - 2 * kRoot));
+  }
+}
+
+TEST_CASE("gradients summed in fp32 are twice as many bytes as those of 16 bits") {
+  for (const char* strategy : {"fsdp", "fsdp2"}) {
+    const SmallPlan half = gpt2_xl();
+    SmallPlan wide = half;
+    wide.knobs.edit<FsdpOptions>().reduce_dtype = ReduceType::fp32;
+    const Plan narrow_plan = plan_of(half, strategy), wide_plan = plan_of(wide, strategy);
+    REQUIRE(narrow_plan.buckets.size() == wide_plan.buckets.size());
+    for (std::size_t i = 0; i < wide_plan.buckets.size(); ++i)
+      CHECK(wide_plan.buckets[i].count == 2 * narrow_plan.buckets[i].count);
+    CHECK(wide_plan.memory.buffers > narrow_plan.memory.buffers);
+    SmallPlan full = half;  // in 32 bits there is nothing to widen
+    full.workload.half_weights = false, full.steps = 3;
+    SmallPlan same = full;
+    same.knobs.edit<FsdpOptions>().reduce_dtype = ReduceType::fp32;
+    CHECK(run_plan(same, strategy).last_step_s() == run_plan(full, strategy).last_step_s());
+  }
+}
+
 TEST_CASE("a sharded GPT-2 XL fits a larger batch than one that every GPU holds whole") {
   const SmallPlan small = gpt2_xl();
   const auto most = [&](const char* strategy) {
@@ -227,8 +260,8 @@ TEST_CASE("the catalog knows both with their options") {
   const StrategyEntry* two = find_strategy("fsdp2");
   REQUIRE(one != nullptr);
   REQUIRE(two != nullptr);
-  CHECK(one->knobs.size() == 5);
-  CHECK(two->knobs.size() == 2);
+  CHECK(one->knobs.size() == 7);
+  CHECK(two->knobs.size() == 4);
   CHECK(one->framework == FrameworkKind::pytorch);
 }
 
