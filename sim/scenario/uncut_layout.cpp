@@ -28,10 +28,20 @@ struct UncutRow {
   ReduceType reduces = ReduceType::param;
 };
 
+/// Plain PyTorch wraps the network in DDP under autocast, or in FSDP with 16-bit parameters.
 /// DeepSpeed's engine keeps 16-bit weights. torchtitan compiles its blocks, sums gradients in fp32 under
 /// FSDP2 (MixedPrecisionPolicy) in every micro-step, and uses autocast under DDP. llm-foundry (Composer) runs
 /// eager modules under FSDP, which exchanges in every micro-step.
 constexpr UncutRow kUncutRows[] = {
+    {.framework = LlmFramework::pytorch,
+     .sharding = ModelSharding::none,
+     .strategy = "ddp",
+     .half_weights = false},
+    {.framework = LlmFramework::pytorch,
+     .sharding = ModelSharding::gradients,
+     .strategy = "fsdp",
+     .fsdp = Sharding::shard_grad_op},
+    {.framework = LlmFramework::pytorch, .sharding = ModelSharding::parameters, .strategy = "fsdp"},
     {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::none, .strategy = "zero0"},
     {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::optimizer, .strategy = "zero1"},
     {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::gradients, .strategy = "zero2"},

@@ -34,6 +34,8 @@ struct Pair {
 
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all{
+      {"ddp", "pytorch", "none", {}},
+      {"fsdp", "pytorch", "parameters", {"model.half_weights=true"}},
       {"zero0", "deepspeed", "none", {"model.half_weights=true"}},
       {"zero1", "deepspeed", "optimizer", {"model.half_weights=true"}},
       {"zero2", "deepspeed", "gradients", {"model.half_weights=true"}},

@@ -33,7 +33,7 @@ constexpr Word<LlmFramework> kFrameworks[] = {
     {"foundry", LlmFramework::llm_foundry},        {"internevo", LlmFramework::internevo},
     {"torchtitan", LlmFramework::torchtitan},      {"deepspeed", LlmFramework::deepspeed},
     {"megatron", LlmFramework::megatron_te},       {"nemo", LlmFramework::megatron_te},
-    {"nvidia release", LlmFramework::megatron_te},
+    {"nvidia release", LlmFramework::megatron_te}, {"pytorch", LlmFramework::pytorch},
 };
 constexpr Word<KernelPrecision> kRowPrecisions[] = {
     {"nvfp4", KernelPrecision::fp4}, {"fp8", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};

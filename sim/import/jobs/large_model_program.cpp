@@ -185,6 +185,7 @@ LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t ste
       return llm_foundry(job, steps);
     case LlmFramework::internevo:
     case LlmFramework::maxtext:
+    case LlmFramework::pytorch:
       break;
   }
   return {};

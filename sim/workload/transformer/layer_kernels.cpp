@@ -129,11 +129,26 @@ LayerKernels maxtext() {
   return row;
 }
 
+/// A script's own eager modules (Hugging Face's Llama): RMSNorm in six kernels, rotary positions in ten over
+/// halves, silu and product apart.
+LayerKernels pytorch() {
+  LayerKernels row = llm_foundry();
+  row.framework = LlmFramework::pytorch, row.name = "pytorch";
+  row.norm_passes = 12, row.norm_backward_passes = 18;
+  row.norm_launches = 6, row.norm_backward_launches = 10;
+  row.rotary_passes = 10, row.rotary_launches = 10;
+  row.gate_passes = 5, row.gate_backward_passes = 8;
+  row.gate_launches = 2, row.gate_backward_launches = 3;
+  row.saved_inner = 4;
+  return row;
+}
+
 }  // namespace
 
 const std::vector<LayerKernels>& layer_kernels() {
-  static const std::vector<LayerKernels> kRows{nanotron(),  megatron(),    megatron_te(), torchtitan(),
-                                               deepspeed(), llm_foundry(), internevo(),   maxtext()};
+  static const std::vector<LayerKernels> kRows{nanotron(),   megatron(),  megatron_te(),
+                                               torchtitan(), deepspeed(), llm_foundry(),
+                                               internevo(),  maxtext(),   pytorch()};
   return kRows;
 }
 

@@ -20,7 +20,8 @@ enum class LlmFramework : std::uint8_t {
   deepspeed,
   llm_foundry,
   internevo,
-  maxtext
+  maxtext,
+  pytorch
 };
 
 /// How a framework assigns layers to the stages of a pipeline.
