@@ -215,4 +215,25 @@ TEST_CASE("a wait names an exchange in front of it that runs behind") {
   }
 }
 
+TEST_CASE("a framework's version that fuses one more operator is one row") {
+  LayerKernels fused = layer_kernels_of(LlmFramework::pytorch);
+  fused.rotary_passes = 0, fused.rotary_launches = 0;  // its attention kernel turns positions itself
+  const LayerSlice slice = slice_of(1);
+  const auto program = [&](const LayerKernels& row) {
+    return layer_program(test::llama3_8b_shape(), slice, false, row);
+  };
+  const auto launches = [](const std::vector<LayerStep>& steps) {
+    int sum = 0;
+    for (const LayerStep& step : steps) sum += step.launches;
+    return sum;
+  };
+  const LayerKernels& apart = layer_kernels_of(LlmFramework::pytorch);
+  for (auto steps : {&LayerProgram::forward, &LayerProgram::backward}) {
+    const std::vector<LayerStep> one = program(fused).*steps, all = program(apart).*steps;
+    CHECK(all.size() == one.size() + 1);
+    CHECK(launches(all) == launches(one) + apart.rotary_launches);
+    CHECK(flops_of(all) == flops_of(one));
+  }
+}
+
 }  // namespace transformer_layer_test
