@@ -22,16 +22,14 @@ struct UncutRow {
   ModelSharding sharding;
   std::string_view strategy;
   bool half_weights = true;  ///< kept or gathered in 16 bits; false: autocast
-  Execution execution = Execution::eager;
-  bool no_sync = true;  ///< gradients are exchanged in the last micro-step only
+  bool no_sync = true;       ///< gradients are exchanged in the last micro-step only
   Sharding fsdp = Sharding::full_shard;
-  ReduceType reduces = ReduceType::param;
 };
 
-/// Plain PyTorch wraps the network in DDP under autocast, or in FSDP with 16-bit parameters.
-/// DeepSpeed's engine keeps 16-bit weights. torchtitan compiles its blocks, sums gradients in fp32 under
-/// FSDP2 (MixedPrecisionPolicy) in every micro-step, and uses autocast under DDP. llm-foundry (Composer) runs
-/// eager modules under FSDP, which exchanges in every micro-step.
+/// Plain PyTorch wraps the network in DDP under autocast, or in FSDP with 16-bit parameters. DeepSpeed's
+/// engine keeps 16-bit weights. llm-foundry (Composer) runs eager modules under FSDP, which exchanges in
+/// every micro-step. torchtitan is not here: what torch.compile keeps for backward is known of its layout's
+/// kernels (layer_kernels.cpp), and not yet of a network's operators.
 constexpr UncutRow kUncutRows[] = {
     {.framework = LlmFramework::pytorch,
      .sharding = ModelSharding::none,
@@ -46,17 +44,6 @@ constexpr UncutRow kUncutRows[] = {
     {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::optimizer, .strategy = "zero1"},
     {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::gradients, .strategy = "zero2"},
     {.framework = LlmFramework::deepspeed, .sharding = ModelSharding::parameters, .strategy = "zero3"},
-    {.framework = LlmFramework::torchtitan,
-     .sharding = ModelSharding::none,
-     .strategy = "ddp",
-     .half_weights = false,
-     .execution = Execution::compiled},
-    {.framework = LlmFramework::torchtitan,
-     .sharding = ModelSharding::parameters,
-     .strategy = "fsdp2",
-     .execution = Execution::compiled,
-     .no_sync = false,
-     .reduces = ReduceType::fp32},
     {.framework = LlmFramework::llm_foundry,
      .sharding = ModelSharding::gradients,
      .strategy = "fsdp",
@@ -126,8 +113,7 @@ bool expand_for(const LargeModelJob& layout, Scenario& scenario) {
 
 /// Whether the network of the scenario is the layout's already.
 bool is_expanded_for(const LargeModelJob& layout, const Workload& before, const Workload& after) {
-  return layout.sequence == layout.shape.sequence && !layout.attention &&
-         before.recompute == after.recompute && is_lowered(before.framework) == is_lowered(after.framework);
+  return layout.sequence == layout.shape.sequence && !layout.attention && before.recompute == after.recompute;
 }
 
 constexpr std::int64_t kTwoMoments = 8;
@@ -140,10 +126,7 @@ Positions positions_of(const LargeModelJob& layout) {
 StrategyOptions options_of(const UncutRow& row) {
   StrategyOptions options;
   options.no_sync = row.no_sync;
-  if (row.strategy.starts_with("fsdp")) {
-    FsdpOptions& own = options.edit<FsdpOptions>();
-    own.sharding = row.fsdp, own.reduce_dtype = row.reduces;
-  }
+  if (row.strategy == "fsdp") options.edit<FsdpOptions>().sharding = row.fsdp;
   return options;
 }
 
@@ -166,7 +149,6 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
   work.batch_per_gpu = layout.micro_batch;
   work.precision = precision_of(layout.precision), work.half_weights = row.half_weights;
   work.recompute = layout.recompute == Recompute::full;
-  if (work.framework.execution == Execution::eager) work.framework.execution = row.execution;
   if (layout.attention && *layout.attention != AttentionKernel::unfused)
     work.framework.attention = *layout.attention;
   if (state_bytes_per_element(work.optimizer) < kTwoMoments) {

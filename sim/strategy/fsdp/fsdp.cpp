@@ -179,7 +179,7 @@ Plan plan(const PlanRequest& request, bool per_parameter) {
     plan.step_ends.push_back(model.run_step(request.knobs));
     if (i == 0 && request.placement.size() > 1) plan.buckets = model.messages();
   }
-  plan.memory = fsdp_memory(units, settings, request.knobs);
+  plan.memory = fsdp_memory(*request.workload.model, units, settings, request.knobs);
   explain_fsdp(request, units, settings, process.decisions());
   plan.decisions = process.decisions();
   return plan;
@@ -235,7 +235,7 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   return settings;
 }
 
-StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings,
+StrategyMemory fsdp_memory(const ExpandedModel& model, const ModelUnits& units, const FsdpSettings& settings,
                            const StrategyOptions& knobs) {
   StrategyMemory memory;
   std::int64_t all = 0;
@@ -243,7 +243,15 @@ StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings
   const bool accumulates = knobs.accumulation > 1 && knobs.no_sync;
   if (settings.sharding == Sharding::no_shard) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
-  if (settings.is_half()) memory.gradients *= 2;  // back in fp32 once they are reduced
+  if (settings.is_half()) {
+    // Shards are fp32. Those that are trained are the optimizer's masters, and gradients are back in fp32
+    // once they are reduced; weights are counted in 16 bits.
+    constexpr double kWide = 2;
+    const auto frozen = static_cast<double>(model.frozen_elements());
+    memory.parameters *=
+        kWide * frozen / std::max(1.0, frozen + static_cast<double>(model.parameter_elements()));
+    memory.gradients *= kWide;
+  }
   const std::int64_t root = units.units.front().elements, largest = units.largest();
   const auto others = static_cast<std::int64_t>(units.units.size()) - 1;
   std::int64_t whole = std::min(all, root + std::min<std::int64_t>(3, others) * largest);

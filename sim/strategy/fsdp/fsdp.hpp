@@ -21,7 +21,7 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter);
 /// Shares of one GPU, and beside them the units that are whole at the same time: two in flight and one in
 /// use, the root, one unit's gradient; with shard_grad_op all parameters; with accumulation all gradients,
 /// too.
-StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings,
+StrategyMemory fsdp_memory(const ExpandedModel& model, const ModelUnits& units, const FsdpSettings& settings,
                            const StrategyOptions& knobs);
 
 }  // namespace foretrain

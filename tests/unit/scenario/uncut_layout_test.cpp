@@ -50,20 +50,26 @@ TEST_CASE("a key that no strategy knows, or a degree, keeps the layout") {
        {"parallel.tensor=2", "parallel.pipeline=2", "parallel.cuda_graphs=true",
         "parallel.offload=\"activations\"", "parallel.gradient_bytes=2", "parallel.overlap_gradients=false",
         "parallel.recompute=\"selective\"", "parallel.next_tokens=1", "parallel.precision=\"fp4\"",
-        "parallel.framework=\"megatron\"", "parallel.framework=\"nanotron\""}) {
+        "parallel.framework=\"megatron\"", "parallel.framework=\"nanotron\"",
+        "parallel.framework=\"torchtitan\""}) {
     INFO(setting);
     std::vector<std::string> settings{"parallel.framework=\"deepspeed\"", setting};
     CHECK(!runs_as_strategy(*laid_out(settings).parallel));
   }
 }
 
-TEST_CASE("torchtitan compiles and sums in fp32, llm-foundry exchanges in every micro-step") {
-  const std::optional<Scenario> titan =
-      as_strategy(laid_out({"parallel.framework=\"torchtitan\"", "parallel.shard=\"parameters\""}), 8);
-  REQUIRE(titan);
-  CHECK(titan->strategy == "fsdp2");
-  CHECK(titan->workload.framework.execution == Execution::compiled);
-  CHECK(titan->knobs.get<FsdpOptions>().reduce_dtype == ReduceType::fp32);
+TEST_CASE("PyTorch is DDP under autocast or FSDP, llm-foundry exchanges in every micro-step") {
+  const std::optional<Scenario> replicated =
+      as_strategy(laid_out({"parallel.framework=\"pytorch\"", "parallel.shard=\"none\""}), 8);
+  REQUIRE(replicated);
+  CHECK(replicated->strategy == "ddp");
+  CHECK(!replicated->workload.half_weights);
+  const std::optional<Scenario> sharded =
+      as_strategy(laid_out({"parallel.framework=\"pytorch\"", "parallel.shard=\"parameters\""}), 8);
+  REQUIRE(sharded);
+  CHECK(sharded->strategy == "fsdp");
+  CHECK(sharded->workload.half_weights);
+  CHECK(sharded->knobs.no_sync);
   const std::optional<Scenario> foundry =
       as_strategy(laid_out({"parallel.framework=\"llm-foundry\"", "parallel.shard=\"gradients\""}), 8);
   REQUIRE(foundry);
