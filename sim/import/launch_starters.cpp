@@ -20,6 +20,8 @@ void LaunchReader::read_srun(const Words& words, std::size_t i, Way way) {
   way.per_node = each != nullptr    ? count_of(*each, way.open)
                  : tasks != nullptr ? per_node(all, way.nodes)
                                     : resources_.tasks_per_node;
+  if (const LauncherOption* cpus = find_option(options, {"-c", "--cpus-per-task"}))
+    way.cpus_per_node = times(way.per_node, count_of(*cpus, way.open));
   read_words(words, i, way);
 }
 
@@ -43,6 +45,9 @@ void LaunchReader::read_jsrun(const Words& words, std::size_t i, Way way) {
                  : tasks != nullptr ? times(sets_of_host, count_of(*tasks, way.open))
                                     : sets_of_host;
   if (gpus != nullptr) way.gpus_per_node = times(sets_of_host, count_of(*gpus, way.open));
+  const LauncherOption* cpus = find_option(options, {"-c", "--cpu-per-rs"});
+  if (cpus != nullptr && cpus->value != "ALL_CPUS")
+    way.cpus_per_node = times(sets_of_host, count_of(*cpus, way.open));
   read_words(words, i, way);
 }
 
@@ -58,6 +63,8 @@ void LaunchReader::read_flux_run(const Words& words, std::size_t i, Way way) {
                  : tasks != nullptr ? per_node(count_of(*tasks, way.open), way.nodes)
                                     : Field<int>(Found<int>{1, words[i - 1].span});
   if (gpus != nullptr) way.gpus_per_node = times(way.per_node, count_of(*gpus, way.open));
+  if (const LauncherOption* cores = find_option(options, {"-c", "--cores-per-task"}))
+    way.cpus_per_node = times(way.per_node, count_of(*cores, way.open));
   read_words(words, i, way);
 }
 

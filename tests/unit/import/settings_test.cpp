@@ -214,19 +214,6 @@ TEST_CASE("Horovod: variables of the environment, and horovodrun's file") {
                  "strategy.fusion_threshold") == "\"16 MiB\"");
 }
 
-TEST_CASE("Megatron-LM: arguments, with parallelisms named") {
-  const std::string text =
-      "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\n--micro-batch-size 2 "
-      "--global-batch-size 64\n"
-      "--num-attention-heads 16 --bf16 --use-distributed-optimizer --clip-grad 1.0\n";
-  const TrainingSettings arguments = read(text, 16);
-  CHECK(with_fate(arguments, KeyFate::not_modelled) ==
-        Names{"tensor_model_parallel_size", "pipeline_model_parallel_size"});
-  CHECK(value_of(arguments, "strategy.accumulation") == "8");  // 64 / (2 x 4 replicas)
-  CHECK(value_of(arguments, "strategy.name") == "\"zero1\"");
-  CHECK(mistake(text, 6).find("no multiple") != std::string::npos);
-}
-
 TEST_CASE("Megatron-FSDP: what it shards is another option") {
   const std::string text = "--tensor-model-parallel-size 1 --micro-batch-size 2 --use-megatron-fsdp ";
   const auto strategy = [&](const std::string& more) {
