@@ -93,9 +93,17 @@ std::string_view launcher_name(StartedBy starter) {
   }
 }
 
+/// Whether a process of the strategy drives all GPUs of its node, or of the job.
+bool drives_several_gpus(const std::string& strategy) {
+  const StrategyEntry* entry = find_strategy(strategy);
+  return entry != nullptr && !entry->one_gpu && entry->processes != Processes::per_gpu;
+}
+
+/// Strategies that one process runs, whatever starts it.
 bool is_one_process(const std::string& strategy) {
-  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "single" ||
-         strategy == "parameter_server";
+  const StrategyEntry* entry = find_strategy(strategy);
+  return entry != nullptr &&
+         (entry->one_gpu || entry->processes == Processes::one || strategy == "parameter_server");
 }
 
 class ScenarioWriter {
@@ -248,10 +256,7 @@ class ScenarioWriter {
   }
 
   /// Whether one process drives several GPUs: the script's numbers are of all of them.
-  bool is_shared_process() const {
-    return strategy_.value != "single" &&
-           (is_one_process(strategy_.value) || strategy_.value == "multi_worker_mirrored");
-  }
+  bool is_shared_process() const { return drives_several_gpus(strategy_.value); }
 
   /// CPUs of a process; 0: not known. Short: fewer than its main thread and the autograd threads can use.
   struct Share {

@@ -136,9 +136,15 @@ std::int64_t read_degrees_of_replica(SettingsReading& reading) {
   return all;
 }
 
-/// Whether the network is cut over GPUs, which [parallel] predicts.
-bool is_cut(SettingsReading& reading, std::int64_t replica) {
-  return replica > 1 || reading.integer({"expert_model_parallel_size"}, 1, 100'000).value_or(1) > 1;
+/// Whether [parallel] predicts it: the network is cut over GPUs, or is a decoder whose layers the arguments
+/// describe. BERT and T5 have lengths and heads of their own.
+bool is_layout(SettingsReading& reading, std::int64_t replica) {
+  const auto says = [&](std::string_view name) { return reading.has(name); };
+  const bool is_decoder = says("num_layers") && says("hidden_size") && says("num_attention_heads") &&
+                          !says("encoder_seq_length") && !says("decoder_seq_length") &&
+                          !says("bert_no_binary_head");
+  return replica > 1 || is_decoder ||
+         reading.integer({"expert_model_parallel_size"}, 1, 100'000).value_or(1) > 1;
 }
 
 /// Replicas that the job's GPUs cannot hold; whether there are any.
@@ -239,7 +245,7 @@ bool is_megatron(const YamlNode& tree) {
 
 void read_megatron(SettingsReading& reading) {
   const std::int64_t replica = read_degrees_of_replica(reading);
-  const bool cut = is_cut(reading, replica);
+  const bool cut = is_layout(reading, replica);
   read_megatron_network(reading);
   if (refuse_degrees(reading, replica)) return;
   if (cut) {

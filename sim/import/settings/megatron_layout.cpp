@@ -166,7 +166,7 @@ void read_megatron_layout(SettingsReading& reading) {
   reading.by_default("Megatron-LM", std::move(effects));
   for (const char* told : {"use_distributed_optimizer", "sequence_parallel", "overlap_grad_reduce",
                            "fp8_format", "optimizer_cpu_offload", "data_parallel_sharding_strategy",
-                           "transformer_impl", "overlap_param_gather", "num_experts"})
+                           "transformer_impl", "overlap_param_gather", "use_megatron_fsdp", "num_experts"})
     reading.fate_of(told, KeyFate::usual, "part of the layout");
 }
 

@@ -177,6 +177,26 @@ TEST_CASE("a network that Megatron-LM cuts is predicted by its own layout") {
   CHECK_THAT(big.output, ContainsSubstring("TP 8 x PP 16 needs 128 GPUs, the job has 8"));
 }
 
+TEST_CASE("plan writes a job that the check finds nothing wrong with and that is predicted as planned") {
+  const TemporaryFolder folder;
+  for (const char* model : {"llama2_7b", "gpt3_13b", "llama2_70b"}) {
+    INFO(model);
+    const std::string named = std::string(" --cluster hgx-h100-400g");
+    const ProgramRun plan = folder.run("foretrain plan --model " + std::string(model) + named +
+                                       " --gpus 32 --set data.samples=1000000 --sbatch job.sh --format json");
+    INFO(plan.output);
+    REQUIRE(plan.exit_code == 0);
+    CHECK(folder.run("foretrain job check job.sh --strict" + named).exit_code == 0);
+    const ProgramRun predicted = folder.run("foretrain predict job.sh --format json" + named);
+    INFO(predicted.output);
+    REQUIRE(predicted.exit_code == 0);
+    const std::size_t first = plan.output.find("\"step_s\":");
+    REQUIRE(first != std::string::npos);
+    CHECK(number_behind(predicted.output, "step_s") ==
+          Approx(std::stod(plan.output.substr(first + 9))).epsilon(0.02));
+  }
+}
+
 TEST_CASE("machines of accelerate are nodes of the job") {
   const TemporaryFolder folder;
   folder.write("acc.yaml",

@@ -47,7 +47,7 @@ TEST_CASE("Megatron-LM: arguments of data parallel alone") {
   CHECK(value_of(arguments, "parallel.tensor").empty());
 }
 
-TEST_CASE("Megatron-LM: degrees that cut the network become [parallel]") {
+TEST_CASE("Megatron-LM: degrees that cut the network become the table parallel") {
   const std::string text =
       "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\n--micro-batch-size 2 "
       "--global-batch-size 64 --num-layers 8 --num-layers-per-virtual-pipeline-stage 2\n"
