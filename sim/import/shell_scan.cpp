@@ -308,6 +308,7 @@ class ShellScanner {
       const std::size_t end = skip_parentheses(text_, at_, 0);
       const bool is_closed = end > at_ + 1 && text_[end - 1] == ')';
       word.parts.push_back({Kind::list, std::string(text_.substr(at_ + 1, end - at_ - (is_closed ? 2 : 1)))});
+      word.parts.back().is_open = !is_closed;
       move(end);
     }
     word.span.length = std::max(1, line_ == word.span.line ? static_cast<int>(at_ - begin) : 1);

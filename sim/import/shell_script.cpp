@@ -278,6 +278,7 @@ class ShellReader {
     ShellToken value = word;
     value.parts[0].text.erase(0, value.parts[0].text.find('=') + 1);
     const bool is_list = value.parts.size() == 2 && value.parts[1].kind == WordPart::Kind::list;
+    if (is_list && value.parts[1].is_open) values_.open_list = word.span;
     std::string text = is_list ? values_.expand_list(value.parts[1].text) : values_.expand(value.parts);
     const std::string* before = values_.raw(name);
     if (appends && is_list)

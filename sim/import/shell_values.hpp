@@ -28,6 +28,7 @@ struct WordPart {
   bool has_fallback = false;  ///< also for an empty one
   bool quoted = false;        ///< its value is not split into words
   std::string index{};        ///< of elements: "@", "*" or an expression
+  bool is_open = false;       ///< of a list: its parenthesis never closes
 };
 
 /// A word, an operator (newline ; ;; & && || | ( ) ), or the body of a here-document, which follows the line
@@ -84,8 +85,9 @@ class ShellValues {
 
   /// How many GPUs a node of the job has, for commands that count them (nvidia-smi -L | wc -l); 0: unknown.
   int gpus_on_node = 0;
-  int nodes = 0;       ///< of the job, for commands that count different hosts; 0: unknown
-  int host_lines = 0;  ///< of the batch system's file of hosts, which has one for every task; 0: unknown
+  int nodes = 0;           ///< of the job, for commands that count different hosts; 0: unknown
+  SourceSpan open_list{};  ///< of an array whose parenthesis never closes; line 0: there is none
+  int host_lines = 0;      ///< of the batch system's file of hosts, which has one for every task; 0: unknown
 
   /// Characters with marks.
   std::string expand(const std::vector<WordPart>& parts, int depth = 0);

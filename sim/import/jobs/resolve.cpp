@@ -111,7 +111,7 @@ JobResources resolve(const JobRequest& request) {
   out.memory_per_node = memory_of(request, out);
   // A job that is alone on its nodes has all their CPUs, and how many these are only the cluster knows.
   if (request.exclusive && !request.cpus_per_task && !request.cpus_per_gpu)
-    out.cpus_per_task.reset(), out.cpus_per_node.reset();
+    out.cpus_per_node.reset();
   return out;
 }
 

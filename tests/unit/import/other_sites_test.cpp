@@ -74,7 +74,7 @@ DISTRIBUTED_ARGS="
 CMD="torchrun $DISTRIBUTED_ARGS pretrain_gpt.py --micro-batch-size 4 --global-batch-size 64 --bf16"
 export LAUNCHER="python -u -m torch.distributed.run --nproc_per_node $GPUS_PER_NODE"
 srun --jobid $SLURM_JOBID bash -c "$LAUNCHER --node_rank \$SLURM_PROCID train_b.py" 2>&1 | tee x
-)") == "1 4 4 1 -: torchrun 4 train_b.py");
+)") == "1 4 4 1 1: torchrun 4 train_b.py");
 }
 
 TEST_CASE("a launcher that a case decides is not guessed") {

@@ -54,6 +54,8 @@ TEST_CASE("elements that a command prints are not known, and neither is their nu
 
 TEST_CASE("arrays that never close end with the script") {
   CHECK(words_of("run first\nA=(--x 1\ntorchrun --nproc_per_node=4 t.py\n") == "run|first");
+  CHECK(test::open_lines(slurm("--gres=gpu:4", "A=(--x 1\ntorchrun --nproc_per_node=4 t.py\n")) ==
+        "3: the parenthesis of this array never closes: all that follows is taken for its elements");
   CHECK_NOTHROW(words_of("A=("));
   CHECK_NOTHROW(words_of("A=(B=(C=(x)))\nrun ${A[@]}"));
   CHECK_NOTHROW(words_of("A=($A ${A[@]} ${#A[@]} ${A[)\nrun ${A[${A[0]}]}"));
