@@ -67,14 +67,16 @@ class JobChecker {
 
   /// A text of which nothing is understood is not one in which nothing is wrong.
   void check_recognised() {
-    const bool is_launched = script_.launch.started_by || script_.launch.program;
+    // A launcher that takes all GPUs of the machine says nothing of a job that asks for none.
+    const bool takes_all = script_.launch.follows_gpus && !script_.launch.processes_per_node;
+    const bool is_launched = (script_.launch.started_by || script_.launch.program) && !takes_all;
     const bool is_script = script_.system != BatchSystem::none && script_.system != BatchSystem::kubernetes;
     if (!is_script || script_.request.asks || is_launched) return;
-    refuse(
-        {},
-        "nothing was recognised: no directive of a batch system, and no line that starts a training program",
-        "directives are lines such as #SBATCH --gres=gpu:4; launch lines begin with torchrun, srun, "
-        "accelerate launch, deepspeed, horovodrun, mpirun or python");
+    refuse({},
+           fmt::format("nothing was recognised: no directive of a batch system, and no line that {}",
+                       takes_all ? "says how many processes train" : "starts a training program"),
+           "directives are lines such as #SBATCH --gres=gpu:4; launch lines begin with torchrun, srun, "
+           "accelerate launch, deepspeed, horovodrun, mpirun or python");
   }
 
   void check_gpus() {

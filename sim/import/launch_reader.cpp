@@ -86,6 +86,7 @@ bool LaunchReader::read_launcher(std::string_view name, const Words& words, std:
     return read_mpirun(words, i, way, StartedBy::mpirun), true;
   if (name == "horovodrun") return read_mpirun(words, i, way, StartedBy::horovodrun), true;
   if (name == "deepspeed") return read_deepspeed(words, i, way), true;
+  if (name == "llamafactory-cli") return read_llamafactory(words, i, way), true;
   const std::string_view second =
       i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
   if (name == "accelerate" || name == "accelerate-launch") {

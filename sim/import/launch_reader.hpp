@@ -114,6 +114,7 @@ class LaunchReader {
   void read_accelerate(const Words& words, std::size_t i, const Way& way);
   void read_lightning(const Words& words, std::size_t i, const Way& way);
   void read_deepspeed(const Words& words, std::size_t i, const Way& way);
+  void read_llamafactory(const Words& words, std::size_t i, const Way& way);
 
   /// Sets launch.alone by the launcher's options, which stand in words[first, end); launch_meeting.cpp.
   void set_alone(const Words& words, std::size_t first, std::size_t end, const Options& options,

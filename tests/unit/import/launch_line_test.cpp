@@ -104,6 +104,14 @@ TEST_CASE("a launcher that counts the GPUs itself starts no process where nobody
              ContainsSubstring("is no number of processes"));
 }
 
+TEST_CASE("llamafactory-cli starts torchrun on all GPUs, with the settings of its file") {
+  const JobScript script =
+      slurm("--gres=gpu:4\n-c 32", "FORCE_TORCHRUN=1 llamafactory-cli train a/full.yaml");
+  CHECK(launch_of(script) == "torchrun 4 llamafactory-cli");
+  CHECK(find_argument(script.launch.arguments, "settings")->value == "a/full.yaml");
+  CHECK(launch_of(slurm("--gres=gpu:4", "llamafactory-cli export a.yaml")) == "- - -");
+}
+
 TEST_CASE("CPUs that srun, jsrun and flux run bind tasks to") {
   CHECK(shown(slurm("-N 2\n--gpus-per-node=8", "srun --ntasks-per-node=8 -c 7 python t.py")
                   .resources.cpus_per_node) == "56");
