@@ -104,6 +104,11 @@ add_test(NAME "jobs: written scripts start one training with as many processes a
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/written_scripts.py ${PROJECT_BINARY_DIR}/foretrain --jobs 8)
 set_tests_properties("jobs: written scripts start one training with as many processes as they say"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# What is read of job scripts beside what a person says of them, as docs/job_reading.md shows it.
+add_test(NAME "jobs: scripts are read as a person reads them"
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/job_reading WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties("jobs: scripts are read as a person reads them" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10
+                     ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
 # The same of Slurm's scripts under a real Slurm of two nodes on this machine, where it is installed.
 add_test(NAME "jobs: written scripts run under a real Slurm"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/real_slurm.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -109,6 +109,7 @@ class Predictor {
     prediction.epochs = scenario_.epochs;
     prediction.samples = scenario_.workload.data.samples;
     prediction.warnings = scenario_.warnings;
+    prediction.memory_unknown = scenario_.memory_unknown;
     prediction.note = scenario_.note;
     for (std::size_t kind = 0; kind < scenario_.batch_of_kind.size(); ++kind)
       prediction.kind_batches +=

@@ -107,7 +107,8 @@ struct Prediction {
   double epochs = 1;
   std::int64_t samples = 0;  ///< of the data set; 0 = unknown, then an epoch is one step
   std::vector<PredictionPoint> points;
-  bool cannot_run = false;  ///< no listed number of GPUs has the memory: no speedups, intervals, answers
+  std::string memory_unknown{};  ///< Scenario::memory_unknown
+  bool cannot_run = false;       ///< no listed number of GPUs has the memory: no speedups, intervals, answers
   Crossover crossover;
   CrossoverSpread crossover_spread;
   std::optional<Sensitivity> sensitivity{};  ///< when asked for

@@ -173,6 +173,32 @@ void add_job_settings(CLI::App& command, SettingsCommand& settings) {
   show->callback([&settings] { run_job_settings(settings); });
 }
 
+void add_job_check(CLI::App& command, JobCommand& job) {
+  CLI::App* check = command.add_subcommand("check", "What is wrong with it, before it is submitted");
+  check->add_option("FILE", job.file, "The script; it is only read, never run")->required();
+  check
+      ->add_option("--cluster", job.overrides.cluster,
+                   "The cluster it is for, where the script leaves that open")
+      ->type_name("NAME");
+  check->add_option("--model", job.overrides.model, "The network it trains: then its time is predicted")
+      ->type_name("NAME");
+  check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  check->add_flag("--strict", job.strict, "End with exit code 1 for warnings, too");
+  check->add_option("--format", job.format, joined(names_of_rows(kJobCheckFormats)))
+      ->transform(one_of(names_of_rows(kJobCheckFormats)))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  check->add_option("-o,--output", job.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  check->footer(
+      "Exit code 1: the batch system would refuse it, it cannot start, or there is nothing to train on.\n\n"
+      "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
+      "resnet50 --set data.samples=1281167");
+  check->callback([&job] { run_job_check(job); });
+}
+
 void add_job(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("job",
                                          "Look at a job: a script of Slurm, PBS, LSF, Grid Engine or Flux, a "
@@ -196,28 +222,7 @@ void add_job(CLI::App& app, Options& options) {
       "Examples:\n  foretrain job show job.sbatch\n  foretrain job show submit.sub --cluster chtc-2080ti "
       "--format json");
   show->callback([&job] { run_job_show(job); });
-  CLI::App* check = command->add_subcommand("check", "What is wrong with it, before it is submitted");
-  check->add_option("FILE", job.file, "The script; it is only read, never run")->required();
-  check
-      ->add_option("--cluster", job.overrides.cluster,
-                   "The cluster it is for, where the script leaves that open")
-      ->type_name("NAME");
-  check->add_option("--model", job.overrides.model, "The network it trains: then its time is predicted")
-      ->type_name("NAME");
-  check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  check->add_option("--format", job.format, joined(names_of_rows(kJobCheckFormats)))
-      ->transform(one_of(names_of_rows(kJobCheckFormats)))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  check->add_option("-o,--output", job.output, "Write to a file instead of standard output")
-      ->type_name("FILE");
-  check->footer(
-      "Exit code 1: the batch system would refuse it, or there is nothing to train on.\n\n"
-      "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
-      "resnet50 --set data.samples=1281167");
-  check->callback([&job] { run_job_check(job); });
+  add_job_check(*command, job);
   add_job_settings(*command, options.settings);
 }
 

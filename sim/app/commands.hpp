@@ -252,6 +252,7 @@ void run_calibrate_check(const CalibrateCommand& command);    // calibrate.cpp
 
 struct JobCommand {
   std::string file;
+  bool strict = false;          ///< of `job check`: warnings end it with exit code 1, too
   ScenarioOverrides overrides;  ///< model and cluster, where the script does not say
   std::string format = "table";
   std::string output;  ///< file; empty = standard output

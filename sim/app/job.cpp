@@ -9,6 +9,7 @@
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/settings_files.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/jobs/job_lint.hpp"
@@ -58,7 +59,8 @@ std::vector<Diagnostic> findings_of_prediction(const JobCommand& command, const 
 }
 
 bool knows_model(const JobCommand& command, const OpenedJob& job) {
-  return !command.overrides.model.empty() || find_argument(job.script.launch.arguments, "model") != nullptr;
+  return !command.overrides.model.empty() || describes_network(job) ||
+         find_argument(job.script.launch.arguments, "model") != nullptr;
 }
 
 bool knows_samples(const JobCommand& command) {
@@ -81,6 +83,10 @@ std::string missing_for_prediction(const JobCommand& command, const OpenedJob& j
 std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& job) {
   std::vector<NotChecked> out;
   if (!job.cluster) out.push_back({"nodes and partitions", job.no_cluster_sentence});
+  if (!job.script.launch.started_by && job.script.request.asks)
+    out.push_back({"how the training starts",
+                   "no line was recognised that starts a training program, so that processes, batch and "
+                   "loader workers are not known"});
   if (job.script.request.seconds) {
     const std::string missing = missing_for_prediction(command, job, true);
     if (!missing.empty())
@@ -115,6 +121,10 @@ void run_job_check(const JobCommand& command) {
                               is_predictable};
   write_output(command.output, find_row(kJobCheckFormats, command.format)->write(report));
   if (!job.findings.refused.empty()) throw InputError(job.findings.refused);
+  if (command.strict && !report.warnings.empty())
+    throw InputError(fmt::format("{} has {}, and --strict takes each for a mistake", job.text.name,
+                                 counted(static_cast<std::int64_t>(report.warnings.size()), "warning")),
+                     "");
 }
 
 void run_job_show(const JobCommand& command) {

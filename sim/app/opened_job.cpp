@@ -11,10 +11,13 @@
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/import/job_settings.hpp"
+#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/whole_nodes.hpp"
 #include "sim/import/program_arguments.hpp"
+#include "sim/import/settings/readers.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -109,6 +112,12 @@ void add_settings_warnings(OpenedJob& job) {
 
 }  // namespace
 
+bool describes_network(const OpenedJob& job) {
+  return std::ranges::any_of(job.settings, [](const TrainingSettings& settings) {
+    return !value_of(settings, "model.network").empty();
+  });
+}
+
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job;
   const ScriptFinder find = files_beside(text.name);
@@ -125,7 +134,19 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
     job.no_cluster_sentence = in_one_line(error);
   }
   if (job.cluster) take_whole_nodes(job.script, *job.cluster);
+  // One process that drives several GPUs has the script's batch, workers and CPUs for all of them.
+  std::vector<Diagnostic> settings_notes;
+  const StrategyEntry* asked =
+      find_strategy(said_of("strategy.name", overrides.strategy, overrides.settings));
+  if (asked != nullptr) {
+    for (TrainingSettings& read : job.settings) {
+      for (Diagnostic& note : leave_out_options(asked->name, read)) settings_notes.push_back(std::move(note));
+    }
+  }
+  if (asked != nullptr && asked->processes != Processes::per_gpu)
+    job.script.launch.asked_strategy = asked->name;
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
+  for (Diagnostic& note : settings_notes) job.findings.warnings.push_back(std::move(note));
   for (Diagnostic& mistake : settings.mistakes) job.findings.refused.push_back(std::move(mistake));
   add_settings_warnings(job);
   const SaidModel said = model_of(job.script, overrides);
@@ -137,8 +158,23 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   return job;
 }
 
+namespace {
+
+/// A cluster that the user names besides the script is a question of its own: the script's type of GPU is
+/// told, and does not count.
+void allow_other_gpus(OpenedJob& job) {
+  for (const WrongGpu& wrong : wrong_gpus(job.script, *job.cluster)) {
+    std::erase_if(job.findings.refused, [&](const Diagnostic& row) { return row.message == wrong.message; });
+    job.findings.warnings.push_back({job.text.name, wrong.span, "", wrong.message, ""});
+  }
+}
+
+}  // namespace
+
 OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job = read_job(std::move(text), overrides);
+  if (job.cluster && !said_of("cluster.name", overrides.cluster, overrides.settings).empty())
+    allow_other_gpus(job);
   std::vector<Diagnostic> mistakes = job.findings.refused;
   if (!job.script.resources.gpus && overrides.gpus.empty())
     mistakes.push_back(
@@ -146,7 +182,7 @@ OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   if (!job.cluster) choose_cluster(job.script, "");  // throws, with the candidates
   const SaidModel said = model_of(job.script, overrides);
-  if (said.name.empty()) throw missing_model(job.script);
+  if (said.name.empty() && !describes_network(job)) throw missing_model(job.script);
   if (said.argument != nullptr) job.findings.warnings.push_back(taken_as_model(job.script, said));
   return job;
 }

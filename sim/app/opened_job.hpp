@@ -23,6 +23,9 @@ struct OpenedJob {
   std::string toml;                        ///< the scenario; empty without a cluster
 };
 
+/// Whether arguments of the program describe the network itself, as Megatron-LM's do.
+bool describes_network(const OpenedJob& job);
+
 /// Reads and checks; a cluster that cannot be told stays open. Throws InputError for what is no script that
 /// is read.
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides);

@@ -22,24 +22,27 @@ namespace {
 /// What a job reserves of its cluster; its TOML cannot say that it has some GPUs of each node only.
 void apply_reservation(const OpenedJob& job, Scenario& scenario) {
   const JobResources& have = job.script.resources;
-  if (is_mixed(scenario.cluster) || !have.nodes || !have.gpus_per_node || have.nodes->value < 2 ||
+  const int nodes = training_nodes(job.script);
+  if (is_mixed(scenario.cluster) || !have.gpus_per_node || nodes < 2 ||
       have.gpus_per_node->value >= scenario.cluster.node.gpus)
     return;
-  const std::int64_t room = std::int64_t{have.nodes->value} * scenario.cluster.node.gpus;
-  const bool fits = have.nodes->value <= scenario.cluster.nodes &&
+  const std::int64_t room = std::int64_t{nodes} * scenario.cluster.node.gpus;
+  const bool fits = nodes <= scenario.cluster.nodes &&
                     std::ranges::all_of(scenario.gpus, [room](int gpus) { return gpus <= room; });
   if (!fits || scenario.layout != Layout::packed) return;
   scenario.layout = Layout::spread;
-  scenario.cluster.nodes = have.nodes->value;
+  scenario.cluster.nodes = nodes;
   scenario.warnings.push_back(
       fmt::format("{} of {} GPUs on each of {} nodes: predicted spread over them, and searched no further",
-                  have.gpus_per_node->value, scenario.cluster.node.gpus, have.nodes->value));
+                  have.gpus_per_node->value, scenario.cluster.node.gpus, nodes));
 }
 
 /// Puts into the scenario what the TOML of its job script cannot say.
 void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
   if (!job) return;
   for (const Diagnostic& warning : job->findings.warnings) scenario.warnings.push_back(one_line(warning));
+  for (const TrainingSettings& settings : job->settings)
+    if (scenario.memory_unknown.empty()) scenario.memory_unknown = memory_unknown(settings);
   apply_reservation(*job, scenario);
 }
 
@@ -47,7 +50,7 @@ void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
 std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
   if (!job || !job->script.request.seconds) return std::nullopt;
   const auto& limit = *job->script.request.seconds;
-  return JobTimeLimit{limit.value, reserved_gpus(job->script),
+  return JobTimeLimit{limit.value, gpus_of_training(job->script),
                       fmt::format("{}:{}", printable(job->text.name), limit.span.line)};
 }
 

@@ -36,6 +36,21 @@ int asked_gpus(const std::vector<int>& gpus) {
   return least == most || (gpus.size() == 2 && least == 1) ? most : 0;
 }
 
+/// What an option says of the strategy, else what the files say; empty: neither does.
+std::string chosen_strategy(const std::vector<TrainingSettings>& all, const ScenarioOverrides& overrides) {
+  constexpr std::string_view kName = "strategy.name=";
+  std::string chosen;
+  for (const TrainingSettings& read : all) {
+    if (std::string said = value_of(read, "strategy.name"); !said.empty()) chosen = std::move(said);
+  }
+  for (const std::string& setting : overrides.settings) {
+    if (setting.starts_with(kName)) chosen = setting.substr(kName.size());
+  }
+  if (!overrides.strategy.empty()) chosen = overrides.strategy;
+  std::erase(chosen, '"');
+  return chosen;
+}
+
 }  // namespace
 
 ScriptFinder files_beside(const std::string& file) {
@@ -65,13 +80,20 @@ std::vector<TrainingSettings> open_settings(const std::vector<std::string>& file
 
 void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides) {
   std::vector<std::string> settings;
-  for (const TrainingSettings& read : open_settings(files, asked_gpus(overrides.gpus))) {
+  std::vector<TrainingSettings> all = open_settings(files, asked_gpus(overrides.gpus));
+  const std::string strategy = chosen_strategy(all, overrides);
+  for (TrainingSettings& read : all) {
+    for (const Diagnostic& note : leave_out_options(strategy, read))
+      overrides.notes.push_back(one_line(note));
     for (const SettingEffect& effect : scenario_keys(read)) {
+      // A network that the user names wins over one that arguments describe.
+      if (effect.key == "model.network" && !overrides.model.empty()) continue;
       settings.push_back(effect.key + "=" + effect.value);
       if (const ReadKey* key = said_by(read, effect.key))
         overrides.origins[settings.back()] = {key->file, SettingOrigin::Kind::file, key->span};
     }
     for (const Diagnostic& note : notes_of(read)) overrides.notes.push_back(one_line(note));
+    if (overrides.memory_unknown.empty()) overrides.memory_unknown = memory_unknown(read);
   }
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }

@@ -14,7 +14,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kLongestName = 64;
-constexpr std::size_t kMostListed = 16;
+constexpr std::size_t kMostListed = 20;
 
 std::string folded(std::string_view text) {
   std::string out(text.substr(0, kLongestName));

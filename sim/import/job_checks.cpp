@@ -10,6 +10,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/program_arguments.hpp"
@@ -30,6 +31,7 @@ class JobChecker {
       : script_(script), source_(source), cluster_(cluster) {}
 
   JobFindings check() {
+    check_recognised();
     check_gpus();
     if (cluster_.node.gpus > 0) check_node(), check_partition(), check_placement();
     check_tasks();
@@ -63,6 +65,20 @@ class JobChecker {
       findings_.warnings.push_back(finding(span, std::move(message), std::move(hint)));
   }
 
+  /// A text of which nothing is understood is not one in which nothing is wrong.
+  void check_recognised() {
+    // A launcher that takes all GPUs of the machine says nothing of a job that asks for none.
+    const bool takes_all = script_.launch.follows_gpus && !script_.launch.processes_per_node;
+    const bool is_launched = (script_.launch.started_by || script_.launch.program) && !takes_all;
+    const bool is_script = script_.system != BatchSystem::none && script_.system != BatchSystem::kubernetes;
+    if (!is_script || script_.request.asks || is_launched) return;
+    refuse({},
+           fmt::format("nothing was recognised: no directive of a batch system, and no line that {}",
+                       takes_all ? "says how many processes train" : "starts a training program"),
+           "directives are lines such as #SBATCH --gres=gpu:4; launch lines begin with torchrun, srun, "
+           "accelerate launch, deepspeed, horovodrun, mpirun or python");
+  }
+
   void check_gpus() {
     const JobResources& have = script_.resources;
     const auto& type = script_.request.gpu_type;
@@ -73,6 +89,9 @@ class JobChecker {
     if (type && is_slice(type->value))
       refuse(type->span, fmt::format("{} is a slice of a GPU, which is not simulated", type->value),
              "predict a whole one with --gpus 1 of a script that asks for it");
+    else if (cluster_.node.gpus > 0)
+      for (const WrongGpu& wrong : wrong_gpus(script_, cluster_))
+        refuse(wrong.span, wrong.message, wrong.hint);
   }
 
   void check_node() {
@@ -210,11 +229,7 @@ class JobChecker {
     const SourceSpan span = launch.started_by->span;
     const int gpus = have.gpus_per_node->value, nodes = have.nodes ? have.nodes->value : 1;
     const std::string_view starter = name_of(launch.started_by->value);
-    if (nodes > 1 && launch.nodes && launch.nodes->value < nodes)
-      warn(span,
-           fmt::format("{}{} starts on {} of the {} reserved nodes only", missing_starter(), starter,
-                       launch.nodes->value == 1 ? "the first" : std::to_string(launch.nodes->value), nodes),
-           starts_on_nodes().empty() ? "" : fmt::format("{} {} …", starts_on_nodes(), starter));
+    check_started_nodes(span, starter, nodes);
     check_meeting(span);
     check_srun(span, starter);
     if (!launch.processes_per_node || drives_all_gpus(script_)) return;
@@ -232,8 +247,31 @@ class JobChecker {
       warn(span, fmt::format("{} on a node for {}: {} unused", counted(processes, "process"),
                              counted(gpus, "GPU"), gpus - processes));
     if (processes > gpus)
-      warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
-                             counted(gpus, "GPU")));
+      refuse(span,
+             fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
+                         counted(gpus, "GPU")),
+             fmt::format("one process for each GPU: {} on a node", gpus));
+  }
+
+  /// Nodes on which nothing is started; a launcher that waits for them never begins. Where several lines, or
+  /// a loop, start it, each may start another node.
+  void check_started_nodes(const SourceSpan& span, std::string_view starter, int nodes) {
+    const JobLaunch& launch = script_.launch;
+    if (nodes < 2 || !launch.nodes || launch.nodes->value >= nodes) return;
+    const int started = launch.nodes->value;
+    const bool waits = launch.awaited_nodes && launch.awaited_nodes->value > started;
+    if (waits && (launch.repeated || launch.lines > 1)) return;
+    const std::string where = fmt::format("on {} of the {} reserved nodes only",
+                                          started == 1 ? "the first" : std::to_string(started), nodes);
+    const std::string hint =
+        starts_on_nodes().empty() ? "" : fmt::format("{} {} …", starts_on_nodes(), starter);
+    if (waits)
+      return refuse(
+          span,
+          fmt::format("{}{} starts {} and waits for {}: the training never begins", missing_starter(),
+                      starter, where, counted(launch.awaited_nodes->value, "node")),
+          hint);
+    warn(span, fmt::format("{}{} starts {}", missing_starter(), starter, where), hint);
   }
 
   /// Starts on several nodes that do not look for each other.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/gpu_requirements.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -24,12 +25,6 @@ struct ForeignPartition {
   std::string_view name, machine;
 };
 constexpr std::array<ForeignPartition, 1> kForeignPartitions{{{"pvc", "Stampede3"}}};
-
-/// "a100_1g.5gb" is a slice of an a100.
-bool is_gpu_type(std::string_view asked, std::string_view own) {
-  const std::string a = lower_case(asked), b = lower_case(own);
-  return a == b || (!b.empty() && is_slice(a) && a.starts_with(b + "_"));
-}
 
 int points_for_partition(const JobScript& script, const Site& site) {
   const auto& asked = script.request.partition;
@@ -58,7 +53,7 @@ int points_under_slurm(const JobScript& script, const ClusterSpec& cluster) {
             constraints = points_for_constraints(script, cluster.site);
   const auto& type = script.request.gpu_type;
   if (partition == kOut || constraints == kOut) return kOut;
-  if (type && !is_gpu_type(type->value, cluster.site.gpu_type)) return kOut;
+  if (type && !is_gpu_of_type(type->value, cluster.site.gpu_type)) return kOut;
   return partition + constraints + (type ? kGpuType : 0);
 }
 

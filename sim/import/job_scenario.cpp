@@ -62,6 +62,7 @@ Chosen strategy_of(const JobScript& script) {
   const auto said = [&launch](const ProgramArgument& argument) {
     return fmt::format("{}: {}", place_of(launch, argument.span), argument.option);
   };
+  if (!launch.asked_strategy.empty()) return {launch.asked_strategy, "--strategy"};
   if (const ProgramArgument* named = find_argument(launch.arguments, "strategy")) {
     const std::string own = strategy_named(named->value);
     if (!own.empty()) return {own, said(*named) + " " + named->value};
@@ -92,15 +93,27 @@ std::string_view launcher_name(StartedBy starter) {
   }
 }
 
+/// Whether a process of the strategy drives all GPUs of its node, or of the job.
+bool drives_several_gpus(const std::string& strategy) {
+  const StrategyEntry* entry = find_strategy(strategy);
+  return entry != nullptr && !entry->one_gpu && entry->processes != Processes::per_gpu;
+}
+
+/// Strategies that one process runs, whatever starts it.
 bool is_one_process(const std::string& strategy) {
-  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "single" ||
-         strategy == "parameter_server";
+  const StrategyEntry* entry = find_strategy(strategy);
+  return entry != nullptr &&
+         (entry->one_gpu || entry->processes == Processes::one || strategy == "parameter_server");
 }
 
 class ScenarioWriter {
  public:
   ScenarioWriter(const JobScript& script, const ClusterSpec& cluster, const JobScenarioOptions& options)
-      : script_(script), cluster_(cluster), options_(options), strategy_(strategy_of(script)) {}
+      : script_(script),
+        cluster_(cluster),
+        options_(options),
+        strategy_(strategy_of(script)),
+        is_cut_(says_setting("parallel.")) {}
 
   std::string write() {
     add_model();
@@ -143,7 +156,9 @@ class ScenarioWriter {
     std::string out;
     for (const Section& section : sections_) {
       out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section.name);
-      if (section.name == "model" && options_.model.empty()) out += kNoModel;
+      const bool is_named = std::ranges::any_of(
+          section.lines, [](const Line& row) { return row.name == "name" || row.name == "network"; });
+      if (section.name == "model" && !is_named) out += kNoModel;
       for (const Line& row : section.lines) {
         const std::string line = fmt::format("{} = {}", row.name, row.value);
         out += row.why.empty() ? line + "\n" : fmt::format("{:<31} # {}\n", line, printable(row.why));
@@ -159,6 +174,8 @@ class ScenarioWriter {
         const std::size_t dot = effect.key.find('.');
         const std::string name = effect.key.substr(dot + 1);
         if (effect.key == "run.gpus") continue;
+        // A network that the user names wins over one that arguments describe.
+        if (effect.key == "model.network" && !options_.model.empty()) continue;
         table(effect.key.substr(0, dot));
         const bool is_batch = name == "batch_per_gpu" || name == "global_batch";
         if (is_batch ? says("batch_per_gpu") || says("global_batch") : says(name)) continue;
@@ -209,6 +226,7 @@ class ScenarioWriter {
 
   /// A batch is that of a process; one process that drives all GPUs shares it out among them.
   void add_batch() {
+    if (is_cut_) return;  // [parallel] says it
     const ProgramArgument* global = argument("global_batch");
     const ProgramArgument* own = argument("batch_per_gpu");
     const ProgramArgument* batch = argument("batch");
@@ -218,25 +236,56 @@ class ScenarioWriter {
       return key("batch_per_gpu", std::to_string(*value), said(*own));
     const auto value = integer(batch, 1, 1'000'000);
     if (!value) return;
-    const bool shared = is_one_process(strategy_.value) && strategy_.value != "single";
-    key(shared ? "global_batch" : "batch_per_gpu", std::to_string(*value),
-        said(*batch) + (shared ? ", of all GPUs" : ", of a process"));
+    key(is_shared_process() ? "global_batch" : "batch_per_gpu", std::to_string(*value),
+        said(*batch) + (is_shared_process() ? ", of all GPUs" : ", of a process"));
   }
 
   void add_data() {
     const ProgramArgument* workers = argument("workers");
     const auto count = integer(workers, 0, 256);
-    const JobResources& have = script_.resources;
-    const bool knows_cores = have.cpus_per_node && have.gpus_per_node && have.gpus_per_node->value > 0;
-    const int sharing = knows_cores ? sharing_cores() : 1;
-    const std::int64_t cores =
-        knows_cores ? std::min(have.cpus_per_node->value, cluster_.node.host.cores) / sharing : 0;
-    if (!count && !options_.loads_data && !settings_load_data()) return;
+    const bool loads = count || options_.loads_data || settings_load_data();
+    const Share cores = share_of_cores();
+    if (!loads && !cores.is_short) return;
     table("data");
-    if (count) key("workers_per_gpu", std::to_string(*count), said(*workers));
-    if (cores >= 1 && cores <= 1024 && count != 0)
-      key("cores_per_gpu", std::to_string(cores),
-          fmt::format("{} CPUs of a node for {}", have.cpus_per_node->value, counted(sharing, "GPU")));
+    if (!loads) key("loader", "\"none\"", "nothing is said of the data: only the CPUs count");
+    if (count)
+      key("workers_per_gpu", std::to_string(*count),
+          said(*workers) + (is_shared_process() ? ", of the process" : ""));
+    if (cores.each > 0) key("cores_per_gpu", fmt::format("{:.6g}", cores.each), cores.why);
+    if (is_shared_process()) key("per_process", "true", "one process drives all GPUs");
+  }
+
+  /// Whether one process drives several GPUs: the script's numbers are of all of them.
+  bool is_shared_process() const { return drives_several_gpus(strategy_.value); }
+
+  /// CPUs of a process; 0: not known. Short: fewer than its main thread and the autograd threads can use.
+  struct Share {
+    double each = 0;
+    bool is_short = false;
+    std::string why{};
+  };
+  Share share_of_cores() const {
+    const JobResources& have = script_.resources;
+    const bool is_known = have.cpus_per_node && have.cpus_per_node->value > 0 && have.gpus_per_node &&
+                          have.gpus_per_node->value > 0;
+    if (!is_known) return {};
+    const int sharing = is_shared_process() ? 1 : sharing_cores();
+    const int threads = is_shared_process() ? 1 + have.gpus_per_node->value : 2;
+    const double cpus = std::min(have.cpus_per_node->value, cluster_.node.host.cores);
+    const double each = cpus / sharing;
+    if (each < 0.001 || each > 1024) return {};
+    return {each, each < threads,
+            fmt::format("{} CPUs of a node for {}", have.cpus_per_node->value,
+                        is_shared_process() ? "one process" : counted(sharing, "GPU"))};
+  }
+
+  /// Whether some settings file says a key that begins so.
+  bool says_setting(std::string_view beginning) const {
+    return std::ranges::any_of(options_.settings, [&](const TrainingSettings& settings) {
+      return std::ranges::any_of(scenario_keys(settings), [&](const SettingEffect& effect) {
+        return effect.key.starts_with(beginning);
+      });
+    });
   }
 
   bool settings_load_data() const {
@@ -255,6 +304,7 @@ class ScenarioWriter {
   }
 
   void add_strategy() {
+    if (is_cut_) return;
     const ProgramArgument* steps = argument("accumulation");
     const auto accumulation = integer(steps, 1, 4096);
     if (strategy_.value.empty() && !accumulation) return;
@@ -278,16 +328,22 @@ class ScenarioWriter {
                                                                     : launch.started_by->span));
   }
 
+  std::string why_gpus(int gpus) const {
+    const Found<int>& reserved = *script_.resources.gpus;
+    if (gpus < reserved.value && script_.launch.started_by)
+      return fmt::format("{}: {} of {} reserved GPUs train together",
+                         place_of(script_.launch, script_.launch.started_by->span), gpus, reserved.value);
+    return reserved.span.line > 0 ? fmt::format("line {}: {} reserved", reserved.span.line, reserved.value)
+                                  : std::string();
+  }
+
   void add_run() {
     table("run");
-    const int reserved = reserved_gpus(script_);
-    if (reserved >= 1) {
-      const std::string why =
-          script_.resources.gpus->span.line > 0
-              ? fmt::format("line {}: {} reserved", script_.resources.gpus->span.line, reserved)
-              : "";
-      key("gpus", reserved == 1 ? "[1]" : fmt::format("[1, {}]", reserved), why);
-    }
+    const int gpus = gpus_of_training(script_);
+    // A network that is cut over GPUs cannot run on one.
+    const bool is_alone = gpus == 1 || is_cut_;
+    if (gpus >= 1)
+      key("gpus", is_alone ? fmt::format("[{}]", gpus) : fmt::format("[1, {}]", gpus), why_gpus(gpus));
     const ProgramArgument* epochs = argument("epochs");
     if (const auto value = integer(epochs, 1, 1'000'000))
       key("epochs", std::to_string(*value), said(*epochs));
@@ -297,6 +353,7 @@ class ScenarioWriter {
   const ClusterSpec& cluster_;
   const JobScenarioOptions& options_;
   Chosen strategy_;
+  bool is_cut_ = false;  ///< the network is cut over GPUs: [parallel] in place of a strategy
   std::vector<Section> sections_;
   std::size_t at_ = 0;
 };
@@ -311,10 +368,6 @@ bool drives_all_gpus(const JobScript& script) {
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,
                                const JobScenarioOptions& options) {
   return ScenarioWriter(script, cluster, options).write();
-}
-
-int reserved_gpus(const JobScript& script) {
-  return script.resources.gpus ? script.resources.gpus->value : 0;
 }
 
 }  // namespace foretrain

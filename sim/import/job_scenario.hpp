@@ -26,7 +26,4 @@ std::string write_job_scenario(const JobScript& script, const ClusterSpec& clust
 /// Whether the program is told a strategy in which one process drives all GPUs of its node.
 bool drives_all_gpus(const JobScript& script);
 
-/// How many GPUs the job reserves; 0 where that is not known.
-int reserved_gpus(const JobScript& script);
-
 }  // namespace foretrain

@@ -47,6 +47,22 @@ ForeignLine find_foreign(std::string_view text) {
   return found;
 }
 
+/// NQSV of NEC marks its directives as PBS does: its own are told by their options.
+ForeignLine find_nqsv(std::string_view text) {
+  static constexpr ForeignSystem kNqsv{"#PBS", "NQSV"};
+  ForeignLine found;
+  for_each_line(text, [&](std::string_view line, int number) {
+    if (!line.starts_with(kNqsv.mark)) return true;
+    const auto says = [&](std::string_view what) { return line.find(what) != std::string_view::npos; };
+    const bool is_own = says(" -b ") || says("-T openmpi") || says("-T necmpi") || says("-T intmpi") ||
+                        says("elapstim_req") || says("cpunum_") || says("gpunum_") || says("gpunum-lhost") ||
+                        says("cpunum-lhost");
+    if (is_own) found = {&kNqsv, number};
+    return !is_own;
+  });
+  return found;
+}
+
 const JobSystem* find_system(std::string_view text) {
   const std::span<const JobSystem> rows = job_systems();
   const auto found = std::ranges::find_if(rows, [&](const JobSystem& row) { return row.is(text); });
@@ -101,7 +117,8 @@ JobScript read_job_script(const SourceText& source, const ScriptFinder& find) {
   }
   const JobSystem* system = find_system(text);
   const bool by_words = system == nullptr || system->system == BatchSystem::htcondor;
-  const ForeignLine foreign = by_words ? find_foreign(text) : ForeignLine{};
+  const bool by_pbs = system != nullptr && system->system == BatchSystem::pbs;
+  const ForeignLine foreign = by_words ? find_foreign(text) : by_pbs ? find_nqsv(text) : ForeignLine{};
   if (foreign.system != nullptr) refuse_foreign(source, foreign);
   if (by_words && (system == nullptr || text.starts_with("#!"))) system = &job_system(BatchSystem::slurm);
   JobScript script;

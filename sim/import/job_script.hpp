@@ -63,10 +63,10 @@ struct JobRequest {
   std::vector<Found<std::string>> requirements;  ///< expressions of HTCondor that choose a GPU
   Field<std::string> placement;                  ///< of PBS: pack, scatter:excl, …
   Field<MemoryRequest> shared_memory;            ///< /dev/shm of a container
-  bool has_container = false;  ///< whose /dev/shm is as small as containers have it when nobody says more
-  bool whole_nodes = false;    ///< nodes are handed out whole: without a word of GPUs a job has all of them
-  Field<int> array;            ///< number of jobs: --array, queue N
-  Field<bool> exclusive;
+  bool has_container = false;   ///< whose /dev/shm is as small as containers have it when nobody says more
+  bool whole_nodes = false;     ///< nodes are handed out whole: without a word of GPUs a job has all of them
+  Field<int> array;             ///< number of jobs: --array, queue N
+  Field<bool> exclusive;        ///< the job is alone on its nodes and has all their CPUs
   bool physical_cores = false;  ///< --hint=nomultithread: a CPU is a core
   bool asks = false;  ///< whether there is a request at all: defaults only hold in a script that makes one
 };
@@ -113,10 +113,16 @@ struct JobLaunch {
   Field<int> processes_per_node;  ///< that train; of the first node where only one node starts any
   Field<int> nodes;               ///< on which something is started
   Field<int> gpus_per_node;       ///< that the launcher hands out, as jsrun -r 6 -g 1
+  Field<int> cpus_per_node{};     ///< likewise, as srun -c 7
   Field<std::string> program;     ///< script or module
   std::vector<ProgramArgument> arguments;
-  bool under_srun = false;  ///< a launcher that srun starts on each node
-  bool repeated = false;    ///< in a loop
+  /// Whether there is a process for each GPU that the job has on the node, whatever their number:
+  /// deepspeed without --num_gpus, --nproc_per_node=gpu.
+  bool follows_gpus = false;
+  Field<int> awaited_nodes{};  ///< that the launcher waits for, as in torchrun --nnodes=2
+  int lines = 1;               ///< of the script that start it
+  bool under_srun = false;     ///< a launcher that srun starts on each node
+  bool repeated = false;       ///< in a loop
   /// Why each start on a node is a training of its own, as in "torchrun --standalone"; none: they meet, or
   /// nobody knows.
   Field<std::string> alone{};
@@ -125,6 +131,7 @@ struct JobLaunch {
   std::vector<ShellWord> launcher_words{};     ///< of horovodrun and accelerate, which take settings
   std::vector<LibraryVariable> variables{};    ///< that mpirun hands on with a value (-x NAME=value)
   std::string strategy{}, strategy_said_by{};  ///< as settings files say it; empty: they do not
+  std::string asked_strategy{};                ///< by the user of this program, which wins; empty: none
 };
 
 /// A line that could not be read, and why. Nothing of it is in the other values.
@@ -161,5 +168,11 @@ JobScript read_job_script(const SourceText& source, const ScriptFinder& find = n
 /// By Slurm's rules: one node unless tasks need more, one task per node, one CPU per task, GPUs per node as
 /// --gres says.
 JobResources resolve(const JobRequest& request);
+
+/// Nodes on which the processes of one training run: fewer than the job has where the launcher starts on the
+/// first only, or where each node trains by itself. 0: not known.
+int training_nodes(const JobScript& script);
+/// GPUs of these nodes that the job reserves; 0: not known.
+int gpus_of_training(const JobScript& script);
 
 }  // namespace foretrain

@@ -103,6 +103,8 @@ class JobSettingsReader {
     read_launcher();
     for (const NamedFile& file : named_files(script_.launch)) read_file(file);
     read_words();
+    read_program();
+    take_data_parallel();
     take_strategy();
     read_variables();
     take_processes();
@@ -154,6 +156,26 @@ class JobSettingsReader {
     add_words(script_.launch.program_words, context);
   }
 
+  /// The program itself, where it lies beside the script: calls with literal arguments. What it leaves to its
+  /// own arguments says nothing.
+  void read_program() {
+    const Field<std::string>& program = script_.launch.program;
+    if (!program || !program->value.ends_with(".py") || !find_) return;
+    const auto text = find_(program->value);
+    if (!text || !is_settings(*text)) return;
+    SettingsContext context = context_;
+    context.find = nullptr;
+    try {
+      TrainingSettings read = read_settings(*text, context);
+      if (read.format != "calls in Python") return;
+      std::erase_if(read.keys, [](const ReadKey& key) { return key.fate != KeyFate::effect; });
+      if (!out_.files.empty()) drop_default_strategy(read);
+      if (!read.keys.empty()) out_.files.push_back(std::move(read));
+    } catch (const InputError&) {
+      // A program is not a settings file: what is wrong in it is its own affair.
+    }
+  }
+
   /// The launcher's own options, which win over its file.
   void read_launcher() {
     if (!script_.launch.started_by) return;
@@ -197,6 +219,26 @@ class JobSettingsReader {
       script_.launch.strategy_said_by =
           key->span.line > 0 ? fmt::format("{}:{}: {}", base_name(key->file), key->span.line, key->path)
                              : fmt::format("{}: {}", base_name(key->file), key->note);
+    }
+  }
+
+  /// Hugging Face's Trainer in one process that sees several GPUs wraps the model in DataParallel, unless its
+  /// arguments choose something else.
+  void take_data_parallel() {
+    JobLaunch& launch = script_.launch;
+    const Field<int>& gpus = script_.resources.gpus_per_node;
+    const bool is_plain = launch.started_by && launch.started_by->value == StartedBy::python;
+    if (!is_plain || !launch.strategy.empty() || !gpus || gpus->value < 2) return;
+    for (const TrainingSettings& settings : out_.files) {
+      const ReadKey* chosen = said_by(settings, "strategy.name");
+      if (chosen == nullptr) continue;
+      const bool by_default = chosen->path.empty() && value_of(settings, "loop.hooks") == "\"huggingface\"";
+      if (!by_default) return;
+      launch.strategy = "data_parallel";
+      launch.strategy_said_by =
+          fmt::format("line {}: Trainer in one process is DataParallel over the GPUs it sees",
+                      launch.started_by->span.line);
+      return;
     }
   }
 

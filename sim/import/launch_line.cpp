@@ -56,7 +56,10 @@ void keep_common(JobLaunch& launch, const JobLaunch& other) {
   agree(launch.processes_per_node, other.processes_per_node);
   agree(launch.nodes, other.nodes);
   agree(launch.gpus_per_node, other.gpus_per_node);
+  agree(launch.cpus_per_node, other.cpus_per_node);
+  launch.follows_gpus = launch.follows_gpus && other.follows_gpus;
   agree(launch.alone, other.alone);
+  agree(launch.awaited_nodes, other.awaited_nodes);
   agree(launch.program, other.program);
   const auto text_of = [](const ShellWord& word) { return word.text; };
   if (!std::ranges::equal(launch.program_words, other.program_words, {}, text_of, text_of))
@@ -79,6 +82,13 @@ void take_gpus_of_launch(JobScript& script) {
         each->span};
 }
 
+/// The CPUs that srun -c and the like bind the processes to, where the request itself says none.
+void take_cpus_of_launch(JobScript& script) {
+  const Field<int>& cpus = script.launch.cpus_per_node;
+  if (cpus && !script.request.cpus_per_task && !script.request.cpus_per_gpu)
+    script.resources.cpus_per_node = cpus;
+}
+
 int line_of_candidate(const LaunchCandidate& candidate) { return candidate.launch.started_by->span.line; }
 
 void choose(Candidates candidates, JobScript& script) {
@@ -93,6 +103,7 @@ void choose(Candidates candidates, JobScript& script) {
   std::vector<int> lines;
   for (const LaunchCandidate& candidate : candidates) lines.push_back(line_of_candidate(candidate));
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  script.launch.lines = static_cast<int>(lines.size());
   const SourceSpan span = first.launch.started_by->span;
   const bool agreed = script.launch.started_by && script.launch.processes_per_node.has_value() ==
                                                       first.launch.processes_per_node.has_value();
@@ -123,6 +134,7 @@ void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& v
   const bool sure = std::any_of(reader.found().begin(), reader.found().end(), is_certain);
   if (!reader.found().empty()) choose(reader.found(), script);
   take_gpus_of_launch(script);
+  take_cpus_of_launch(script);
   for (const std::string_view name : library_variables()) {
     if (const auto value = values.find(std::string(name)))
       script.variables.push_back({std::string(name), *value});

@@ -40,6 +40,17 @@ bool holds_python_file(const std::vector<ShellWord>& words, std::size_t from) {
                      [](const ShellWord& word) { return word.text.ends_with(".py"); });
 }
 
+/// torchrun and fabric count the GPUs themselves.
+bool counts_gpus(const LauncherOption& option) { return is_one_of(option.value, {"gpu", "auto"}); }
+
+/// Of "2", and of "2:4" the fewest; nothing where that is not known.
+Field<int> awaited_nodes(const LauncherOption* option) {
+  if (option == nullptr || !option->word->known) return {};
+  const auto count = whole_number(std::string_view(option->value).substr(0, option->value.find(':')));
+  if (!count || *count < 1 || *count > 1'000'000) return {};
+  return Found<int>{static_cast<int>(*count), option->word->span};
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view path) {
@@ -75,6 +86,7 @@ bool LaunchReader::read_launcher(std::string_view name, const Words& words, std:
     return read_mpirun(words, i, way, StartedBy::mpirun), true;
   if (name == "horovodrun") return read_mpirun(words, i, way, StartedBy::horovodrun), true;
   if (name == "deepspeed") return read_deepspeed(words, i, way), true;
+  if (name == "llamafactory-cli") return read_llamafactory(words, i, way), true;
   const std::string_view second =
       i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
   if (name == "accelerate" || name == "accelerate-launch") {
@@ -177,6 +189,7 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
   out.launch.nodes = way.outer ? way.nodes : Field<int>(Found<int>{1, word.span});
   out.launch.processes_per_node = way.outer ? way.per_node : Field<int>(Found<int>{1, word.span});
   out.launch.gpus_per_node = way.gpus_per_node;
+  out.launch.cpus_per_node = way.cpus_per_node;
   out.launch.alone = way.alone;
   out.not_understood = way.open;
   out.launch.launcher_words = way.launcher_words;
@@ -197,8 +210,9 @@ void LaunchReader::add_program(const Words& words, std::size_t i, LaunchCandidat
   found_.push_back(std::move(candidate));
 }
 
+/// Nothing where no request says it: the site may hand out whole nodes.
 Field<int> LaunchReader::gpus_per_node(const SourceSpan& span) const {
-  if (!resources_.gpus_per_node) return {};
+  if (!resources_.gpus_per_node || resources_.gpus_per_node->value < 1) return {};
   return Found<int>{resources_.gpus_per_node->value, span};
 }
 
@@ -215,13 +229,12 @@ Field<int> LaunchReader::times(const Field<int>& a, const Field<int>& b) {
 
 Field<int> LaunchReader::count_of(const LauncherOption& option, std::vector<NotUnderstood>& open) const {
   const SourceSpan& span = option.word->span;
-  if (is_one_of(option.value, {"gpu", "auto"})) {
-    if (const Field<int> all = gpus_per_node(span)) return all;
-  }
+  if (counts_gpus(option)) return gpus_per_node(span);
   const auto count = option.word->known ? whole_number(option.value) : std::nullopt;
-  if (count && *count >= 0 && *count <= 1'000'000) return Found<int>{static_cast<int>(*count), span};
+  if (count && *count >= 1 && *count <= 1'000'000) return Found<int>{static_cast<int>(*count), span};
   open.push_back({span, option.name + " " + option.value,
-                  option.word->known ? "is no count" : "its value is not known before the script runs"});
+                  option.word->known ? "is no number of processes or nodes"
+                                     : "its value is not known before the script runs"});
   return {};
 }
 
@@ -263,12 +276,14 @@ void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& w
   const Options options = read_options(words, i, torchrun_syntax());
   set_alone(words, first, i, options, out.launch);
   const LauncherOption* each = find_option(options, {"--nproc-per-node"});
+  out.launch.awaited_nodes = awaited_nodes(find_option(options, {"--nnodes"}));
   const auto from_environment = values_.find("PET_NPROC_PER_NODE");  // as Kubeflow sets it
   const auto set = from_environment ? whole_number(*from_environment) : std::nullopt;
   const int default_count = set && *set > 0 && *set <= 1024 ? static_cast<int>(*set) : 1;
   const Field<int> started = each != nullptr ? count_of(*each, out.not_understood)
                                              : Field<int>(Found<int>{default_count, words[i - 1].span});
   const Field<int> agents = out.launch.processes_per_node;
+  out.launch.follows_gpus = each != nullptr && counts_gpus(*each);
   out.launch.processes_per_node =
       started && agents
           ? Field<int>(Found<int>{started->value * std::max(1, std::min(agents->value, 1024)), started->span})
@@ -290,6 +305,7 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
   const LauncherOption* all = find_option(options, {"--num-processes"});
   const LauncherOption* machines = find_option(options, {"--num-machines"});
   const LauncherOption* config = find_option(options, {"--config-file"});
+  out.launch.awaited_nodes = awaited_nodes(machines);
   const Field<int> nodes = machines != nullptr ? count_of(*machines, out.not_understood)
                            : config == nullptr ? Field<int>(Found<int>{1, span})
                                                : Field<int>();
@@ -323,6 +339,8 @@ void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& 
   const Options options = read_options(words, i, lightning_syntax());
   set_alone(words, first, i, options, out.launch);
   const LauncherOption* devices = find_option(options, {"--devices"});
+  out.launch.awaited_nodes = awaited_nodes(find_option(options, {"--num-nodes"}));
+  out.launch.follows_gpus = devices != nullptr && counts_gpus(*devices);
   out.launch.processes_per_node = devices != nullptr ? count_of(*devices, out.not_understood)
                                                      : Field<int>(Found<int>{1, out.launch.started_by->span});
   add_program(words, i, std::move(out));
@@ -339,6 +357,7 @@ void LaunchReader::read_deepspeed(const Words& words, std::size_t i, const Way& 
   const LauncherOption* nodes = find_option(options, {"--num-nodes"});
   const bool has_hosts = find_option(options, {"--hostfile", "-H"}) != nullptr;
   out.launch.processes_per_node = gpus != nullptr ? count_of(*gpus, out.not_understood) : gpus_per_node(span);
+  out.launch.follows_gpus = gpus == nullptr;
   if (nodes != nullptr)
     out.launch.nodes = count_of(*nodes, out.not_understood);
   else if (has_hosts)

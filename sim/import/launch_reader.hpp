@@ -26,6 +26,9 @@ struct LauncherSyntax {
   std::vector<std::string_view> flags, pairs;
   bool starts_python = false;  ///< what follows the options is a Python program, no other command
   bool joins_values = false;   ///< a letter's value may stand at it, as in -bpacked:7
+  /// All long options, where the parser takes a prefix that only one of them has (argparse, getopt_long);
+  /// empty: it takes whole names only.
+  std::vector<std::string_view> long_options{};
 };
 
 const LauncherSyntax& torchrun_syntax();
@@ -44,6 +47,9 @@ const LauncherSyntax& flux_run_syntax();
 const LauncherSyntax& remote_shell_syntax(std::string_view command, int& hosts);
 /// time, env, numactl, nsys and the like, which start the rest of their line; nothing for another command.
 const LauncherSyntax* prefix_syntax(std::string_view command);
+
+/// The option that `name`, with '-' for '_', stands for: itself, or the one that it is the beginning of.
+std::string whole_option_name(std::string name, const LauncherSyntax& syntax);
 
 /// Reads options from `words[i]` on and moves `i` to the first word that is none.
 std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i,
@@ -81,6 +87,7 @@ class LaunchReader {
     std::optional<StartedBy> outer;  ///< srun, mpirun, horovodrun; none: it runs once, on the first node
     Field<int> per_node, nodes;      ///< how often that starts it
     Field<int> gpus_per_node;        ///< that it hands out
+    Field<int> cpus_per_node{};
     std::vector<NotUnderstood> open;
     std::vector<ShellWord> launcher_words;
     std::vector<LibraryVariable> variables;
@@ -107,6 +114,7 @@ class LaunchReader {
   void read_accelerate(const Words& words, std::size_t i, const Way& way);
   void read_lightning(const Words& words, std::size_t i, const Way& way);
   void read_deepspeed(const Words& words, std::size_t i, const Way& way);
+  void read_llamafactory(const Words& words, std::size_t i, const Way& way);
 
   /// Sets launch.alone by the launcher's options, which stand in words[first, end); launch_meeting.cpp.
   void set_alone(const Words& words, std::size_t first, std::size_t end, const Options& options,

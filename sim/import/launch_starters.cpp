@@ -20,6 +20,8 @@ void LaunchReader::read_srun(const Words& words, std::size_t i, Way way) {
   way.per_node = each != nullptr    ? count_of(*each, way.open)
                  : tasks != nullptr ? per_node(all, way.nodes)
                                     : resources_.tasks_per_node;
+  if (const LauncherOption* cpus = find_option(options, {"-c", "--cpus-per-task"}))
+    way.cpus_per_node = times(way.per_node, count_of(*cpus, way.open));
   read_words(words, i, way);
 }
 
@@ -43,6 +45,9 @@ void LaunchReader::read_jsrun(const Words& words, std::size_t i, Way way) {
                  : tasks != nullptr ? times(sets_of_host, count_of(*tasks, way.open))
                                     : sets_of_host;
   if (gpus != nullptr) way.gpus_per_node = times(sets_of_host, count_of(*gpus, way.open));
+  const LauncherOption* cpus = find_option(options, {"-c", "--cpu-per-rs"});
+  if (cpus != nullptr && cpus->value != "ALL_CPUS")
+    way.cpus_per_node = times(sets_of_host, count_of(*cpus, way.open));
   read_words(words, i, way);
 }
 
@@ -58,6 +63,8 @@ void LaunchReader::read_flux_run(const Words& words, std::size_t i, Way way) {
                  : tasks != nullptr ? per_node(count_of(*tasks, way.open), way.nodes)
                                     : Field<int>(Found<int>{1, words[i - 1].span});
   if (gpus != nullptr) way.gpus_per_node = times(way.per_node, count_of(*gpus, way.open));
+  if (const LauncherOption* cores = find_option(options, {"-c", "--cores-per-task"}))
+    way.cpus_per_node = times(way.per_node, count_of(*cores, way.open));
   read_words(words, i, way);
 }
 
@@ -115,6 +122,23 @@ void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, Start
   else
     way.per_node = starter == StartedBy::mpirun ? resources_.tasks_per_node : Field<int>();
   read_words(words, i, way);
+}
+
+/// llamafactory-cli train settings.yaml starts torchrun with a process for each GPU that it sees.
+void LaunchReader::read_llamafactory(const Words& words, std::size_t i, const Way& way) {
+  if (i + 1 >= words.size() || words[i + 1].text != "train") return;
+  LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
+  out.launch.follows_gpus = true;
+  out.launch.processes_per_node = gpus_per_node(words[i].span);
+  const ShellWord* file = i + 2 < words.size() ? &words[i + 2] : nullptr;
+  if (file != nullptr && file->known && (file->text.ends_with(".yaml") || file->text.ends_with(".json")))
+    out.launch.arguments.push_back({"settings", "llamafactory-cli train", file->text, file->span});
+  const std::vector<ProgramArgument> settings = out.launch.arguments;
+  const std::size_t before = found_.size();
+  add_program(words, i, std::move(out));
+  if (found_.size() == before) return;
+  std::vector<ProgramArgument>& arguments = found_.back().launch.arguments;
+  arguments.insert(arguments.begin(), settings.begin(), settings.end());
 }
 
 }  // namespace foretrain

@@ -29,7 +29,37 @@ bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
 /// Flags take no value; of each other option the next word is its value, of `pairs` the next two.
 const LauncherSyntax& torchrun_syntax() {
   static const LauncherSyntax syntax{
-      {"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"}, {}, true};
+      {"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"},
+      {},
+      true,
+      false,
+      {"--nnodes",
+       "--nproc-per-node",
+       "--rdzv-backend",
+       "--rdzv-endpoint",
+       "--rdzv-id",
+       "--rdzv-conf",
+       "--standalone",
+       "--max-restarts",
+       "--start-method",
+       "--monitor-interval",
+       "--event-log-handler",
+       "--role",
+       "--module",
+       "--no-python",
+       "--run-path",
+       "--log-dir",
+       "--redirects",
+       "--tee",
+       "--local-ranks-filter",
+       "--node-rank",
+       "--master-addr",
+       "--master-port",
+       "--local-addr",
+       "--logs-specs",
+       "--numa-binding",
+       "--use-env",
+       "--duplicate-stdout-filters"}};
   return syntax;
 }
 
@@ -66,7 +96,34 @@ const LauncherSyntax& deepspeed_syntax() {
        "--elastic-training", "--bind-cores-to-rank", "--save-pid", "--enable-each-rank-log", "--ssh",
        "--autotuning"},
       {},
-      true};
+      true,
+      false,
+      {"--hostfile",
+       "--include",
+       "--exclude",
+       "--num-nodes",
+       "--min-elastic-nodes",
+       "--max-elastic-nodes",
+       "--num-gpus",
+       "--master-port",
+       "--node-rank",
+       "--master-addr",
+       "--launcher",
+       "--launcher-args",
+       "--module",
+       "--no-python",
+       "--no-local-rank",
+       "--no-ssh",
+       "--no-ssh-check",
+       "--force-multi",
+       "--save-pid",
+       "--enable-each-rank-log",
+       "--autotuning",
+       "--elastic-training",
+       "--bind-cores-to-rank",
+       "--bind-core-list",
+       "--ssh-port",
+       "--venv-script"}};
   return syntax;
 }
 
@@ -263,6 +320,13 @@ const LauncherSyntax* prefix_syntax(std::string_view command) {
   return found == rows.end() ? nullptr : found->second;
 }
 
+std::string whole_option_name(std::string name, const LauncherSyntax& syntax) {
+  const auto begins = [&](std::string_view option) { return option.starts_with(name); };
+  const std::vector<std::string_view>& all = syntax.long_options;
+  if (!name.starts_with("--") || has(all, name) || std::ranges::count_if(all, begins) != 1) return name;
+  return std::string(*std::ranges::find_if(all, begins));
+}
+
 std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i,
                                          const LauncherSyntax& syntax) {
   std::vector<LauncherOption> out;
@@ -275,6 +339,7 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
     std::string name = text.substr(0, equals);
     // torchrun and others take --nproc_per_node and --nproc-per-node alike.
     std::replace(name.begin(), name.end(), '_', '-');
+    name = whole_option_name(std::move(name), syntax);
     const bool is_letter = text[1] != '-' && syntax.joins_values;
     if (equals != std::string::npos && !is_letter) {
       out.push_back({std::move(name), text.substr(equals + 1), &words[i]});

@@ -108,12 +108,30 @@ std::size_t skip_parentheses(std::string_view text, std::size_t at, int depth) {
       pending.push_back(read_here(text, at));
       continue;
     }
+    if (c == '#' && at > 0 && (is_shell_blank(text[at - 1]) || text[at - 1] == '\n')) {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
     if (c == '\\') ++at;
     if (c == '(') ++open;
     if (c == ')' && --open == 0) return at + 1;
     ++at;
   }
   return text.size();
+}
+
+/// ${NAME[@]}, ${NAME[*]}, ${NAME[3]} and ${#NAME[@]}, without the braces; no name for any other text.
+WordPart read_elements(std::string_view inside) {
+  const bool counts = inside.starts_with('#');
+  if (counts) inside.remove_prefix(1);
+  const std::size_t open = inside.find('[');
+  if (open == std::string_view::npos || open == 0 || !inside.ends_with(']')) return {};
+  const std::string_view name = inside.substr(0, open),
+                         index = inside.substr(open + 1, inside.size() - open - 2);
+  if (!std::ranges::all_of(name, is_name_character)) return {};
+  WordPart part{counts ? Kind::count : Kind::elements, std::string(name)};
+  part.index = index;
+  return part;
 }
 
 /// Reads what begins with '$' or '`'; anything that is no expansion is text.
@@ -146,6 +164,7 @@ WordPart read_expansion(std::string_view text, std::size_t& at, int depth) {
     while (name < inside.size() && is_name_character(inside[name])) ++name;
     const std::string_view rest = inside.substr(name);
     if (rest.empty() && name > 0) return {Kind::variable, std::string(inside)};
+    if (const WordPart part = read_elements(inside); !part.text.empty()) return part;
     const std::size_t skip = rest.starts_with(":-") || rest.starts_with(":=") ? 2
                              : rest.starts_with('-')                          ? 1
                                                                               : 0;
@@ -284,10 +303,12 @@ class ShellScanner {
     word.span = span_here();
     const std::size_t begin = at_;
     while (at_ < text_.size() && (!ends_word(here()) || is_placeholder())) read_part(word);
-    // name=(a b c) is an array, which is not followed.
+    // name=(a b c) is an array.
     if (at_ < text_.size() && here() == '(' && at_ > begin && text_[at_ - 1] == '=') {
       const std::size_t end = skip_parentheses(text_, at_, 0);
-      word.parts.push_back({Kind::command, std::string(text_.substr(at_, end - at_))});
+      const bool is_closed = end > at_ + 1 && text_[end - 1] == ')';
+      word.parts.push_back({Kind::list, std::string(text_.substr(at_ + 1, end - at_ - (is_closed ? 2 : 1)))});
+      word.parts.back().is_open = !is_closed;
       move(end);
     }
     word.span.length = std::max(1, line_ == word.span.line ? static_cast<int>(at_ - begin) : 1);

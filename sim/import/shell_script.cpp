@@ -268,12 +268,23 @@ class ShellReader {
     return is_name(name) ? name : std::string();
   }
 
+  /// A value that elements are appended to: a plain one is the first of them.
+  static std::string as_elements(const std::string& value) {
+    if (value == std::string_view(&kElement, 1)) return {};
+    return value.starts_with(kElement) ? value : kElement + value;
+  }
+
   void assign(const ShellToken& word, const std::string& name, bool appends) {
     ShellToken value = word;
     value.parts[0].text.erase(0, value.parts[0].text.find('=') + 1);
-    std::string text = values_.expand(value.parts);
+    const bool is_list = value.parts.size() == 2 && value.parts[1].kind == WordPart::Kind::list;
+    if (is_list && value.parts[1].is_open) values_.open_list = word.span;
+    std::string text = is_list ? values_.expand_list(value.parts[1].text) : values_.expand(value.parts);
     const std::string* before = values_.raw(name);
-    if (appends) text = (before != nullptr ? *before : kUnknown + ("${" + name + "}")) + text;
+    if (appends && is_list)
+      text = before == nullptr ? text : as_elements(*before) + (text.size() > 1 ? text : "");
+    else if (appends)
+      text = (before != nullptr ? *before : kUnknown + ("${" + name + "}")) + text;
     const bool same = before != nullptr && *before == text;
     const bool fixed = std::all_of(value.parts.begin(), value.parts.end(),
                                    [](const WordPart& part) { return part.kind == WordPart::Kind::text; });

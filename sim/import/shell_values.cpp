@@ -24,6 +24,12 @@ std::string written(const WordPart& part) {
                                      : "${" + part.text + "}";
     case Kind::arithmetic:
       return "$((" + part.text + "))";
+    case Kind::elements:
+      return "${" + part.text + "[" + part.index + "]}";
+    case Kind::count:
+      return "${#" + part.text + "[" + part.index + "]}";
+    case Kind::list:
+      return "(" + part.text + ")";
     case Kind::command:
       break;
   }
@@ -179,6 +185,25 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
+bool is_array(std::string_view value) { return value.starts_with(kElement); }
+
+/// The elements of an array; a plain value is an array of one.
+std::vector<std::string> elements_of(std::string_view value) {
+  std::vector<std::string> out;
+  if (!is_array(value)) return {std::string(value)};
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find(kElement, 1), value.size());
+    out.emplace_back(value.substr(1, end - 1));
+    value.remove_prefix(end);
+  }
+  // The mark alone is an array without elements.
+  if (out.size() == 1 && out[0].empty()) out.clear();
+  return out;
+}
+
+/// Whether an element may be several words, as $(scontrol show hostnames) may.
+bool may_be_many(const std::string& element) { return !is_known(element); }
+
 }  // namespace
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -209,7 +234,7 @@ const std::string* ShellValues::raw(const std::string& name) const {
 
 std::optional<std::string> ShellValues::find(const std::string& name) const {
   const std::string* value = raw(name);
-  if (value == nullptr || !is_known(*value)) return std::nullopt;
+  if (value == nullptr || !is_known(*value) || is_array(*value)) return std::nullopt;
   return *value;
 }
 
@@ -243,9 +268,67 @@ std::string ShellValues::value_of(const WordPart& part, int depth) {
     const auto value = evaluate(part.text, depth + 1);
     return value ? std::to_string(*value) : unknown;
   }
+  if (part.kind != Kind::variable) return value_of_array(part, depth);
   const std::string* set = raw(part.text);
+  if (set != nullptr && is_array(*set)) {
+    const std::vector<std::string> elements = elements_of(*set);
+    if (!elements.empty()) return elements[0];
+    return part.has_fallback ? expand(scan_quoted(part.fallback), depth + 1) : std::string();
+  }
   if (set != nullptr && !(part.has_fallback && set->empty())) return *set;
   return part.has_fallback ? expand(scan_quoted(part.fallback), depth + 1) : unknown;
+}
+
+/// ${NAME[@]} as one text, ${NAME[3]} and ${#NAME[@]}. Behind an element that may be several words nobody
+/// knows which one an index means.
+std::string ShellValues::value_of_array(const WordPart& part, int depth) {
+  const std::string unknown = kUnknown + written(part);
+  const std::string* set = raw(part.text);
+  if (set == nullptr || part.kind == Kind::list) return unknown;
+  const std::vector<std::string> elements = elements_of(*set);
+  const bool is_all = part.index == "@" || part.index == "*";
+  const auto first_open = std::ranges::find_if(elements, may_be_many);
+  if (part.kind == Kind::count)
+    return is_all && first_open == elements.end() ? std::to_string(elements.size()) : unknown;
+  if (is_all) {
+    std::string out;
+    for (const std::string& element : elements) out += (out.empty() ? "" : " ") + element;
+    return out;
+  }
+  const auto index = evaluate(part.index, depth + 1);
+  if (!index || *index < 0 || *index >= first_open - elements.begin()) return unknown;
+  return elements[static_cast<std::size_t>(*index)];
+}
+
+std::string ShellValues::expand_list(std::string_view text) {
+  std::string out;
+  for (const ShellToken& token : scan_shell(text)) {
+    if (token.kind != ShellToken::Kind::word || token.parts.empty()) continue;
+    for (const WordPart& part : token.parts) {
+      if (part.kind == Kind::list) return kUnknown + std::string(text.substr(0, 80));
+    }
+    for (const std::string& piece : texts_of(token)) out += kElement + piece;
+    if (out.size() > kLongestValue) return kUnknown + std::string(text.substr(0, 80));
+  }
+  return out.empty() ? std::string(1, kElement) : out;
+}
+
+/// The words that an unquoted variable, or all elements of an array, become.
+std::vector<std::string> ShellValues::pieces_of(const WordPart& part) {
+  const bool is_all = part.kind == Kind::elements && (part.index == "@" || part.index == "*");
+  const std::string* set = is_all ? raw(part.text) : nullptr;
+  if (set == nullptr) return split(expand({part}));
+  std::vector<std::string> out;
+  for (std::string& element : elements_of(*set)) {
+    *expanded_ += element.size();
+    if (*expanded_ > kMostExpanded) return {kUnknown + written(part).substr(0, 80)};
+    if (part.quoted && part.index == "@") {
+      out.push_back(std::move(element));
+      continue;
+    }
+    for (std::string& piece : split(element)) out.push_back(std::move(piece));
+  }
+  return out;
 }
 
 std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
@@ -261,26 +344,36 @@ std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
   return out;
 }
 
-std::vector<ShellWord> ShellValues::expand_word(const ShellToken& word) {
+/// The words that a word becomes, with marks where parts are not known.
+std::vector<std::string> ShellValues::texts_of(const ShellToken& word) {
   std::vector<std::string> texts(1);
-  bool any = word.quoted;
+  const auto is_all_elements = [](const WordPart& part) {
+    return part.kind == Kind::elements && part.index == "@";
+  };
+  // "${NAME[@]}" of an array without elements is no word at all.
+  bool any = word.quoted && !(word.parts.size() == 1 && is_all_elements(word.parts[0]));
   for (const WordPart& part : word.parts) {
-    const std::string value = expand({part});
-    if (part.kind == Kind::text || part.quoted || part.kind != Kind::variable) {
+    const bool splits = is_all_elements(part) ||
+                        (!part.quoted && (part.kind == Kind::variable || part.kind == Kind::elements));
+    if (!splits) {
+      const std::string value = expand({part});
       texts.back() += value;
       any = any || !value.empty();
       continue;
     }
-    const std::vector<std::string> pieces = split(value);
+    const std::vector<std::string> pieces = pieces_of(part);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (i > 0) texts.emplace_back();
       texts.back() += pieces[i];
       any = true;
     }
   }
+  return any ? texts : std::vector<std::string>{};
+}
+
+std::vector<ShellWord> ShellValues::expand_word(const ShellToken& word) {
   std::vector<ShellWord> out;
-  if (!any) return out;
-  for (std::string& text : texts)
+  for (const std::string& text : texts_of(word))
     out.push_back({without_marks(text), is_known(text), word.quoted, word.span});
   return out;
 }

@@ -18,14 +18,17 @@ namespace foretrain {
 // A shell script cut into words and operators. Nothing is expanded here, and nothing is ever run.
 
 /// A piece of a word. text: as it stands. variable: $NAME or ${NAME:-fallback}. arithmetic: $((…)). command:
-/// $(…) or `…`.
+/// $(…) or `…`. elements: ${NAME[@]} or ${NAME[3]}. count: ${#NAME[@]}. list: what stands between the
+/// parentheses of NAME=(…).
 struct WordPart {
-  enum class Kind : std::uint8_t { text, variable, arithmetic, command };
+  enum class Kind : std::uint8_t { text, variable, arithmetic, command, elements, count, list };
   Kind kind = Kind::text;
-  std::string text;           ///< characters, name, expression or command
+  std::string text;           ///< characters, name, expression, command or list
   std::string fallback{};     ///< of ${NAME:-fallback}, unexpanded
   bool has_fallback = false;  ///< also for an empty one
   bool quoted = false;        ///< its value is not split into words
+  std::string index{};        ///< of elements: "@", "*" or an expression
+  bool is_open = false;       ///< of a list: its parenthesis never closes
 };
 
 /// A word, an operator (newline ; ;; & && || | ( ) ), or the body of a here-document, which follows the line
@@ -53,6 +56,9 @@ inline constexpr int kDeepestShell = 32;
 /// Stands before an expansion whose value is unknown, which is then kept as it was written.
 inline constexpr char kUnknown = '\x01';
 
+/// Stands before each element in the value of an array.
+inline constexpr char kElement = '\x02';
+
 /// A word after expansion.
 struct ShellWord {
   std::string text;     ///< unknown expansions as they were written, without marks
@@ -72,20 +78,23 @@ class ShellValues {
   void set(const std::string& name, int value) { set(name, std::to_string(value)); }
   /// From here on nothing is known of it.
   void forget(const std::string& name);
-  /// Nothing for a variable that was never set, or set to what is unknown.
+  /// Nothing for a variable that was never set, was set to what is unknown, or is an array.
   std::optional<std::string> find(const std::string& name) const;
   /// As the script last set it, with marks where parts are unknown; nothing when it never did.
   const std::string* raw(const std::string& name) const;
 
   /// How many GPUs a node of the job has, for commands that count them (nvidia-smi -L | wc -l); 0: unknown.
   int gpus_on_node = 0;
-  int nodes = 0;       ///< of the job, for commands that count different hosts; 0: unknown
-  int host_lines = 0;  ///< of the batch system's file of hosts, which has one for every task; 0: unknown
+  int nodes = 0;           ///< of the job, for commands that count different hosts; 0: unknown
+  SourceSpan open_list{};  ///< of an array whose parenthesis never closes; line 0: there is none
+  int host_lines = 0;      ///< of the batch system's file of hosts, which has one for every task; 0: unknown
 
   /// Characters with marks.
   std::string expand(const std::vector<WordPart>& parts, int depth = 0);
   /// Into as many words as the shell makes of it: unquoted values are split at blanks.
   std::vector<ShellWord> expand_word(const ShellToken& word);
+  /// The value of an array, from the text between the parentheses of NAME=(…).
+  std::string expand_list(std::string_view text);
   /// A sum of integers as in $(( a / b )); nothing when a name or sign in it is unknown, or on division by
   /// zero.
   std::optional<std::int64_t> evaluate(std::string_view expression, int depth = 0);
@@ -93,6 +102,9 @@ class ShellValues {
  private:
   std::string value_of(const WordPart& part, int depth);
   std::string value_of_command(const WordPart& part, int depth);
+  std::string value_of_array(const WordPart& part, int depth);
+  std::vector<std::string> pieces_of(const WordPart& part);
+  std::vector<std::string> texts_of(const ShellToken& word);
 
   std::map<std::string, std::string> values_;
   /// Shared by copies, so that scripts inside scripts have no budget of their own.

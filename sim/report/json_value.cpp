@@ -20,10 +20,11 @@ Json decisions_json(const Decisions& decisions) {
   return out;
 }
 
-Json findings_json(const std::vector<Diagnostic>& findings) {
+Json findings_json(const std::vector<Diagnostic>& findings, std::string_view severity) {
   Json out = Json::array();
   for (const Diagnostic& finding : findings)
-    out.push_back({{"file", finding.file},
+    out.push_back({{"severity", severity},
+                   {"file", finding.file},
                    {"line", finding.span.line},
                    {"message", finding.message},
                    {"hint", finding.hint}});

@@ -51,6 +51,6 @@ Json settings_json(const TrainingSettings& settings);
 /// A setting, or a figure of a sweep: a flag, a number, text, null (sweep/sweep_reports.cpp).
 Json json_of_cell(const Value& value);
 /// What is wrong with a job, with the line it stands in.
-Json findings_json(const std::vector<Diagnostic>& findings);
+Json findings_json(const std::vector<Diagnostic>& findings, std::string_view severity);
 
 }  // namespace foretrain

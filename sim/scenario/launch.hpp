@@ -53,6 +53,7 @@ struct ProcessStart {
 struct JobMachine {
   nccl::Isolation isolation = nccl::Isolation::none;  ///< whether every rank is a node to NCCL
   std::optional<Bytes> shm{};             ///< of /dev/shm, where the ranks' shared memory lies; none: enough
+  int nodes = 0;                          ///< over which the GPUs are spread; 0: as few as hold them
   std::vector<AskedNodes> asked_nodes{};  ///< as the file says
   std::vector<int> nodes_of{};            ///< by kind of node; empty: all there are
   std::vector<int> left_out{};            ///< nodes of the cluster that the job does not get, ascending

@@ -80,6 +80,9 @@ struct Scenario {
   Study study;
   bool lists_gpus = false;  ///< `gpus` are those of run.gpus, not the usual ones
   std::vector<std::string> warnings;
+  /// A setting on which memory depends and that is not modelled, so that whether it fits is not known; empty:
+  /// none is given.
+  std::string memory_unknown{};
 };
 
 /// What gave a setting.
@@ -107,6 +110,7 @@ struct ScenarioOverrides {
   /// it. Messages name it.
   std::map<std::string, SettingOrigin> origins{};
   std::vector<std::string> notes{};  ///< what people should know of the settings: the scenario's warnings
+  std::string memory_unknown{};      ///< Scenario::memory_unknown
   /// `strategy` is one of several to compare: options of others are left out, and numbers of GPUs that it
   /// cannot use stay in the scenario.
   bool one_of_several = false;

@@ -31,9 +31,10 @@ struct DataSet {
   std::optional<bool> cached;  ///< the node's page cache holds the set after the first epoch; by default when
                                ///< it fits into host memory
   LoaderKind loader = LoaderKind::torch;
-  int workers_per_gpu = 4;  ///< processes (torch) or threads; 0: in the main thread
-  int prefetch = 2;         ///< batches per worker (torch), batches (others)
-  int cores_per_gpu = 0;    ///< CPU cores of the job per GPU; 0 = the node's cores divided by its GPUs
+  int workers_per_gpu = 4;   ///< processes (torch) or threads; 0: in the main thread
+  int prefetch = 2;          ///< batches per worker (torch), batches (others)
+  double cores_per_gpu = 0;  ///< CPU cores of the job per GPU; 0 = the node's cores divided by its GPUs
+  bool per_process = false;  ///< workers and cores are of a process, however many GPUs it drives
   bool pinned = true;
   bool persistent_workers = false;
   bool drop_last = false;

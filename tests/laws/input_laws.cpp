@@ -29,8 +29,8 @@ Workload workload_of(const std::string& name, LoaderKind loader) {
 /// The slowest part of a rank that shares its node with three others.
 double interval_s(const Workload& workload, const NodeSpec& node) {
   const InputCosts costs = input_costs(workload, {node, usual_storage(workload.data.storage), 4, 8});
-  return to_seconds(
-      std::max({costs.workers, costs.storage, costs.memory, costs.pinning, costs.worker_cpu / costs.cores}));
+  return to_seconds(std::max(
+      {costs.workers, costs.storage, costs.memory, costs.pinning, on_cores(costs.worker_cpu, costs.cores)}));
 }
 
 template <class Check>

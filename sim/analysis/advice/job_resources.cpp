@@ -43,9 +43,9 @@ NodeShare node_share(const Scenario& scenario, int gpus, int nodes) {
   const NodeSpec& node = first_node(scenario);
   const int here = (gpus + nodes - 1) / std::max(1, nodes), all = std::max(1, node.gpus);
   const int usual = std::max(1, node.host.cores / all);
-  const int cores = scenario.workload.data.cores_per_gpu > 0 ? scenario.workload.data.cores_per_gpu : usual;
+  const double asked = scenario.workload.data.cores_per_gpu, cores = asked > 0 ? asked : usual;
   return {here,
-          std::min(node.host.cores, cores * here),
+          std::min(node.host.cores, static_cast<int>(std::ceil(cores * here))),
           {node.host.memory.count / kMemoryParts * kGivenParts / all * here}};
 }
 

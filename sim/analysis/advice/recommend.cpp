@@ -197,7 +197,7 @@ class Recommender {
   const Scenario* try_workers(PointPredictor& base, JobOption best, std::vector<std::string>& notes) {
     const double stalled = input_share(best.point), step_before = best.point.step_s;
     if (stalled < kStall || !has_loader()) return nullptr;
-    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node),
+    const int cores = static_cast<int>(cores_of_rank(own_.workload.data, own_.cluster.node)),
               before = own_.workload.data.workers_per_gpu;
     const Scenario* changed = nullptr;
     for (int workers = before; workers < cores;) {

@@ -39,7 +39,7 @@ double input_of_a_batch(const StepSimulator& simulator, int gpus, std::int64_t b
       placement.ranks, [&](const GpuPlace& place) { return place.node == placement.ranks.front().node; });
   const InputCosts costs = input_costs(workload, {node, steady_storage(workload, scenario.cluster),
                                                   static_cast<int>(beside), placement.size()});
-  const Time of_cores = (costs.worker_cpu + costs.pinning) / costs.cores;
+  const Time of_cores = on_cores(costs.worker_cpu + costs.pinning, costs.cores);
   const bool in_main_thread = workload.data.workers_per_gpu == 0;
   const Time made = in_main_thread ? costs.one_batch + costs.pinning
                                    : std::max({costs.workers, costs.memory, costs.pinning, of_cores});

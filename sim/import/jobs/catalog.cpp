@@ -26,6 +26,10 @@ void read_script_body(std::string_view text, int first_line, ShellValues& values
   if (script.resources.nodes) values.nodes = script.resources.nodes->value;
   if (script.resources.tasks) values.host_lines = script.resources.tasks->value;
   const std::vector<ShellCommand> commands = read_commands(text, values, first_line);
+  if (values.open_list.line > 0)
+    script.not_understood.push_back({values.open_list, "",
+                                     "the parenthesis of this array never closes: all that follows is taken "
+                                     "for its elements"});
   read_launch(commands, values, find, script);
 }
 

@@ -138,7 +138,8 @@ void read_flux(const SourceText&, std::string_view text, const ScriptFinder& fin
   if (request.nodes && !request.tasks && !request.gpus_per_task && !request.gpus_per_node)
     request.whole_nodes = true;
   script.resources = resolve(request);
-  if (request.whole_nodes) forget_unsaid_cpus(script);
+  // Sites that run Flux hand out whole nodes, or cores with the GPUs.
+  forget_unsaid_cpus(script);
   ShellValues values;
   set_flux_variables(script, values);
   read_script_body(body, 1, values, find, script);

@@ -62,6 +62,8 @@ class JobLinter {
   void lint_batch() {
     const JobLaunch& launch = script_.launch;
     if (!launch.processes_per_node || !launch.nodes || drives_all_gpus(script_)) return;
+    // A program that is told the batch of all GPUs does as much in a step on any number of them.
+    if (find_argument(launch.arguments, "global_batch") != nullptr) return;
     const std::int64_t processes = std::int64_t{launch.processes_per_node->value} * launch.nodes->value;
     const ProgramArgument* batch = find_argument(launch.arguments, "batch");
     if (const ProgramArgument* own = find_argument(launch.arguments, "batch_per_gpu")) batch = own;

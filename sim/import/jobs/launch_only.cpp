@@ -104,6 +104,7 @@ void read_hosts(const std::vector<ShellWord>& words, const ScriptFinder& find, J
     const std::size_t equals = text.find('=');
     std::string name = text.substr(0, equals);
     std::ranges::replace(name, '_', '-');
+    if (words[0].text.ends_with("torchrun")) name = whole_option_name(name, torchrun_syntax());
     const bool has_next = equals == std::string::npos && i + 1 < words.size();
     const std::string value = has_next                      ? words[i + 1].text
                               : equals == std::string::npos ? ""

@@ -55,6 +55,7 @@ void lsf_gpu(JobScript& script, const OptionValue& value) {
   JobRequest& request = script.request;
   request.gpus_per_node = {1, value.word.span};
   for (const Pair& part : pairs_of(value.text, ':')) {
+    if (part.name == "j_exclusive" && part.value == "yes") request.exclusive = {true, value.word.span};
     if (part.name == "gmodel") request.gpu_type = {lower_case(part.value), value.word.span};
     if (part.name != "num") continue;
     const std::size_t slash = part.value.find('/');
@@ -63,6 +64,10 @@ void lsf_gpu(JobScript& script, const OptionValue& value) {
     (per_task ? request.gpus_per_task : request.gpus_per_node) = count;
     if (per_task) request.gpus_per_node.reset();
   }
+}
+
+void lsf_exclusive(JobScript& script, const OptionValue& value) {
+  script.request.exclusive = {true, value.word.span};
 }
 
 /// A number behind `key`, as in ptile=4 or core(8).
@@ -134,7 +139,7 @@ constexpr BatchOption kLsfOptions[] = {{"-n", true, lsf_slots},
                                        {"-C"},
                                        {"-S"},
                                        {"-v"},
-                                       {"-x", false},
+                                       {"-x", false, lsf_exclusive},
                                        {"-N", false},
                                        {"-B", false},
                                        {"-K", false},

@@ -227,6 +227,8 @@ void settle_pbs(JobScript& script) {
       request.partition ? find_site_word(BatchSystem::pbs, request.partition->value) : nullptr;
   const bool pack = request.placement && request.placement->value.find("pack") != std::string::npos;
   if (pack && request.nodes && request.nodes->value > 1 && request.gpus_per_node) pack_on_one_node(request);
+  if (request.placement && request.placement->value.find("excl") != std::string::npos)
+    request.exclusive = {true, request.placement->span};
   if (request.gpus && !request.nodes) {
     const int per_node =
         queue_word != nullptr && queue_word->gpus > 0 ? queue_word->gpus : request.gpus->value;

@@ -109,7 +109,32 @@ JobResources resolve(const JobRequest& request) {
   out.cpus_per_task = cpus_per_task_of(request, out);
   out.cpus_per_node = cpus_per_node_of(request, out);
   out.memory_per_node = memory_of(request, out);
+  // A job that is alone on its nodes has all their CPUs, and how many these are only the cluster knows.
+  if (request.exclusive && !request.cpus_per_task && !request.cpus_per_gpu)
+    out.cpus_per_node.reset();
   return out;
+}
+
+int training_nodes(const JobScript& script) {
+  const JobLaunch& launch = script.launch;
+  const int nodes = script.resources.nodes ? script.resources.nodes->value : 0;
+  // A launcher that was told of several nodes is meant to train on them together.
+  const bool meant_together = launch.awaited_nodes && launch.awaited_nodes->value > 1;
+  if (launch.alone && !meant_together && launch.nodes && launch.nodes->value > 1) return 1;
+  if (!launch.nodes || launch.nodes->value < 1) return nodes;
+  // Where several lines, or a loop, start what waits for more nodes, each starts another node.
+  const bool by_other_lines = (launch.repeated || launch.lines > 1) && launch.awaited_nodes &&
+                              launch.awaited_nodes->value > launch.nodes->value;
+  if (by_other_lines) return nodes;
+  return std::min(nodes, launch.nodes->value);
+}
+
+int gpus_of_training(const JobScript& script) {
+  const JobResources& have = script.resources;
+  if (!have.gpus || have.gpus->value < 1) return 0;
+  const int nodes = training_nodes(script);
+  if (nodes < 1 || !have.nodes || nodes >= have.nodes->value || !have.gpus_per_node) return have.gpus->value;
+  return std::min(have.gpus->value, product(nodes, have.gpus_per_node->value));
 }
 
 }  // namespace foretrain

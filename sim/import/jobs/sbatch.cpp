@@ -268,6 +268,20 @@ void SlurmOptions::take(const Option& option, const Value& value, bool expands) 
   (this->*option.take)(value);
 }
 
+/// Slurm takes the beginning of a long option that no other one begins with (getopt_long).
+std::string_view SlurmOptions::whole_name(std::string_view name) {
+  if (name.empty()) return name;
+  std::vector<std::string_view> found;
+  const auto look_at = [&](auto table) {
+    for (const auto& option : table) {
+      if (option.name == name) found.insert(found.begin(), {option.name, option.name});
+      if (option.name.starts_with(name)) found.push_back(option.name);
+    }
+  };
+  look_at(options()), look_at(slurm_other_options()), look_at(slurm_flags());
+  return found.size() == 1 ? found[0] : name;
+}
+
 std::size_t SlurmOptions::read(const std::vector<ShellWord>& words, std::size_t from, bool expands) {
   while (from < words.size() && words[from].text.size() > 1 && words[from].text[0] == '-')
     from = read_one(words, from, expands);
@@ -278,12 +292,15 @@ std::size_t SlurmOptions::read_one(const std::vector<ShellWord>& words, std::siz
   const ShellWord& word = words[i];
   const bool is_long = word.text.starts_with("--");
   const std::size_t equals = is_long ? word.text.find('=') : std::string::npos;
-  const std::string_view name =
+  std::string_view name =
       is_long ? std::string_view(word.text).substr(2, equals == std::string::npos ? equals : equals - 2)
               : std::string_view();
   const char letter = is_long ? '\0' : word.text[1];
+  name = whole_name(name);
   if (const OptionName* flag = find_option(slurm_flags(), name, letter)) {
-    if (flag->name == "exclusive") script_.request.exclusive = {true, word.span};
+    // --exclusive=user and =mcs share the node with other jobs.
+    if (flag->name == "exclusive" && equals == std::string::npos)
+      script_.request.exclusive = {true, word.span};
     return i + 1;
   }
   const Option* read = find_option(options(), name, letter);

@@ -38,6 +38,7 @@ class SlurmOptions {
   };
   static std::span<const Option> options();
   static std::string unknown_option_hint(std::string_view name);
+  static std::string_view whole_name(std::string_view name);
 
   std::size_t read_one(const std::vector<ShellWord>& words, std::size_t i, bool expands);
   void take(const Option& option, const Value& value, bool expands);

@@ -30,16 +30,44 @@ bool hands_out_nodes(const Site& site) {
          std::ranges::all_of(site.partitions, &Partition::whole_nodes);
 }
 
+bool is_given_whole(const Site& site, const JobRequest& asked) {
+  if (!asked.partition)
+    return !site.partitions.empty() && std::ranges::all_of(site.partitions, &Partition::whole_nodes);
+  const std::string_view name =
+      std::string_view(asked.partition->value).substr(0, asked.partition->value.find(','));
+  const auto own = std::ranges::find(site.partitions, name, &Partition::name);
+  return own != site.partitions.end() && own->whole_nodes;
+}
+
+/// A job that is alone on its nodes has all their CPUs, but for tasks that srun binds to those they ask for.
+void take_all_cpus(JobScript& script, const ClusterSpec& cluster) {
+  const JobRequest& asked = script.request;
+  const bool is_alone = asked.exclusive || is_given_whole(cluster.site, asked);
+  const bool is_bound = script.launch.cpus_per_node || (asked.cpus_per_task && script.launch.started_by &&
+                                                        script.launch.started_by->value == StartedBy::srun);
+  Field<int>& cpus = script.resources.cpus_per_node;
+  if (!is_alone || is_bound || (cpus && cpus->value >= cluster.node.host.cores)) return;
+  if (cluster.node.host.cores > 0)
+    cpus = Found<int>{cluster.node.host.cores, asked.exclusive ? asked.exclusive->span : SourceSpan{}};
+}
+
 bool asks_for_gpus(const JobRequest& asked) {
   return asked.gpus || asked.gpus_per_node || asked.gpus_per_task;
 }
 
-}  // namespace
+/// deepspeed and --nproc_per_node=gpu start a process for each GPU that the node turned out to give.
+void count_processes(JobScript& script) {
+  JobLaunch& launch = script.launch;
+  const Field<int>& gpus = script.resources.gpus_per_node;
+  if (launch.follows_gpus && launch.started_by && !launch.processes_per_node && gpus && gpus->value > 0)
+    launch.processes_per_node = Found<int>{gpus->value, launch.started_by->span};
+}
 
-void take_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
+void take_nodes(JobScript& script, const ClusterSpec& cluster) {
   JobResources& have = script.resources;
   if (cluster.node.gpus < 1) return;
   spread_over_nodes(script, cluster.node.gpus);
+  take_all_cpus(script, cluster);
   if (script.request.whole_nodes && !have.cpus_per_node && cluster.node.host.cores > 0)
     have.cpus_per_node = Found<int>{cluster.node.host.cores, {}};
   const bool says_so = script.request.whole_nodes && !have.gpus_per_node;
@@ -49,6 +77,13 @@ void take_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
   have.gpus_per_node = Found<int>{cluster.node.gpus, have.nodes->span};
   have.gpus = Found<int>{static_cast<int>(std::min<std::int64_t>(nodes * cluster.node.gpus, 1 << 30)),
                          have.nodes->span};
+}
+
+}  // namespace
+
+void take_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
+  take_nodes(script, cluster);
+  count_processes(script);
 }
 
 }  // namespace foretrain

@@ -183,6 +183,7 @@ int read_processes(SettingsReading& reading) {
   const auto machines = reading.integer({"num_machines"}, 1, 100'000);
   if (machines) {
     reading.fate(KeyFate::usual, "nodes of the job");
+    if (*machines > 1) reading.effect({{"launch.nodes", std::to_string(*machines)}}, "nodes of the job");
     reading.out().machines = static_cast<int>(*machines);
   }
   const auto all = reading.integer({"num_processes"}, 1, 1'000'000);

@@ -82,6 +82,7 @@ const std::vector<SettingsFormat>& settings_formats() {
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
       {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,
        read_lightning},
+      {"axolotl YAML", "base_model, micro_batch_size, fsdp, deepspeed", is_axolotl, read_axolotl},
       {"Hugging Face TrainingArguments", "as a file or on a command line", is_huggingface, read_huggingface},
       {"Megatron-LM arguments", "a command line or YAML", is_megatron, read_megatron},
       {"accelerate YAML", "with fsdp_config, deepspeed_config, megatron_lm_config", is_accelerate,

@@ -36,7 +36,13 @@ constexpr ArgumentRow kArgumentRows[] = {
     {"group_by_length", KeyReads::unmodelled, "", "batches of sequences alike", ""},
     {"neftune_noise_alpha", KeyReads::unmodelled, "", "noise is added to embeddings", ""},
     {"auto_find_batch_size", KeyReads::unmodelled, "", "the batch is searched for", ""},
-    {"galore_update_interval", KeyReads::unmodelled, "", "GaLore", ""}};
+    {"galore_update_interval", KeyReads::unmodelled, "", "GaLore", ""},
+    // LLaMA-Factory's own.
+    {"finetuning_type", KeyReads::unmodelled, "",
+     "only adapters are trained: memory and exchanges are smaller than predicted here", "full"},
+    {"use_peft", KeyReads::unmodelled, "",
+     "only adapters are trained: memory and exchanges are smaller than predicted here", ""},
+    {"quantization_bit", KeyReads::unmodelled, "", "weights of fewer bits", ""}};
 
 constexpr const char* kIdleArguments[] = {"output_dir",
                                           "learning_rate",
@@ -82,7 +88,16 @@ constexpr const char* kIdleArguments[] = {"output_dir",
                                           "bf16_full_eval",
                                           "fp16_full_eval",
                                           "greater_is_better",
-                                          "logging_first_step"};
+                                          "logging_first_step",
+                                          "stage",
+                                          "lora_rank",
+                                          "lora_alpha",
+                                          "lora_target",
+                                          "lora_dropout",
+                                          "cutoff_len",
+                                          "template",
+                                          "dataset",
+                                          "dataset_dir"};
 
 void read_fsdp_words(SettingsReading& reading, const std::string& above) {
   const auto words = reading.word({above + "fsdp"});

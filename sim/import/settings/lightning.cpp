@@ -117,6 +117,13 @@ void read_ddp_arguments(SettingsReading& reading, const std::string& above) {
 void read_fsdp_arguments(SettingsReading& reading, const std::string& above) {
   if (const auto word = reading.word({above + "sharding_strategy"})) put_sharding(reading, *word);
   if (const auto word = reading.word({above + "backward_prefetch"})) put_backward_prefetch(reading, *word);
+  // The class of the blocks, or a set of such.
+  for (const char* name : {"activation_checkpointing", "activation_checkpointing_policy"}) {
+    const YamlNode* blocks = reading.find({above + name});
+    const bool is_known = blocks != nullptr && !blocks->is_null() && blocks->text != kNotKnown &&
+                          flag_in(blocks->text) != false;
+    if (is_known) reading.effect({{"model.recompute", "true"}}, "forward passes run again in backward");
+  }
   RulesBelow rules(above);
   rules.add("forward_prefetch", KeyReads::flag, "strategy.forward_prefetch");
   rules.add("limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers");

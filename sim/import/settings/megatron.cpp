@@ -119,9 +119,9 @@ constexpr const char* kMegatronIdle[] = {"num_layers",
 struct MegatronDegree {
   const char *path, *what;
 };
-constexpr MegatronDegree kDegrees[] = {{"tensor_model_parallel_size", "tensor parallel"},
-                                       {"pipeline_model_parallel_size", "pipeline parallel"},
-                                       {"context_parallel_size", "context parallel"}};
+constexpr MegatronDegree kDegrees[] = {{"tensor_model_parallel_size", "TP"},
+                                       {"pipeline_model_parallel_size", "PP"},
+                                       {"context_parallel_size", "CP"}};
 
 /// GPUs of one replica of the network. Experts lie in the data-parallel group.
 std::int64_t read_degrees_of_replica(SettingsReading& reading) {
@@ -129,12 +129,44 @@ std::int64_t read_degrees_of_replica(SettingsReading& reading) {
   for (const MegatronDegree& degree : kDegrees) {
     const auto value = reading.integer({degree.path}, 1, 100'000);
     if (!value) continue;
-    put_parallelism(reading, *value, degree.what);
+    reading.fate(KeyFate::usual);
     all = std::min<std::int64_t>(all * *value, 1'000'000);
   }
-  if (const auto experts = reading.integer({"expert_model_parallel_size"}, 1, 100'000))
-    put_parallelism(reading, *experts, "expert parallel");
+  if (reading.integer({"expert_model_parallel_size"}, 1, 100'000)) reading.fate(KeyFate::usual);
   return all;
+}
+
+/// Whether [parallel] predicts it: the network is cut over GPUs, or is a decoder whose layers the arguments
+/// describe. BERT and T5 have lengths and heads of their own.
+bool is_layout(SettingsReading& reading, std::int64_t replica) {
+  const auto says = [&](std::string_view name) { return reading.has(name); };
+  const bool is_decoder = says("num_layers") && says("hidden_size") && says("num_attention_heads") &&
+                          !says("encoder_seq_length") && !says("decoder_seq_length") &&
+                          !says("bert_no_binary_head");
+  return replica > 1 || is_decoder ||
+         reading.integer({"expert_model_parallel_size"}, 1, 100'000).value_or(1) > 1;
+}
+
+/// Replicas that the job's GPUs cannot hold; whether there are any.
+bool refuse_degrees(SettingsReading& reading, std::int64_t replica) {
+  const int gpus = reading.context().gpus;
+  if (gpus == 0 || (gpus >= replica && gpus % replica == 0)) return false;
+  std::string degrees;
+  const char* last = kDegrees[0].path;
+  for (const MegatronDegree& degree : kDegrees) {
+    const auto value = reading.integer({degree.path}, 1, 100'000);
+    if (!value || *value == 1) continue;
+    degrees += fmt::format("{}{} {}", degrees.empty() ? "" : " x ", degree.what, *value);
+    last = degree.path;
+  }
+  reading.mistake_at(last,
+                     gpus < replica
+                         ? fmt::format("{} needs {} GPUs, the job has {}", degrees, replica, gpus)
+                         : fmt::format("{} is {} GPUs for each replica of the network, which do not divide "
+                                       "the job's {}",
+                                       degrees, replica, gpus),
+                     "smaller degrees, or another number of nodes");
+  return true;
 }
 
 void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
@@ -192,9 +224,10 @@ void read_megatron_strategy(SettingsReading& reading) {
                      {{"strategy.name", "\"zero0\""}});
 }
 
-void read_megatron_precision(SettingsReading& reading) {
+/// With [parallel] the precision is that of the products.
+void read_megatron_precision(SettingsReading& reading, bool half_weights) {
   for (const char* name : {"fp16", "bf16"}) {
-    if (reading.flag({name}).value_or(false)) put_precision(reading, name, true);
+    if (reading.flag({name}).value_or(false)) put_precision(reading, name, half_weights);
   }
 }
 
@@ -212,9 +245,16 @@ bool is_megatron(const YamlNode& tree) {
 
 void read_megatron(SettingsReading& reading) {
   const std::int64_t replica = read_degrees_of_replica(reading);
-  read_megatron_batch(reading, replica);
-  read_megatron_strategy(reading);
-  read_megatron_precision(reading);
+  const bool cut = is_layout(reading, replica);
+  read_megatron_network(reading);
+  if (refuse_degrees(reading, replica)) return;
+  if (cut) {
+    read_megatron_layout(reading);
+  } else {
+    read_megatron_batch(reading, replica);
+    read_megatron_strategy(reading);
+  }
+  read_megatron_precision(reading, !cut);
   if (const auto name = reading.word({"optimizer"}))
     put_optimizer(reading, *name == "adam" ? "adamw" : *name);
   const auto norm = reading.number({"clip_grad"});

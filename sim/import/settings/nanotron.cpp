@@ -38,22 +38,34 @@ constexpr KeyRule kNanotronRules[] = {
     {"s3_upload.*", KeyReads::nothing},
     {"metrics_logging.*", KeyReads::nothing}};
 
-void read_nanotron_degrees(SettingsReading& reading) {
+struct NanotronDegree {
+  const char *path, *key;
+  bool multiplies = true;
+};
+constexpr NanotronDegree kNanotronDegrees[] = {
+    {"parallelism.tp", "parallel.tensor"},
+    {"parallelism.pp", "parallel.pipeline"},
+    {"parallelism.context_parallel_size", "parallel.context"},
+    {"parallelism.expert_parallel_size", "parallel.expert", false}};
+
+/// Whether the network is cut over GPUs, which [parallel] predicts.
+bool is_nanotron_layout(SettingsReading& reading) {
+  return std::ranges::any_of(kNanotronDegrees, [&](const NanotronDegree& degree) {
+    return reading.integer({degree.path}, 1, 100'000).value_or(1) > 1;
+  });
+}
+
+void read_nanotron_degrees(SettingsReading& reading, bool cut) {
   const auto dp = reading.integer({"parallelism.dp"}, 1, 1'000'000);
   std::int64_t all = dp.value_or(1);
   if (dp) reading.fate(KeyFate::usual, "data parallel");
-  struct NanotronDegree {
-    const char *path, *what;
-    bool multiplies;
-  };
-  for (const NanotronDegree& degree :
-       {NanotronDegree{"parallelism.tp", "tensor parallel", true},
-        NanotronDegree{"parallelism.pp", "pipeline parallel", true},
-        NanotronDegree{"parallelism.context_parallel_size", "context parallel", true},
-        NanotronDegree{"parallelism.expert_parallel_size", "expert parallel", false}}) {
+  for (const NanotronDegree& degree : kNanotronDegrees) {
     const auto value = reading.integer({degree.path}, 1, 100'000);
     if (!value) continue;
-    put_parallelism(reading, *value, degree.what);
+    if (cut)
+      reading.effect({{degree.key, std::to_string(*value)}});
+    else
+      reading.fate(KeyFate::usual);
     if (degree.multiplies) all = std::min<std::int64_t>(all * *value, 1'000'000);
   }
   if (!dp) return;
@@ -63,17 +75,12 @@ void read_nanotron_degrees(SettingsReading& reading) {
     return reading.mistake_at("parallelism.dp",
                               fmt::format("dp x tp x pp are {} GPUs; there are {}", all, gpus),
                               "nanotron stops at that");
-  reading.effect_of("parallelism.dp", {{"run.gpus", gpu_list(all)}}, "dp x tp x pp GPUs");
+  reading.effect_of("parallelism.dp", {{"run.gpus", cut ? fmt::format("[{}]", all) : gpu_list(all)}},
+                    "dp x tp x pp GPUs");
 }
 
-}  // namespace
-
-bool is_nanotron(const YamlNode& tree) {
-  return tree.at("parallelism").kind == YamlNode::Kind::map && tree.at("tokens").kind == YamlNode::Kind::map;
-}
-
-void read_nanotron(SettingsReading& reading) {
-  read_nanotron_degrees(reading);
+/// Of data parallel alone.
+void read_nanotron_strategy(SettingsReading& reading) {
   if (const auto batch = reading.integer({"tokens.micro_batch_size"}, 1, 1'000'000))
     reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
   if (const auto steps = reading.integer({"tokens.batch_accumulation_per_replica"}, 1, 4096))
@@ -84,8 +91,46 @@ void read_nanotron(SettingsReading& reading) {
                    *stage == 0 ? "" : "predicted as DeepSpeed's stage 1, which all-reduces");
   else
     reading.by_default("stage 0: DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
+}
+
+/// The batch, sharding and pipeline of [parallel].
+void read_nanotron_layout(SettingsReading& reading) {
+  const std::int64_t dp = reading.integer({"parallelism.dp"}, 1, 1'000'000).value_or(0);
+  const auto micro = reading.integer({"tokens.micro_batch_size"}, 1, 1'000'000);
+  if (micro) reading.effect({{"parallel.micro_batch", std::to_string(*micro)}});
+  const auto steps = reading.integer({"tokens.batch_accumulation_per_replica"}, 1, 4096);
+  if (steps && micro && dp > 0)
+    reading.effect({{"parallel.global_batch", std::to_string(*micro * *steps * dp)}}, "of all replicas");
+  else if (steps)
+    reading.fate(KeyFate::open, "says the global batch once dp and micro_batch_size are known");
+  if (const auto tokens = reading.integer({"tokens.sequence_length"}, 1, 100'000'000))
+    reading.effect({{"parallel.sequence", std::to_string(*tokens)}});
+  const bool shards = reading.integer({"optimizer.zero_stage"}, 0, 1).value_or(0) == 1;
+  reading.by_default("nanotron", {{"parallel.framework", "\"nanotron\""},
+                                  {"parallel.shard", shards ? "\"optimizer\"" : "\"none\""}});
+  if (reading.has("optimizer.zero_stage")) reading.fate(KeyFate::usual, "part of the layout");
+  if (const auto mode = reading.word({"parallelism.tp_mode"}))
+    reading.effect({{"parallel.sequence_parallel", toml_flag(*mode == "reduce_scatter")}});
+  const auto engine = reading.word({"parallelism.pp_engine"});
+  if (engine && (*engine == "1f1b" || *engine == "afab"))
+    reading.effect({{"parallel.schedule", toml_text(*engine)}});
+}
+
+}  // namespace
+
+bool is_nanotron(const YamlNode& tree) {
+  return tree.at("parallelism").kind == YamlNode::Kind::map && tree.at("tokens").kind == YamlNode::Kind::map;
+}
+
+void read_nanotron(SettingsReading& reading) {
+  const bool cut = is_nanotron_layout(reading);
+  read_nanotron_degrees(reading, cut);
+  if (cut)
+    read_nanotron_layout(reading);
+  else
+    read_nanotron_strategy(reading);
   if (const auto type = reading.word({"model.dtype"})) {
-    if (!put_precision(reading, *type, true)) reading.mistake(fmt::format("\"{}\" is no dtype", *type));
+    if (!put_precision(reading, *type, !cut)) reading.mistake(fmt::format("\"{}\" is no dtype", *type));
   }
   const bool fused = reading.flag({"optimizer.optimizer_factory.torch_adam_is_fused"}).value_or(false);
   if (const auto name = reading.word({"optimizer.optimizer_factory.name", "optimizer.optimizer_factory"})) {

@@ -1,6 +1,7 @@
 // Calls in a Python text, found by name and read as literals; the text is never run.
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -16,22 +17,37 @@ bool is_name_letter(char c) {
 
 /// More calls than a program configures its training by.
 constexpr int kMostCalls = 64;
+/// Variables that are remembered, the nodes of one value, and how often values are put in.
+constexpr std::size_t kMostVariables = 1000, kLargestVariable = 200, kMostCopies = 1000;
 
 class CallReader {
  public:
   CallReader(const std::string& text, const std::vector<std::string_view>& names)
       : text_(text), names_(names) {}
 
+  /// Twice: what variables hold is known once all of the text was seen.
   YamlNode read() {
+    scan();
+    at_ = line_start_ = 0, line_ = 1, calls_ = 0, open_ = 0;
+    word_before_.clear();
+    knows_variables_ = true;
+    return scan();
+  }
+
+ private:
+  YamlNode scan() {
     YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
     while (at_ < text_.size() && calls_ < kMostCalls) {
       if (skip_blank() || skip_string(nullptr)) continue;
       if (!is_name_letter(peek())) {
+        open_ += opens(peek()) ? 1 : closes(peek()) ? -1 : 0;
         advance();
         continue;
       }
       const SourceSpan span = here();
-      const std::string name = last_part(dotted_name());
+      const bool begins_line = text_.find_first_not_of(" \t", line_start_) == at_;
+      const std::string whole = dotted_name(), name = last_part(whole);
+      if (begins_line && open_ <= 0 && !knows_variables_) note_assignment(whole);
       const bool defines = word_before_ == "class" || word_before_ == "def" || word_before_ == "import";
       word_before_ = name;
       const bool wanted = std::ranges::find(names_, name) != names_.end();
@@ -39,12 +55,42 @@ class CallReader {
       ++calls_;
       YamlNode arguments = call_arguments(0);
       arguments.span = span;
+      // Of several loaders the first one is that of the training.
+      if (name == "DataLoader" && !out.at(name).is_null()) continue;
       out.entries.emplace_back(name, std::move(arguments));
     }
     return out;
   }
 
- private:
+  static bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
+  static bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
+
+  /// NAME = literal or call, on a line of its own. A name that is assigned twice has no value here.
+  void note_assignment(const std::string& name) {
+    const std::size_t at = at_, line_start = line_start_;
+    const int line = line_;
+    while (peek() == ' ') advance();
+    if (peek() == '=' && peek(1) != '=' && name.find('.') == name.npos &&
+        variables_.size() < kMostVariables) {
+      advance();
+      skip_blank();
+      YamlNode value = atom(0, here());
+      while (peek() == ' ' || peek() == '\t') advance();
+      const bool ends = peek() == '\n' || peek() == '\r' || peek() == '#' || peek() == '\0';
+      const bool is_new = variables_.find(name) == variables_.end();
+      if (!ends || !is_new || size_of(value) > kLargestVariable) value = scalar(std::string(kNotKnown), {});
+      variables_[name] = std::move(value);
+    }
+    at_ = at, line_ = line, line_start_ = line_start;
+  }
+
+  static std::size_t size_of(const YamlNode& node) {
+    std::size_t size = 1;
+    for (const YamlNode& item : node.items) size += size_of(item);
+    for (const auto& [key, value] : node.entries) size += size_of(value);
+    return size;
+  }
+
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   SourceSpan here() const { return {line_, static_cast<int>(at_ - line_start_) + 1, 1}; }
   void advance() {
@@ -135,8 +181,21 @@ class CallReader {
     const bool member =
         name.find('.') != name.npos &&
         (std::isupper(static_cast<unsigned char>(name[0])) != 0 || name.starts_with("torch."));
-    const bool constant = name == "True" || name == "False" || name == "None" || member;
+    const auto variable = knows_variables_ ? variables_.find(name) : variables_.end();
+    if (variable != variables_.end() && copies_ < kMostCopies) {
+      ++copies_;
+      YamlNode copy = variable->second;
+      copy.span = span;
+      return copy;
+    }
+    const bool constant = name == "True" || name == "False" || name == "None" || member || is_class(name);
     return scalar(constant ? last_part(name) : std::string(kNotKnown), span);
+  }
+
+  /// By its spelling, as Block and TransformerLayer; one that the program assigns is a variable.
+  static bool is_class(const std::string& name) {
+    return std::isupper(static_cast<unsigned char>(name[0])) != 0 && name.find('.') == name.npos &&
+           std::ranges::any_of(name, [](unsigned char c) { return std::islower(c) != 0; });
   }
 
   YamlNode number(const SourceSpan& span) {
@@ -171,11 +230,14 @@ class CallReader {
       if (peek() == ':') {
         advance();
         out.entries.emplace_back(key.text, value(depth + 1));
+      } else {
+        out.items.push_back(std::move(key));
       }
       skip_blank();
       if (peek() == ',' || at_ == before) advance();
     }
     advance();
+    if (out.entries.empty() && !out.items.empty()) out.kind = SettingKind::list;  // a set
     return out;
   }
 
@@ -225,8 +287,11 @@ class CallReader {
   const std::string& text_;
   const std::vector<std::string_view>& names_;
   std::size_t at_ = 0, line_start_ = 0;
-  int line_ = 1, calls_ = 0;
+  int line_ = 1, calls_ = 0, open_ = 0;
   std::string word_before_;
+  std::map<std::string, YamlNode> variables_;
+  bool knows_variables_ = false;
+  std::size_t copies_ = 0;
 };
 
 }  // namespace

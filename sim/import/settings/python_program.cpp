@@ -80,6 +80,25 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
     reading.fate_of(above + idle, KeyFate::usual);
 }
 
+/// torch.utils.data.DataLoader: its batch and workers are those of the process.
+void read_loader_call(SettingsReading& reading, bool drives_all_gpus) {
+  if (const auto batch = reading.integer({"DataLoader.batch_size"}, 1, 1'000'000))
+    reading.effect({{drives_all_gpus ? "model.global_batch" : "model.batch_per_gpu", std::to_string(*batch)}},
+                   drives_all_gpus ? "of all GPUs" : "of a process");
+  if (const auto workers = reading.integer({"DataLoader.num_workers"}, 0, 256)) {
+    std::vector<SettingEffect> effects{{"data.workers_per_gpu", std::to_string(*workers)}};
+    if (drives_all_gpus) effects.push_back({"data.per_process", "true"});
+    reading.effect(std::move(effects), "of a process");
+  }
+  static constexpr KeyRule kRules[] = {
+      {"DataLoader.pin_memory", KeyReads::flag, "data.pinned"},
+      {"DataLoader.persistent_workers", KeyReads::flag, "data.persistent_workers"},
+      {"DataLoader.prefetch_factor", KeyReads::integer, "data.prefetch"},
+      {"DataLoader.drop_last", KeyReads::flag, "data.drop_last"},
+      {"DataLoader.*", KeyReads::nothing}};
+  reading.apply(kRules);
+}
+
 void read_accelerator_call(SettingsReading& reading, const std::string& name) {
   const std::string above = name + ".";
   if (const auto steps = reading.integer({above + "gradient_accumulation_steps"}, 1, 4096))
@@ -112,7 +131,9 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "TrainingArguments",
                                                     "Seq2SeqTrainingArguments",
                                                     "SFTConfig",
-                                                    "Accelerator"};
+                                                    "Accelerator",
+                                                    "DataParallel",
+                                                    "DataLoader"};
   return kNames;
 }
 
@@ -123,6 +144,13 @@ void read_python_program(SettingsReading& reading) {
     reading.by_default("DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
     read_ddp_call(reading, name);
   }
+  const bool wraps = called("DistributedDataParallel") || called("DDP");
+  if (called("DataParallel")) {
+    if (!wraps) reading.by_default("nn.DataParallel", {{"strategy.name", "\"data_parallel\""}});
+    static constexpr KeyRule kDevices[] = {{"DataParallel.*", KeyReads::usual, {}, "which GPUs"}};
+    reading.apply(kDevices);
+  }
+  if (called("DataLoader")) read_loader_call(reading, called("DataParallel") && !wraps);
   for (const char* name : {"FSDP", "FullyShardedDataParallel", "fully_shard"}) {
     if (!called(name)) continue;
     const bool second = std::string_view(name) == "fully_shard";

@@ -31,8 +31,14 @@ void read_environment(SettingsReading& reading);
 bool is_horovodrun(const YamlNode& tree);
 void read_horovodrun(SettingsReading& reading);
 
+bool is_axolotl(const YamlNode& tree);
+void read_axolotl(SettingsReading& reading);
 bool is_megatron(const YamlNode& tree);
 void read_megatron(SettingsReading& reading);
+/// Its layout as [parallel], where a replica of the network takes several GPUs (megatron_layout.cpp).
+void read_megatron_layout(SettingsReading& reading);
+/// The network that its arguments describe, as the text of a network's file.
+void read_megatron_network(SettingsReading& reading);
 
 bool is_nanotron(const YamlNode& tree);
 void read_nanotron(SettingsReading& reading);
@@ -73,6 +79,8 @@ TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tr
                                     const SettingsFormat& format, const SettingsContext& context);
 /// Leaves out effects on options that the strategy does not have.
 void keep_options_of(std::string_view strategy, TrainingSettings& settings);
+/// The same for a strategy that somebody chose besides the settings; each option that is left out is told.
+std::vector<Diagnostic> leave_out_options(std::string_view strategy, TrainingSettings& settings);
 
 // Words that several tools share.
 

@@ -300,6 +300,20 @@ void keep_options_of(std::string_view name, TrainingSettings& settings) {
   std::erase_if(settings.keys, [](const ReadKey& key) { return key.path.empty() && key.effects.empty(); });
 }
 
+std::vector<Diagnostic> leave_out_options(std::string_view strategy, TrainingSettings& settings) {
+  std::vector<std::string> acting;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate == KeyFate::effect) acting.push_back(key.path);
+  }
+  keep_options_of(strategy, settings);
+  std::vector<Diagnostic> notes;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate == KeyFate::no_influence && std::ranges::find(acting, key.path) != acting.end())
+      notes.push_back({key.file, key.span, "", fmt::format("{} is left out: {}", key.path, key.note), ""});
+  }
+  return notes;
+}
+
 void SettingsReading::finish() {
   for (Leaf& leaf : leaves_) {
     if (!leaf.told) tell(leaf, leaf.node->is_null() ? KeyFate::usual : KeyFate::unknown, {}, "");

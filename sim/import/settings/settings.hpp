@@ -73,6 +73,10 @@ std::string value_of(const TrainingSettings& settings, std::string_view key);
 /// The key that says it; nullptr: none.
 const ReadKey* said_by(const TrainingSettings& settings, std::string_view key);
 
+/// The first setting on which memory depends and that is not modelled, as "finetuning_type = lora"; empty:
+/// none.
+std::string memory_unknown(const TrainingSettings& settings);
+
 /// What people should know of a prediction with them: what is left out, open or unknown.
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings);
 

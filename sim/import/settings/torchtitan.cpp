@@ -57,23 +57,80 @@ std::int64_t degree(SettingsReading& reading, std::string_view name, std::int64_
   return reading.integer({now, then, early}, -1, 1'000'000).value_or(usual);
 }
 
+struct TitanDegree {
+  const char *name, *key;
+  bool multiplies = true;
+};
+constexpr TitanDegree kTitanDegrees[] = {{"tensor_parallel_degree", "parallel.tensor"},
+                                         {"pipeline_parallel_degree", "parallel.pipeline"},
+                                         {"context_parallel_degree", "parallel.context"},
+                                         {"expert_parallel_degree", "parallel.expert", false}};
+
+/// Whether the network is cut over GPUs, which [parallel] predicts.
+bool is_titan_layout(SettingsReading& reading) {
+  return std::ranges::any_of(kTitanDegrees,
+                             [&](const TitanDegree& row) { return degree(reading, row.name, 1) > 1; });
+}
+
 /// GPUs of a replica that are not data parallel.
-std::int64_t read_model_degrees(SettingsReading& reading) {
-  struct TitanDegree {
-    const char *name, *what;
-  };
+std::int64_t read_model_degrees(SettingsReading& reading, bool cut) {
   std::int64_t all = 1;
-  for (const TitanDegree& row : {TitanDegree{"tensor_parallel_degree", "tensor parallel"},
-                                 TitanDegree{"pipeline_parallel_degree", "pipeline parallel"},
-                                 TitanDegree{"context_parallel_degree", "context parallel"}}) {
+  for (const TitanDegree& row : kTitanDegrees) {
     const std::int64_t value = degree(reading, row.name, 0);
     if (value == 0) continue;
-    put_parallelism(reading, value, row.what);
-    all = std::min<std::int64_t>(all * std::max<std::int64_t>(1, value), 1'000'000);
+    if (cut && value > 0)
+      reading.effect({{row.key, std::to_string(value)}});
+    else
+      reading.fate(KeyFate::usual);
+    if (row.multiplies) all = std::min<std::int64_t>(all * std::max<std::int64_t>(1, value), 1'000'000);
   }
-  if (const std::int64_t experts = degree(reading, "expert_parallel_degree", 0); experts != 0)
-    put_parallelism(reading, experts, "expert parallel");
   return all;
+}
+
+/// Of `data` replicas; 0: their number is not known.
+void read_layout_batch(SettingsReading& reading, std::int64_t data) {
+  const auto local = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
+  const auto micro = reading.integer({"parallelism.pipeline_parallel_microbatch_size"}, 1, 1'000'000);
+  const bool pipeline = degree(reading, "pipeline_parallel_degree", 1) > 1;
+  const auto whole = reading.integer({"training.global_batch_size"}, -1, 100'000'000);
+  if (whole) reading.fate(KeyFate::usual, "part of the layout");
+  if (local) {
+    reading.find({"training.local_batch_size", "training.batch_size"});
+    std::vector<SettingEffect> batch{
+        {"parallel.micro_batch", std::to_string(pipeline ? micro.value_or(1) : *local)}};
+    if (whole.value_or(0) > 0)
+      batch.push_back({"parallel.global_batch", std::to_string(*whole)});
+    else if (data > 0)
+      batch.push_back({"parallel.global_batch", std::to_string(*local * data)});
+    reading.effect(std::move(batch));
+  }
+  if (const auto tokens = reading.integer({"training.seq_len"}, 1, 100'000'000))
+    reading.effect({{"parallel.sequence", std::to_string(*tokens)}});
+  const auto mode = reading.word({"activation_checkpoint.mode"});
+  if (mode && (*mode == "full" || *mode == "selective" || *mode == "none"))
+    reading.effect({{"parallel.recompute", toml_text(*mode)}});
+}
+
+/// The batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that do.
+void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
+  const std::int64_t copies = std::max<std::int64_t>(1, degree(reading, "data_parallel_replicate_degree", 1));
+  if (reading.has("parallelism.data_parallel_replicate_degree"))
+    reading.fate(KeyFate::usual, "copies of the shards");
+  const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
+  std::vector<SettingEffect> effects{{"parallel.framework", "\"torchtitan\""},
+                                     {"parallel.shard", shards == 1 ? "\"none\"" : "\"parameters\""}};
+  if (shards > 1 && copies > 1) effects.push_back({"parallel.shard_group", std::to_string(shards)});
+  const std::int64_t data = shards > 0 ? std::min<std::int64_t>(shards * copies, 1'000'000) : 0;
+  if (data > 0) {
+    const std::int64_t all = std::min<std::int64_t>(data * others, 1'000'000);
+    effects.push_back({"run.gpus", fmt::format("[{}]", all)});
+    reading.out().processes = static_cast<int>(all);
+  }
+  if (reading.has("parallelism.data_parallel_shard_degree") ||
+      reading.has("training.data_parallel_shard_degree"))
+    reading.fate(KeyFate::usual, "part of the layout");
+  reading.by_default("torchtitan", std::move(effects));
+  read_layout_batch(reading, data);
 }
 
 void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
@@ -119,13 +176,22 @@ void read_torchtitan_batch(SettingsReading& reading) {
   reading.effect({{"strategy.accumulation", std::to_string(*all / (*batch * gpus))}});
 }
 
-void read_torchtitan_rest(SettingsReading& reading) {
+void read_torchtitan_recomputation(SettingsReading& reading) {
+  const auto mode = reading.word({"activation_checkpoint.mode"});
+  if (mode && *mode == "full") reading.effect({{"model.recompute", "true"}});
+  if (mode && *mode == "none") reading.fate(KeyFate::usual, "");
+  if (mode && *mode != "full" && *mode != "none")
+    reading.fate(KeyFate::not_modelled, "some operators run again in backward");
+}
+
+void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
   if (const auto type = reading.word({"training.mixed_precision_param"})) {
-    if (!put_precision(reading, *type, true))
+    if (!put_precision(reading, *type, half_weights))
       reading.mistake(fmt::format("\"{}\" is no type", *type), "bfloat16 or float32");
   } else {
-    reading.by_default("mixed_precision_param is bfloat16 by default",
-                       {{"model.precision", "\"bf16\""}, {"model.half_weights", "true"}});
+    std::vector<SettingEffect> effects{{"model.precision", "\"bf16\""}};
+    if (half_weights) effects.push_back({"model.half_weights", "true"});
+    reading.by_default("mixed_precision_param is bfloat16 by default", std::move(effects));
   }
   if (const auto on = reading.flag({"compile.enable", "training.compile"}))
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
@@ -141,11 +207,6 @@ void read_torchtitan_rest(SettingsReading& reading) {
     reading.effect({{"model.optimizer_form", *fused ? "\"fused\"" : "\"foreach\""}});
   if (const auto norm = reading.number({"training.max_norm"}))
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
-  const auto mode = reading.word({"activation_checkpoint.mode"});
-  if (mode && *mode == "full") reading.effect({{"model.recompute", "true"}});
-  if (mode && *mode == "none") reading.fate(KeyFate::usual, "");
-  if (mode && *mode != "full" && *mode != "none")
-    reading.fate(KeyFate::not_modelled, "some operators run again in backward");
 }
 
 }  // namespace
@@ -163,10 +224,16 @@ bool is_torchtitan(const YamlNode& tree) {
 }
 
 void read_torchtitan(SettingsReading& reading) {
-  const std::int64_t others = read_model_degrees(reading);
-  read_torchtitan_strategy(reading, others);
-  read_torchtitan_batch(reading);
-  read_torchtitan_rest(reading);
+  const bool cut = is_titan_layout(reading);
+  const std::int64_t others = read_model_degrees(reading, cut);
+  if (cut) {
+    read_torchtitan_layout(reading, others);
+  } else {
+    read_torchtitan_strategy(reading, others);
+    read_torchtitan_batch(reading);
+    read_torchtitan_recomputation(reading);
+  }
+  read_torchtitan_rest(reading, !cut);
   reading.apply(kTorchtitanRules);
 }
 

@@ -368,8 +368,8 @@ TracedStep traced_step(const Trace& trace, const TraceSteps& steps) {
   StepCollector collector(trace, steps);
   TracedStep out = collector.collect(*typical_step(steps));
   std::vector<TracedStep> alike;
-  constexpr std::size_t kMostSteps = 50;
-  for (std::size_t i = 0; i < std::min(steps.steps.size(), kMostSteps); ++i) {
+  constexpr std::size_t kMostCompared = 50;
+  for (std::size_t i = 0; i < std::min(steps.steps.size(), kMostCompared); ++i) {
     TracedStep step = collector.collect(steps.steps[i]);
     if (runs_the_same(step, out)) alike.push_back(std::move(step));
   }

@@ -89,6 +89,9 @@ std::string without_slow_nodes(const Prediction& p) {
 
 std::string headline(const Prediction& p) {
   if (p.points.empty()) return {};
+  if (p.cannot_run && !p.memory_unknown.empty())
+    return fmt::format("Whether this fits into the memory of these GPUs is not known: {} is not modelled.",
+                       p.memory_unknown);
   if (p.cannot_run) return "This cannot run: it does not fit into the memory of these GPUs.";
   const Crossover& c = p.crossover;
   if (c.fastest_gpus == 1) return no_number_helps(p) + without_slow_nodes(p) + ".";

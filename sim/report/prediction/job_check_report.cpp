@@ -13,7 +13,8 @@ std::string write_job_check_table(const JobCheckReport& report) {
   std::string out;
   for (const Diagnostic& warning : report.warnings) out += "warning: " + one_line(warning) + "\n";
   if (report.warnings.empty() && report.refused.empty())
-    out += fmt::format("{}: nothing wrong is seen\n", printable(report.script.file));
+    out += fmt::format("{}: nothing wrong is seen{}\n", printable(report.script.file),
+                       report.script.launch.started_by ? "" : " in what was recognised");
   for (const NotChecked& gap : report.not_checked)
     out += fmt::format("not checked: {}; {}\n", gap.what, printable(gap.why));
   return out;
@@ -27,8 +28,9 @@ std::string write_job_check_json(const JobCheckReport& report) {
                     {"batch_system", name_of(report.script.system)},
                     {"cluster", report.cluster.empty() ? Json(nullptr) : Json(report.cluster)},
                     {"predicted", report.predicted},
-                    {"mistakes", findings_json(report.refused)},
-                    {"warnings", findings_json(report.warnings)},
+                    {"can_start", report.refused.empty()},
+                    {"mistakes", findings_json(report.refused, "error")},
+                    {"warnings", findings_json(report.warnings, "warning")},
                     {"not_checked", gaps}});
 }
 

@@ -167,8 +167,8 @@ std::string write_job_json(const JobListing& listing) {
   out["cluster"] = listing.cluster.empty() ? Json(nullptr) : Json(listing.cluster);
   out["scenario"] = listing.toml.empty() ? Json(nullptr) : Json(listing.toml);
   out["not_understood"] = open;
-  out["mistakes"] = findings_json(listing.findings.refused);
-  out["warnings"] = findings_json(listing.findings.warnings);
+  out["mistakes"] = findings_json(listing.findings.refused, "error");
+  out["warnings"] = findings_json(listing.findings.warnings, "warning");
   return json_text(out);
 }
 

@@ -23,10 +23,15 @@ std::string said_text(const ReadKey& key) {
                           : fmt::format("{} = {}", printable(key.path), printable(key.value));
 }
 
+/// Texts of several lines stand in the scenario itself.
+std::string in_a_line(const std::string& value) {
+  return value.find('\n') == std::string::npos ? value : "(text of a file)";
+}
+
 std::string effects_text(const ReadKey& key) {
   std::vector<std::string> parts;
   for (const SettingEffect& effect : key.effects)
-    parts.push_back(fmt::format("{} = {}", effect.key, effect.value));
+    parts.push_back(fmt::format("{} = {}", effect.key, in_a_line(effect.value)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -50,9 +50,13 @@ Keys<DataSet> loader_keys() {
        "loader processes or threads per GPU; 0 loads in the main thread"},
       {"prefetch", takes::integer<&DataSet::prefetch>(1, 1000), "2", "2",
        "batches each worker runs ahead; for tf_data and DALI batches of all threads together"},
-      {"cores_per_gpu", takes::integer<&DataSet::cores_per_gpu>(1, 1024), "10",
+      {"cores_per_gpu", takes::number<&DataSet::cores_per_gpu>(0.001, 1024), "10",
        "the node's cores divided by its GPUs",
-       "CPU cores of the job per GPU (cpus-per-task), which the workers and the script share"},
+       "CPU cores of the job per GPU, which the workers and the script share: their CPU time over these "
+       "cores is the least that a step takes; may be less than one"},
+      {"per_process", takes::flag<&DataSet::per_process>(), "true", "false",
+       "workers_per_gpu and cores_per_gpu are of a process, however many GPUs it drives (data_parallel, "
+       "mirrored), as the arguments of a program are"},
       {"pinned", takes::flag<&DataSet::pinned>(), "true", "true",
        "pin_memory: batches are copied through page-locked memory"},
       {"persistent_workers", takes::flag<&DataSet::persistent_workers>(), "true", "false",
@@ -92,7 +96,7 @@ void read_data(TableReader& data, Scenario& scenario) {
   const NodeSpec& node = scenario.cluster.node;
   const bool has_threads = set.loader != LoaderKind::torch && node.gpus > 0;
   if (has_threads && !data.has("workers_per_gpu"))
-    set.workers_per_gpu = std::min(kMostWorkers, cores_of_rank(set, node));
+    set.workers_per_gpu = std::min(kMostWorkers, std::max(1, static_cast<int>(cores_of_rank(set, node))));
 }
 
 void check_steps(TableReader& data, const Scenario& scenario) {
@@ -111,12 +115,17 @@ void check_steps(TableReader& data, const Scenario& scenario) {
 std::vector<std::string> data_warnings(const Scenario& scenario) {
   const DataSet& set = scenario.workload.data;
   std::vector<std::string> out;
-  const int cores = cores_of_rank(set, scenario.cluster.node);
+  const double cores = cores_of_rank(set, scenario.cluster.node);
   if (set.loader == LoaderKind::torch && set.workers_per_gpu > cores)
-    out.push_back(
-        fmt::format("{} loader workers per GPU share {} core{} with the training script: they take turns, "
-                    "and load no faster than {} would",
-                    set.workers_per_gpu, cores, cores == 1 ? "" : "s", cores));
+    out.push_back(fmt::format(
+        "{} loader workers per {} share {:.3g} core{} with the training script: they take turns, "
+        "and load no faster than {:.3g} would",
+        set.workers_per_gpu, set.per_process ? "process" : "GPU", cores, cores == 1 ? "" : "s", cores));
+  if (set.cores_per_gpu > 0 && cores < 1 && !set.per_process)
+    out.push_back(fmt::format(
+        "{:.3g} CPU cores for each GPU: the processes of a node take turns on them, and a step takes "
+        "at least their CPU time over these cores",
+        cores));
   if (set.samples == 0 || set.drop_last || scenario.gpus.empty()) return out;
   const int gpus = scenario.gpus.front();
   if (epoch_steps(scenario, gpus).full == 0)

@@ -140,6 +140,22 @@ void settle_nodes(TableReader& launch, Scenario& scenario) {
   }
 }
 
+/// A job that has some GPUs of each of its nodes, as with --nodes=2 --gpus-per-node=4 of eight.
+void spread_over_nodes(TableReader& launch, Scenario& scenario) {
+  ClusterSpec& cluster = scenario.cluster;
+  const int nodes = scenario.launch.nodes;
+  if (nodes == 0) return;
+  if (is_mixed(cluster))
+    return launch.report(launch.span_of("nodes"),
+                         fmt::format("cluster {} has several kinds of node", cluster.name),
+                         "launch.nodes_of says how many of each");
+  if (nodes > cluster.nodes)
+    return launch.report(launch.span_of("nodes"), fmt::format("cluster {} has {}, not {}", cluster.name,
+                                                              counted(cluster.nodes, "node"), nodes));
+  scenario.layout = Layout::spread;
+  cluster.nodes = nodes;
+}
+
 void check_slow_gpus(TableReader& launch, const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   std::set<std::pair<int, int>> seen;
@@ -264,6 +280,8 @@ const Keys<JobMachine>& job_machine_keys() {
        "size of /dev/shm, through which GPUs exchange data that do not reach each other: docker gives 64 MB; "
        "too "
        "little is an error, as it is to NCCL"},
+      {"nodes", takes::integer<&JobMachine::nodes>(1, kMostNodes), "2", "as few as hold the GPUs",
+       "nodes that the job gets, over which its GPUs are spread evenly"},
       {"nodes_of",
        {"table of integers", read_asked_nodes},
        "{ node = 1 }",
@@ -307,6 +325,7 @@ void read_launch_section(TableReader& launch, bool one_of_several, Scenario& sce
   if (!scenario.cluster.name.empty()) {
     const std::size_t before = launch.diagnostics().found().size();
     settle_nodes(launch, scenario);
+    spread_over_nodes(launch, scenario);
     check_some_are_left(launch, launch.diagnostics().found().size() == before, scenario);
   }
   check_slow_gpus(launch, scenario);

@@ -31,12 +31,25 @@ std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, 
   return opened.models.emplace(opened_as, std::move(found)).first->second;
 }
 
+/// A network whose file's text stands in the scenario itself.
+std::optional<OpenedModel> load_text(TableReader& model, std::string_view key, OpenedCatalogs& opened) {
+  const auto text = model.lines(key);
+  if (!text) return std::nullopt;
+  if (const auto known = opened.models.find(*text); known != opened.models.end()) return known->second;
+  const SourceText source{"network", *text};
+  Diagnostics problems(source);
+  ModelFile file = read_model_file(source, problems);
+  model.diagnostics().include(problems.found());
+  if (!problems.empty()) return std::nullopt;
+  OpenedModel found{std::move(file.model), std::make_shared<const ExpandedModel>(std::move(file.expanded))};
+  return opened.models.emplace(*text, std::move(found)).first->second;
+}
+
 using enum OptimizerKind;
 constexpr std::array kOptimizers{sgd, momentum, nesterov, adam, adamw, adadelta, adagrad, rmsprop, lamb};
 
 /// The network, and the optimizer it is usually trained with.
-void read_network(TableReader& model, std::string_view key, ModelSection& section) {
-  auto loaded = load_model(model, key, section.opened);
+void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
   if (!loaded) return;
   Workload& work = section.scenario.workload;
   work.model = std::move(loaded->expanded);
@@ -46,9 +59,29 @@ void read_network(TableReader& model, std::string_view key, ModelSection& sectio
   }
 }
 
+void read_network(TableReader& model, std::string_view key, ModelSection& section) {
+  if (!model.has("network")) model.require(key, "\"resnet50\"");
+  take_network(load_model(model, key, section.opened), section);
+}
+
+void read_network_text(TableReader& model, std::string_view key, ModelSection& section) {
+  if (model.has("name"))
+    model.lines(key);
+  else
+    take_network(load_text(model, key, section.opened), section);
+}
+
 Keys<ModelSection> network_key() {
-  return {
-      {"name", {"name or path", read_network}, "\"resnet50\"", kRequired, "a network of models/ or a file"}};
+  return {{"name",
+           {"name or path", read_network},
+           "\"resnet50\"",
+           "required without `network`",
+           "a network of models/ or a file"},
+          {"network",
+           {"text", read_network_text},
+           R"("input = [784]\nlayers = [{ type = \"linear\", out = 10 }, { type = \"loss\" }]")",
+           "none",
+           "the text of a network's file, where `name` is not given"}};
 }
 
 /// By their names, and by what frameworks and training programs call them.

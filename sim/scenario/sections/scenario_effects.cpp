@@ -43,13 +43,11 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
   const bool threads = data.loader != LoaderKind::torch && data.loader != LoaderKind::none;
   const std::vector<std::string> pipeline_keys{
-      "data.decode",          "data.decode_spread", "data.storage",           "data.cached",
-      "data.stored_bytes",    "data.sample_bytes",  "data.prefetch",          "data.pinned",
-      "data.workers_per_gpu", "data.cores_per_gpu", "data.persistent_workers"};
+      "data.decode",          "data.decode_spread",     "data.storage",  "data.cached",
+      "data.stored_bytes",    "data.sample_bytes",      "data.prefetch", "data.pinned",
+      "data.workers_per_gpu", "data.persistent_workers"};
   return {
-      {data.workers_per_gpu == 0,
-       {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"},
-       "with workers_per_gpu = 0"},
+      {data.workers_per_gpu == 0, {"data.prefetch", "data.persistent_workers"}, "with workers_per_gpu = 0"},
       {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
       {threads,
        {"data.persistent_workers", "data.pinned", "data.decode_spread"},

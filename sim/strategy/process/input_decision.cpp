@@ -22,7 +22,8 @@ std::string counted(int count, std::string_view noun) {
 std::vector<Limit> limits_of(const Workload& workload, const InputCosts& costs, Time script_cpu) {
   const bool processes = workload.data.loader == LoaderKind::torch;
   return {{counted(workload.data.workers_per_gpu, processes ? "worker" : "thread"), costs.workers},
-          {counted(costs.cores, "core"), (costs.worker_cpu + costs.pinning + script_cpu) / costs.cores},
+          {fmt::format("{:.3g} core{}", costs.cores, costs.cores == 1 ? "" : "s"),
+           on_cores(costs.worker_cpu + costs.pinning + script_cpu, costs.cores)},
           {"pin-memory thread", costs.pinning},
           {"storage", costs.storage},
           {"memory bandwidth", costs.memory}};
@@ -83,7 +84,7 @@ void explain_storage(const Workload& workload, const ClusterSpec& cluster, const
     why += fmt::format(
         "; steps are those of later epochs, the first reads {} at no more than {} samples/s per GPU",
         name_of(data.storage),
-        rate(workload, std::max({cold.workers, cold.storage, cold.worker_cpu / cold.cores})));
+        rate(workload, std::max({cold.workers, cold.storage, on_cores(cold.worker_cpu, cold.cores)})));
   }
   decisions.add("samples come from", std::string(name_of(site.storage.kind)), std::move(why));
 }

@@ -59,8 +59,23 @@ Time InputPipeline::cores_interval() {
                           task.queue == storage_.queue;
     if (!is_input && task.kind == TaskKind::host) busy += task.duration;
   }
-  if (!batches_taken_.empty()) main_cpu_ = busy;
-  return (scaled(costs_.worker_cpu) + scaled(costs_.pinning) + main_cpu_) / costs_.cores;
+  if (!batches_taken_.empty() || steps_begun_) main_cpu_ = busy;
+  return on_cores(scaled(costs_.worker_cpu) + scaled(costs_.pinning) + main_cpu_, costs_.cores);
+}
+
+/// Of a process without workers: what its threads compute in a step takes at least their CPU time over the
+/// cores that the job was given. Reading from storage is waiting.
+std::vector<Dependency> InputPipeline::turns_on_cores() {
+  const DataSet& data = workload_.data;
+  const bool is_given = data.cores_per_gpu > 0 && process_.request().workload.data.cores_per_gpu > 0;
+  if (!is_given) return {};
+  const bool loads = data.loader != LoaderKind::none;
+  const Time loading = loads ? scaled(costs_.worker_cpu) + scaled(costs_.pinning) : Time::zero();
+  cores_interval();
+  const Time cpu =
+      main_cpu_ - std::min(main_cpu_, inline_load_) + (main_cpu_ > Time::zero() ? loading : Time::zero());
+  steps_begun_ = true;
+  return {{process_.host_for(process_.loader(), on_cores(cpu, costs_.cores), Account::host)}};
 }
 
 TaskId InputPipeline::make_batch() {
@@ -81,8 +96,10 @@ TaskId InputPipeline::make_batch() {
 
 void InputPipeline::load_in_main_thread() {
   const Time made = scaled(costs_.one_batch) + scaled(costs_.pinning);
-  batches_taken_.push_back(process_.host_for(process_.main_thread(), std::max(made, scaled(costs_.storage)),
-                                             Account::input_stall));
+  const std::vector<Dependency> after = turns_on_cores();
+  inline_load_ = std::max(made, scaled(costs_.storage));
+  batches_taken_.push_back(
+      process_.host_for(process_.main_thread(), inline_load_, Account::input_stall, after));
   process_.copy_to_device(process_.main_thread(), costs_.copied, input_label_);
 }
 
@@ -110,6 +127,8 @@ void InputPipeline::decode_on_gpu() {
 
 void InputPipeline::load_batch() {
   if (workload_.data.loader == LoaderKind::none) {
+    if (const std::vector<Dependency> after = turns_on_cores(); !after.empty())
+      process_.host_for(process_.main_thread(), Time::zero(), Account::host, after);
     return process_.decisions().add("input pipeline", "none",
                                     "batches lie on the GPU; data.name or data.loader describes a loader");
   }
@@ -138,7 +157,7 @@ void InputPipeline::explain() const {
 
 LoaderPace loader_pace(const Workload& workload, const NodeSpec& node) {
   const InputCosts costs = input_costs(workload, {node});
-  return {std::max(costs.workers, costs.worker_cpu / costs.cores), costs.one_batch};
+  return {std::max(costs.workers, on_cores(costs.worker_cpu, costs.cores)), costs.one_batch};
 }
 
 }  // namespace foretrain

@@ -32,6 +32,7 @@ class InputPipeline {
   Time scaled(Time time) const;
   void take(TaskId ready);
   Time cores_interval();
+  std::vector<Dependency> turns_on_cores();
   void explain() const;
 
   Process& process_;
@@ -42,7 +43,9 @@ class InputPipeline {
   QueueId copy_stream_ = kNone;
   std::vector<TaskId> batches_taken_;
   std::size_t tasks_seen_ = 0;
-  Time main_cpu_{};  ///< of the script's threads between the last two batches
+  Time main_cpu_{};     ///< of the script's threads between the last two batches
+  Time inline_load_{};  ///< of the main thread's loading and waiting, where there are no workers
+  bool steps_begun_ = false;
 };
 
 /// Where the representative rank of a request reads its batches.

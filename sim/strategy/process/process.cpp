@@ -38,10 +38,10 @@ double input_weight(const DataSet& data) {
 }
 
 /// What keeps cores busy beside other ranks: the script and the loader's workers; where nothing is said of a
-/// loader, all cores that the rank has.
+/// loader, the rank's share of the node's cores.
 int busy_threads(const PlanRequest& request) {
   const DataSet& data = request.workload.data;
-  if (data.loader == LoaderKind::none) return cores_of_rank(data, request.own_node());
+  if (data.loader == LoaderKind::none) return static_cast<int>(cores_of_rank({}, request.own_node()));
   return kScriptThreads + std::max(0, data.workers_per_gpu);
 }
 

@@ -19,8 +19,7 @@ Workload for_all_gpus(const PlanRequest& request) {
   Workload whole = request.workload;
   const int gpus = request.placement.size();
   whole.batch_per_gpu *= gpus;
-  whole.data.cores_per_gpu = cores_of_rank(whole.data, request.own_node()) * gpus;
-  whole.data.workers_per_gpu *= gpus;
+  whole.data = data_of_process(whole.data, request.own_node(), gpus);
   return whole;
 }
 

@@ -19,8 +19,7 @@ namespace {
 Workload for_all_gpus(const PlanRequest& request, int gpus) {
   Workload all = request.workload;
   all.batch_per_gpu *= gpus;
-  all.data.workers_per_gpu *= gpus;
-  all.data.cores_per_gpu = cores_of_rank(request.workload.data, request.own_node()) * gpus;
+  all.data = data_of_process(request.workload.data, request.own_node(), gpus);
   return all;
 }
 

@@ -143,12 +143,25 @@ Bytes batch_bytes(const Workload& workload) {
   return sample * workload.batch_per_gpu;
 }
 
-int cores_of_rank(const DataSet& data, const NodeSpec& node) {
+double cores_of_rank(const DataSet& data, const NodeSpec& node) {
   return data.cores_per_gpu > 0 ? data.cores_per_gpu : std::max(1, node.host.cores / std::max(1, node.gpus));
+}
+
+Time on_cores(Time cpu, double cores) {
+  return cores == std::floor(cores) ? cpu / static_cast<int>(cores) : times(cpu, 1 / cores);
+}
+
+DataSet data_of_process(const DataSet& data, const NodeSpec& node, int gpus) {
+  DataSet all = data;
+  if (data.per_process) return all;
+  all.workers_per_gpu *= gpus;
+  all.cores_per_gpu = cores_of_rank(data, node) * gpus;
+  return all;
 }
 
 InputCosts input_costs(const Workload& workload, const InputSite& site) {
   InputCosts costs;
+  costs.cores = cores_of_rank(workload.data, site.node);
   if (workload.data.loader == LoaderKind::none) return costs;
   const DataSet& data = workload.data;
   const Host& host = site.node.host;
@@ -171,7 +184,6 @@ InputCosts input_costs(const Workload& workload, const InputSite& site) {
   costs.memory = memory_traffic(workload, site) * site.ranks_on_node / ByteRate{node_memory};
   costs.pinning = pinning_time(workload, loader, host);
   costs.taking = taking_time(workload, loader, host);
-  costs.cores = cores_of_rank(data, site.node);
   costs.copied = data.loader == LoaderKind::dali_gpu ? stored_bytes(workload) : batch;
   if (data.loader == LoaderKind::dali_gpu)
     costs.gpu_traffic = stored_bytes(workload) * static_cast<std::int64_t>(kDecodePasses);

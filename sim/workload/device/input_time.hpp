@@ -28,7 +28,7 @@ struct InputCosts {
   Time memory{};        ///< interval: bytes over the rank's share of the node's memory bandwidth
   Time pinning{};       ///< interval, and CPU time: the pin-memory thread
   Time taking{};        ///< main thread
-  int cores = 1;        ///< of the job, for this rank's workers and threads
+  double cores = 1;     ///< of the job, for this rank's workers and threads
   Bytes copied{};       ///< to the GPU
   Bytes gpu_traffic{};  ///< memory traffic of decoding on the GPU; none = on the CPU
 };
@@ -51,7 +51,12 @@ inline StorageSpec steady_storage(const Workload& workload, const ClusterSpec& c
 StorageSpec first_storage(const DataSet& data, const ClusterSpec& cluster);
 
 /// CPU cores a rank has: data.cores_per_gpu, or its share of the node's.
-int cores_of_rank(const DataSet& data, const NodeSpec& node);
+double cores_of_rank(const DataSet& data, const NodeSpec& node);
+/// What `cpu` of CPU time takes on so many cores, which may be less than one. Requires cores > 0.
+Time on_cores(Time cpu, double cores);
+/// Workers and cores of a process that drives so many GPUs: of all of them, unless they are stated for the
+/// process.
+DataSet data_of_process(const DataSet& data, const NodeSpec& node, int gpus);
 
 /// Starting the workers of one rank, at every epoch unless they persist; zero for threads and for no workers.
 Time worker_start(const DataSet& data, const Host& host);

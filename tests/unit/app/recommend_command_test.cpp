@@ -219,7 +219,7 @@ TEST_CASE("a job script can be the question") {
   const TemporaryFolder folder;
   folder.write("job.sh",
                "#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:v100:2\n#SBATCH "
-               "--time=10:00:00\n"
+               "--time=10:00:00\n#SBATCH --cpus-per-task=20\n"
                "srun torchrun --standalone --nproc_per_node=2 train.py --epochs 50\n");
   const ProgramRun run = folder.run(
       "foretrain predict job.sh --model mnist_net --set data.samples=6000000 --goal fastest --format json");

@@ -84,19 +84,52 @@ TEST_CASE("reserved GPUs that nothing uses") {
   CHECK_THAT(warned("--gres=gpu:4;--cpus-per-task=40", "srun torchrun --nproc_per_node=2 t.py"),
              ContainsSubstring("job.sh:4: 2 processes on a node for 4 GPUs: 2 unused"));
   CHECK_THAT(warned("--gres=gpu:4", "python t.py"), ContainsSubstring("job.sh:3: one process for 4 GPUs"));
-  CHECK_THAT(warned("--gres=gpu:1;--ntasks-per-node=4", "srun python t.py"),
-             ContainsSubstring("4 processes on a node for 1 GPU: NCCL refuses two"));
   CHECK_THAT(warned("--gres=gpu:1", "python t.py --no-cuda"),
              ContainsSubstring("--no-cuda tells the program to use none"));
 }
 
 TEST_CASE("srun is missing") {
-  CHECK_THAT(warned("--nodes=2;--gres=gpu:4", "torchrun --nnodes=2 --nproc_per_node=4 t.py"),
+  CHECK_THAT(warned("--nodes=2;--gres=gpu:4", "torchrun --nproc_per_node=4 t.py"),
              ContainsSubstring("srun is missing: torchrun starts on the first of the 2 reserved nodes only"));
   CHECK_THAT(
       warned("--ntasks=2;--gres=gpu:2", "python t.py"),
       ContainsSubstring("job.sh:2: srun is missing: 2 tasks are reserved, but python in line 4 runs once"));
   CHECK(warned("--nodes=2;--ntasks-per-node=4;--gres=gpu:4;--cpus-per-task=10", "srun python t.py").empty());
+}
+
+TEST_CASE("a job that cannot start is refused") {
+  CHECK_THAT(refused("--gres=gpu:1;--ntasks-per-node=4", "puhti", "srun python t.py"),
+             ContainsSubstring("job.sh:4:6: error: 4 processes on a node for 1 GPU: NCCL refuses two"));
+  // public/10: accelerate alone starts all its processes on the first node.
+  CHECK_THAT(refused("--nodes=2;--ntasks-per-node=1;--cpus-per-task=40;--gres=gpu:v100:4", "puhti",
+                     "accelerate launch --num_processes 8 train.py"),
+             ContainsSubstring("8 processes on a node for 4 GPUs"));
+  CHECK_THAT(refused("--nodes=2;--gres=gpu:4", "puhti", "torchrun --nnodes=2 --nproc_per_node=4 t.py"),
+             ContainsSubstring("srun is missing: torchrun starts on the first of the 2 reserved nodes only "
+                               "and waits for 2 nodes: the training never begins"));
+  // Each line, or each turn of a loop, starts another node.
+  const std::string each = "srun -N1 -n1 -w $A torchrun --nnodes=2 --nproc_per_node=4 t.py &\n";
+  CHECK(refused("--nodes=2;--gres=gpu:4", "puhti", each + each).empty());
+  CHECK(refused("--nodes=2;--gres=gpu:4", "puhti", "for A in $H; do\n" + each + "done\n").empty());
+}
+
+TEST_CASE("GPUs that the cluster does not have are refused at the word that asks for them") {
+  CHECK_THAT(refused("--partition=gpu;--gres=gpu:a100:4", "puhti"),
+             ContainsSubstring("job.sh:3:9: error: GPUs of type a100 are asked for, but puhti has"));
+  CHECK_THAT(refused("--gres=gpu:4;--constraint=a100", "puhti"),
+             ContainsSubstring("job.sh:3:9: error: constraint a100 asks for another GPU"));
+  CHECK(refused("--gres=gpu:v100:4;--constraint=nvme", "puhti").empty());
+  // Words of a site's own are not known here.
+  CHECK(refused("--gres=gpu:large:4", "dgx-a100").empty());
+  CHECK(refused("--gres=gpu:tesla_a100:4", "dgx-a100").empty());
+  CHECK_FALSE(refused("--gres=gpu:v100:4", "dgx-a100").empty());
+}
+
+TEST_CASE("a text of which nothing is understood is refused") {
+  const SourceText source{"job.sh", "#!/bin/bash\nllamafactory-cli train a.yaml\n"};
+  const JobFindings findings = check_job(read_job_script(source), source, {});
+  REQUIRE(findings.refused.size() == 1);
+  CHECK_THAT(findings.refused[0].message, ContainsSubstring("nothing was recognised"));
 }
 
 TEST_CASE("more loader workers than CPUs") {

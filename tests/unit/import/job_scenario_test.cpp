@@ -76,7 +76,7 @@ TEST_CASE("the cores of a node are shared by the GPUs that work") {
   CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "torchrun --nproc_per_node=2 t.py --workers 4"),
              ContainsSubstring("cores_per_gpu = 20 "));
   CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "python t.py --workers 4 --strategy dp"),
-             ContainsSubstring("cores_per_gpu = 10 "));
+             ContainsSubstring("cores_per_gpu = 40 "));
 }
 
 TEST_CASE("a script without a launch line leaves strategy and launch open") {

@@ -105,7 +105,10 @@ TEST_CASE("arguments of Megatron-LM and of Hugging Face are read from the launch
       "--micro-batch-size 4 --global-batch-size 64 --bf16");
   REQUIRE(megatron.settings.files.size() == 1);
   CHECK(megatron.settings.files[0].format == "Megatron-LM arguments");
-  CHECK(says(megatron, "accumulation = 4"));
+  CHECK(says(megatron, "tensor = 2"));
+  CHECK(says(megatron, "global_batch = 64"));
+  CHECK(says(megatron, "gpus = [8]"));
+  CHECK_FALSE(says(megatron, "[strategy]"));
   const Read trainer = read(
       "srun torchrun --nnodes=2 --nproc_per_node=4 run_mlm.py --per_device_train_batch_size 8 "
       "--fsdp full_shard --bf16");

@@ -10,6 +10,7 @@ using namespace foretrain;
 using test::launch_of;
 using test::open_lines;
 using test::script_of;
+using test::shown;
 using test::slurm;
 
 namespace {
@@ -75,6 +76,47 @@ TEST_CASE("torchrun in its spellings") {
   CHECK(once_a_node("N=$(nvidia-smi -L | wc -l)\nsrun torchrun --nproc_per_node=$N train.py") ==
         "torchrun 4 train.py");
   CHECK(launched("srun torchrun --nproc_per_node=4 train.py") == "torchrun 16 train.py");
+}
+
+TEST_CASE("the beginning of an option that no other begins with is the option, as argparse has it") {
+  CHECK(once_a_node("torchrun --nnodes=1 --nproc_per_nod=4 train.py") == "torchrun 4 train.py");
+  CHECK(once_a_node("torchrun --standal --nproc-per-no 4 train.py") == "torchrun 4 train.py");
+  CHECK(once_a_node("deepspeed --num_g=2 train.py") == "deepspeed 2 train.py");
+  // rdzv_backend, rdzv_endpoint, …: nobody knows which.
+  CHECK(whole_option_name("--rdzv", torchrun_syntax()) == "--rdzv");
+  CHECK(whole_option_name("--rdzv-b", torchrun_syntax()) == "--rdzv-backend");
+  // accelerate launch takes whole names only (allow_abbrev=False).
+  CHECK(whole_option_name("--num-proc", accelerate_syntax()) == "--num-proc");
+  const JobScript script = slurm("--gpus-per-n=4\n--cpus-per-t 8\n--parti gpu", "");
+  CHECK(script.request.gpus_per_node->value == 4);
+  CHECK(script.request.cpus_per_task->value == 8);
+  CHECK(script.request.partition->value == "gpu");
+  CHECK(slurm("--cpus=4").not_understood.size() == 1);  // per task or per GPU
+}
+
+TEST_CASE("a launcher that counts the GPUs itself starts no process where nobody knows them") {
+  const JobScript open =
+      slurm("-N 2\n-p batch", "HOSTFILE=hosts.txt\ndeepspeed --hostfile=$HOSTFILE train.py");
+  CHECK(launch_of(open) == "deepspeed - train.py");
+  CHECK(open.launch.follows_gpus);
+  CHECK(launch_of(slurm("-N 1", "torchrun --nproc_per_node=gpu train.py")) == "torchrun - train.py");
+  CHECK_THAT(open_lines(slurm("--gres=gpu:4", "torchrun --nproc_per_node=0 train.py")),
+             ContainsSubstring("is no number of processes"));
+}
+
+TEST_CASE("llamafactory-cli starts torchrun on all GPUs, with the settings of its file") {
+  const JobScript script =
+      slurm("--gres=gpu:4\n-c 32", "FORCE_TORCHRUN=1 llamafactory-cli train a/full.yaml");
+  CHECK(launch_of(script) == "torchrun 4 llamafactory-cli");
+  CHECK(find_argument(script.launch.arguments, "settings")->value == "a/full.yaml");
+  CHECK(launch_of(slurm("--gres=gpu:4", "llamafactory-cli export a.yaml")) == "- - -");
+}
+
+TEST_CASE("CPUs that srun, jsrun and flux run bind tasks to") {
+  CHECK(shown(slurm("-N 2\n--gpus-per-node=8", "srun --ntasks-per-node=8 -c 7 python t.py")
+                  .resources.cpus_per_node) == "56");
+  CHECK(shown(slurm("-N 1\n--ntasks-per-node=4\n-c 10\n--gres=gpu:4", "srun -c 2 python t.py")
+                  .resources.cpus_per_node) == "40");
 }
 
 TEST_CASE("mpirun and horovodrun share their processes out over the nodes") {

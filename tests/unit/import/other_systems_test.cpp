@@ -27,7 +27,7 @@ derecho.pbs: pbs 2 4 8 4 64 491520 3600 main mpirun 4 train.py
 abci3.pbs: pbs 2 8 16 1 192 - 3600 rt_HF torchrun 8 train.py
 imperial.pbs: pbs 1 2 2 1 8 98304 86400 - torchrun 2 train.py
 torque.pbs: pbs 2 4 8 4 4 - 43200 gpu mpirun 4 tf_cnn.py
-summit.lsf: lsf 4 6 24 1 - - 7200 batch jsrun 6 train.py
+summit.lsf: lsf 4 6 24 1 42 - 7200 batch jsrun 6 train.py
 dtu.lsf: lsf 1 2 2 8 8 - 36000 gpua100 accelerate 2 train.py
 ptile.lsf: lsf 4 4 16 4 40 - 5400 normal mpirun 4 train.py
 abci2.sh: grid_engine 4 4 16 1 40 - 5025 rt_F mpirun 4 pytorch_imagenet_resnet50.py
@@ -167,7 +167,7 @@ TEST_CASE("Grid Engine: environments of one node, and those that say slots per n
 
 TEST_CASE("Flux: a command line, whole nodes, durations") {
   CHECK(read("flux run -N2 -n8 -g1 -t 2h python train.py\n") ==
-        "flux 2 4 8 4 4 - 7200 - flux_run 4 train.py");
+        "flux 2 4 8 4 - - 7200 - flux_run 4 train.py");
   const JobScript script =
       test::script_of("# flux: -N4 --exclusive\n# flux: --time-limit=90s\n\nflux run -N4 -n4 ./go.sh\n");
   CHECK(script.request.whole_nodes);

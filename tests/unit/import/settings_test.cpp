@@ -214,19 +214,6 @@ TEST_CASE("Horovod: variables of the environment, and horovodrun's file") {
                  "strategy.fusion_threshold") == "\"16 MiB\"");
 }
 
-TEST_CASE("Megatron-LM: arguments, with parallelisms named") {
-  const std::string text =
-      "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\n--micro-batch-size 2 "
-      "--global-batch-size 64\n"
-      "--num-attention-heads 16 --bf16 --use-distributed-optimizer --clip-grad 1.0\n";
-  const TrainingSettings arguments = read(text, 16);
-  CHECK(with_fate(arguments, KeyFate::not_modelled) ==
-        Names{"tensor_model_parallel_size", "pipeline_model_parallel_size"});
-  CHECK(value_of(arguments, "strategy.accumulation") == "8");  // 64 / (2 x 4 replicas)
-  CHECK(value_of(arguments, "strategy.name") == "\"zero1\"");
-  CHECK(mistake(text, 6).find("no multiple") != std::string::npos);
-}
-
 TEST_CASE("Megatron-FSDP: what it shards is another option") {
   const std::string text = "--tensor-model-parallel-size 1 --micro-batch-size 2 --use-megatron-fsdp ";
   const auto strategy = [&](const std::string& more) {
@@ -245,9 +232,29 @@ TEST_CASE("nanotron and torchtitan: batches, degrees, precision") {
       "parallelism:\n  dp: 4\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 3\n  "
       "batch_accumulation_per_replica: 5\n"
       "optimizer:\n  zero_stage: 0\nmodel:\n  dtype: bfloat16\n");
-  CHECK(value_of(tron, "run.gpus") == "[1, 8]");
-  CHECK(value_of(tron, "strategy.name") == "\"ddp\"");
-  CHECK(with_fate(tron, KeyFate::not_modelled) == Names{"parallelism.tp"});
+  CHECK(value_of(tron, "run.gpus") == "[8]");
+  CHECK(value_of(tron, "strategy.name").empty());
+  CHECK(value_of(tron, "parallel.tensor") == "2");
+  CHECK(value_of(tron, "parallel.global_batch") == "60");  // 3 x 5 x 4 replicas
+  CHECK(value_of(tron, "parallel.shard") == "\"none\"");
+  CHECK(with_fate(tron, KeyFate::not_modelled).empty());
+  const TrainingSettings plain = read(
+      "parallelism:\n  dp: 4\n  tp: 1\ntokens:\n  micro_batch_size: 3\n  batch_accumulation_per_replica: "
+      "5\n");
+  CHECK(value_of(plain, "run.gpus") == "[1, 4]");
+  CHECK(value_of(plain, "strategy.name") == "\"ddp\"");
+  CHECK(value_of(plain, "strategy.accumulation") == "5");
+  const TrainingSettings cut = read(
+      "[training]\nlocal_batch_size = 4\nseq_len = 8192\n[parallelism]\ndata_parallel_shard_degree = 4\n"
+      "tensor_parallel_degree = 2\npipeline_parallel_degree = 2\n[activation_checkpoint]\nmode = "
+      "\"selective\"\n");
+  CHECK(value_of(cut, "parallel.framework") == "\"torchtitan\"");
+  CHECK(value_of(cut, "parallel.pipeline") == "2");
+  CHECK(value_of(cut, "parallel.micro_batch") == "1");
+  CHECK(value_of(cut, "parallel.global_batch") == "16");
+  CHECK(value_of(cut, "parallel.recompute") == "\"selective\"");
+  CHECK(value_of(cut, "run.gpus") == "[16]");
+  CHECK(value_of(cut, "strategy.name").empty());
   const TrainingSettings titan = read(
       "[training]\nlocal_batch_size = 2\nglobal_batch_size = 64\n[parallelism]\ndata_parallel_shard_degree = "
       "8\n"

@@ -109,6 +109,30 @@ TEST_CASE("without workers the main thread loads, and the GPU waits for input") 
   CHECK(choice_of(ran.plan) == "in the main thread");
 }
 
+TEST_CASE("fewer cores than threads bound a step without workers, and without a loader at all") {
+  SmallPlan small;
+  small.workload.data.loader = LoaderKind::none;
+  const double alone = step_of(small);
+  small.workload.data.cores_per_gpu = 0.25;  // one CPU for four processes
+  const test::Ran quarter = run_plan(small, "single");
+  CHECK(quarter.last_step_s() == Approx(4 * script_s(quarter.plan, small.steps)).epsilon(0.02));
+  small.workload.data.cores_per_gpu = 2;  // the main and the autograd thread have one each
+  CHECK(step_of(small) == Approx(alone).epsilon(0.02));
+  SmallPlan loads;
+  loads.workload.data.workers_per_gpu = 0, loads.workload.data.decode = microseconds(100);
+  loads.workload.data.cores_per_gpu = 0.5;
+  const test::Ran half = run_plan(loads, "single");
+  // The main thread's time includes loading.
+  CHECK(half.last_step_s() == Approx(2 * script_s(half.plan, loads.steps)).epsilon(0.02));
+  double before = 1e9;
+  for (const double cores : {0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 4.0}) {
+    loads.workload.data.cores_per_gpu = cores;
+    const double now = step_of(loads);
+    CHECK(now <= before * (1 + 1e-9));
+    before = now;
+  }
+}
+
 TEST_CASE("a slow decode in workers is hidden behind a long enough step") {
   SmallPlan fast = compute_bound(), slow = compute_bound();
   slow.workload.data.decode = microseconds(100);  // 64 x 0.1 ms / 4 workers = 1.6 ms, far below the step

@@ -108,6 +108,23 @@ TEST_CASE("a rank has its share of the node's cores, at least one, or what the j
   CHECK(cores_of_rank({}, few) == 3);
 }
 
+TEST_CASE("CPU time over cores, of which there may be less than one") {
+  CHECK(on_cores(milliseconds(8), 4) == milliseconds(2));
+  CHECK(to_seconds(on_cores(milliseconds(8), 0.25)) == Approx(0.032));
+  CHECK(to_seconds(on_cores(milliseconds(3), 1.5)) == Approx(0.002));
+}
+
+TEST_CASE(
+    "workers and cores of a GPU are multiplied in a process that drives several, those of a process not") {
+  DataSet data;
+  data.workers_per_gpu = 3, data.cores_per_gpu = 4;
+  CHECK(data_of_process(data, node(), 4).workers_per_gpu == 12);
+  CHECK(data_of_process(data, node(), 4).cores_per_gpu == 16);
+  data.per_process = true;
+  CHECK(data_of_process(data, node(), 4).workers_per_gpu == 3);
+  CHECK(data_of_process(data, node(), 4).cores_per_gpu == 4);
+}
+
 TEST_CASE("uneven samples delay in-order delivery, less with more prefetching") {
   Workload workload = mnist();
   workload.data.decode = milliseconds(2);

@@ -1,0 +1,140 @@
+// axolotl's YAML (src/axolotl/utils/schemas/config.py): Hugging Face's Trainer under other names.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/import/settings/fsdp_keys.hpp"
+#include "sim/import/settings/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::string_view kAdapters =
+    "only adapters are trained: memory and exchanges are smaller than predicted here";
+
+constexpr KeyRule kAxolotlRules[] = {
+    {"micro_batch_size", KeyReads::integer, "model.batch_per_gpu"},
+    {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation"},
+    {"gradient_checkpointing", KeyReads::flag, "model.recompute"},
+    {"dataloader_num_workers", KeyReads::integer, "data.workers_per_gpu"},
+    {"dataloader_pin_memory", KeyReads::flag, "data.pinned"},
+    {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch"},
+    {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters"},
+    {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap"},
+    {"adapter", KeyReads::unmodelled, {}, kAdapters},
+    {"load_in_4bit", KeyReads::unmodelled, {}, "weights of four bits"},
+    {"load_in_8bit", KeyReads::unmodelled, {}, "weights of eight bits"},
+    {"sample_packing", KeyReads::unmodelled, {}, "sequences are packed: fewer tokens are padding"},
+    {"tensor_parallel_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
+    {"context_parallel_size", KeyReads::unmodelled, {}, "context parallel", "1"},
+    {"sequence_parallel_degree", KeyReads::unmodelled, {}, "sequence parallel", "1"},
+    {"flash_attention", KeyReads::usual, {}, "the attention of the model file"},
+    {"sdp_attention", KeyReads::usual, {}, "the attention of the model file"},
+    {"sequence_len", KeyReads::usual, {}, "--model says the network and its tokens"},
+    {"val_set_size", KeyReads::nothing},
+    {"datasets.*", KeyReads::nothing},
+    {"special_tokens.*", KeyReads::nothing},
+};
+
+constexpr const char* kAxolotlIdle[] = {"base_model",
+                                        "model_type",
+                                        "tokenizer_type",
+                                        "output_dir",
+                                        "datasets",
+                                        "lr_scheduler",
+                                        "learning_rate",
+                                        "warmup_steps",
+                                        "warmup_ratio",
+                                        "evals_per_epoch",
+                                        "eval_steps",
+                                        "saves_per_epoch",
+                                        "save_steps",
+                                        "logging_steps",
+                                        "dataset_prepared_path",
+                                        "lora_r",
+                                        "lora_alpha",
+                                        "lora_dropout",
+                                        "lora_target_linear",
+                                        "lora_target_modules",
+                                        "train_on_inputs",
+                                        "group_by_length",
+                                        "wandb_project",
+                                        "wandb_entity",
+                                        "seed",
+                                        "pad_to_sequence_len",
+                                        "early_stopping_patience",
+                                        "resume_from_checkpoint",
+                                        "strict"};
+
+/// A list of words: full_shard, auto_wrap, offload.
+void read_sharding_words(SettingsReading& reading) {
+  const YamlNode* words = reading.find({"fsdp"});
+  if (words == nullptr) return;
+  const auto says = [&](std::string_view word) {
+    return words->text == word ||
+           std::ranges::any_of(words->items, [&](const YamlNode& item) { return item.text == word; });
+  };
+  const char* sharding = says("shard_grad_op")  ? "\"shard_grad_op\""
+                         : says("hybrid_shard") ? "\"hybrid_shard\""
+                                                : "\"full_shard\"";
+  reading.effect({{"strategy.name", "\"fsdp\""}, {"strategy.sharding", sharding}},
+                 says("offload") ? "offload of parameters is not modelled" : "");
+}
+
+void read_axolotl_deepspeed(SettingsReading& reading) {
+  const YamlNode* file = reading.find({"deepspeed"});
+  if (file == nullptr || file->kind != SettingKind::scalar) return;
+  const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
+  if (!text)
+    return reading.effect({{"strategy.name", "\"zero0\""}},
+                          "the stage is in the file, which does not lie beside this one");
+  SettingsContext context = reading.context();
+  context.find = nullptr;
+  const TrainingSettings inner = read_settings(*text, context);
+  reading.fate(KeyFate::usual, "read as " + inner.format);
+  reading.include(inner);
+}
+
+void read_axolotl_precision(SettingsReading& reading) {
+  const std::string strategy = value_of(reading.out(), "strategy.name");
+  const bool half = strategy.starts_with("\"fsdp") || strategy.starts_with("\"zero");
+  for (const char* name : {"fp16", "bf16"}) {
+    const std::string word = reading.word({name}).value_or("");
+    if (word == "true" || word == "auto" || word == "full")
+      put_precision(reading, name, half);
+    else if (!word.empty())
+      reading.fate(KeyFate::usual);
+  }
+}
+
+}  // namespace
+
+bool is_axolotl(const YamlNode& tree) {
+  return !tree.at("base_model").is_null() &&
+         (!tree.at("micro_batch_size").is_null() || !tree.at("sequence_len").is_null());
+}
+
+void read_axolotl(SettingsReading& reading) {
+  reading.by_default("axolotl starts Hugging Face's Trainer",
+                     {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
+  read_sharding_words(reading);
+  const YamlNode* table = reading.find({"fsdp_config"});
+  if (table != nullptr && table->kind == SettingKind::map) read_fsdp_keys(reading, "fsdp_config.");
+  read_axolotl_deepspeed(reading);
+  read_axolotl_precision(reading);
+  if (const auto name = reading.word({"optimizer"})) {
+    if (!put_optimizer(reading, *name)) reading.fate(KeyFate::not_modelled, "no optimizer that is known");
+  }
+  if (const auto epochs = reading.number({"num_epochs"})) {
+    if (*epochs > 0 && *epochs < 1e6) reading.effect({{"run.epochs", fmt::format("{}", *epochs)}});
+  }
+  if (const auto decay = reading.number({"weight_decay"}))
+    reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
+  if (const auto on = reading.flag({"torch_compile"}))
+    reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
+  reading.apply(kAxolotlRules);
+  for (const char* idle : kAxolotlIdle) reading.fate_of(idle, KeyFate::no_influence);
+}
+
+}  // namespace foretrain
