@@ -51,8 +51,9 @@ void set_order(ComparedGpus& numbers, const std::string& own_strategy, const std
   const auto place = static_cast<std::size_t>(found - rows.begin());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (runs(rows[i])) rows[i].ratio = speeds[i].samples_per_s / speeds[place].samples_per_s;
-    if (runs(rows[i]) && rows[i].point.fits())
-      rows[i].ratio_range = speed_ratio_range(speeds[i], speeds[place], draws);
+    rows[i].ratio_range = runs(rows[i]) && rows[i].point.fits()
+                              ? speed_ratio_range(speeds[i], speeds[place], draws)
+                              : Range{rows[i].ratio, rows[i].ratio};
     rows[i].standing = standing_of(rows[i], *found);
   }
   std::stable_sort(rows.begin(), rows.end(), [&](const ComparedStrategy& a, const ComparedStrategy& b) {

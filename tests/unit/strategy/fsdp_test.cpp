@@ -131,10 +131,18 @@ TEST_CASE(
   const Plan plan = plan_of(small, "fsdp");
   REQUIRE(kBlock * 48 + kRoot == kAll);
   const MemoryUse use = memory_of(small, plan);
-  CHECK(use.parameters.count == 2 * kAll / 8);
+  CHECK(use.parameters.count == 0);                  // the fp32 shards are the master weights
   CHECK(use.gradients.count == 4 * kAll / 8);        // fp32 shards
   CHECK(use.optimizer.count == (8 + 4) * kAll / 8);  // two moments and the master weights
   CHECK(use.buckets.count == 2 * (kRoot + 3 * kBlock + kRoot));
+}
+
+TEST_CASE("shards of frozen parameters stay in fp32") {
+  SmallPlan small = gpt2_xl();
+  ExpandedModel model = *small.workload.model;
+  model.frozen = model.parameters;  // as many again
+  small.workload.model = std::make_shared<const ExpandedModel>(std::move(model));
+  CHECK(memory_of(small, plan_of(small, "fsdp")).parameters.count == 4 * kAll / 8);
 }
 
 TEST_CASE("shard_grad_op holds all parameters between forward and backward") {
