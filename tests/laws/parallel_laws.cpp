@@ -207,6 +207,25 @@ TEST_CASE("a faster GPU or host never makes a large model slower") {
   }
 }
 
+TEST_CASE("computing activations anew shortens neither the kernels' time nor the step") {
+  constexpr double kRounding = 1.001;
+  std::vector<LargeModelJob> jobs = layouts();
+  LargeModelJob deep = job_of(test::llama3_8b_shape(), {.tensor = 2, .data = 8}, 8);
+  jobs.push_back(with(deep, ModelSharding::parameters));
+  for (const LargeModelJob& kept : jobs) {
+    INFO(name_of_job(kept));
+    LargeModelJob anew = kept;
+    anew.recompute = Recompute::full;
+    for (const double links : {0.2, 1.0}) {  // slow ones, which a step waits for
+      StepOfJob without(kept), with_it(anew);
+      speed_up_links(without.spec, links), speed_up_links(with_it.spec, links);
+      const LargeStep less = without.run(), more = with_it.run();
+      CHECK(less.compute_s <= kRounding * more.compute_s);
+      CHECK(less.step_s <= kRounding * more.step_s);
+    }
+  }
+}
+
 TEST_CASE("1F1B never needs more memory than all forward passes first") {
   for (const int stages : {1, 2, 4}) {
     for (const std::int64_t micro_batches : {4, 8, 32}) {

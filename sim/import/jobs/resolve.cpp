@@ -110,8 +110,7 @@ JobResources resolve(const JobRequest& request) {
   out.cpus_per_node = cpus_per_node_of(request, out);
   out.memory_per_node = memory_of(request, out);
   // A job that is alone on its nodes has all their CPUs, and how many these are only the cluster knows.
-  if (request.exclusive && !request.cpus_per_task && !request.cpus_per_gpu)
-    out.cpus_per_node.reset();
+  if (request.exclusive && !request.cpus_per_task && !request.cpus_per_gpu) out.cpus_per_node.reset();
   return out;
 }
 

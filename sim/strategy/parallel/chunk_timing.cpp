@@ -103,7 +103,7 @@ SimulatedPasses::SimulatedPasses(const TimingSite& site, const ChunkPieces& piec
     if (end != kNone) begin = end;
     middle = writer.forward();
     if (from_idle) writer.pass().host_waits_for(middle);
-    end = writer.backward(i + 1 == passes);
+    end = writer.backward();
   }
   timeline = run(writer.pass().graph(), [](LinkId) { return ByteRate{1e18}; });
 }

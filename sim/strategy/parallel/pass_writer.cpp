@@ -99,8 +99,9 @@ TaskId PassWriter::forward() {
   return pass_.mark();
 }
 
-/// The last piece's parameters are still there from forward.
-TaskId PassWriter::backward(bool is_last) {
+/// The last piece's parameters are still there from forward. Gradients that are shared out are awaited at the
+/// end (root_post_backward_final_callback of FSDP): no pass leaves a backlog to the next.
+TaskId PassWriter::backward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
   TaskId next = kNone, scattered = kNone, back = kNone;
   for (std::size_t i = all.size(); i-- > 0;) {
@@ -115,7 +116,7 @@ TaskId PassWriter::backward(bool is_last) {
     run(all[i]->backward, all[i]->program.again.size());
     if (site_.job.shards_parameters()) scattered = scatter(*all[i]);
   }
-  if (scattered != kNone && is_last) pass_.kernel_waits_for(scattered);
+  if (scattered != kNone) pass_.kernel_waits_for(scattered);
   return pass_.mark();
 }
 

@@ -23,7 +23,7 @@ class PassWriter {
   PassWriter(const TimingSite& site, const ChunkPieces& pieces, int passes);
 
   TaskId forward();
-  TaskId backward(bool is_last);
+  TaskId backward();
   PassGraph& pass() { return pass_; }
   const PassGraph& pass() const { return pass_; }
   /// Kernels and exchanges, in the order of their calls.

@@ -34,10 +34,9 @@ TEST_CASE("an option that is short for a setting is named as it was typed") {
 TEST_CASE("a key of a settings file is named by its place") {
   const TemporaryFolder folder;
   folder.write("args.json", "{\n  \"per_device_train_batch_size\": 5000000\n}\n");
-  refuse(
-      folder, "predict --model gpt2 --cluster mahti --gpus 4 --settings args.json",
-      "args.json:2:34: error: model.batch_per_gpu must be an integer from 1 to 1000000 (it comes to "
-      "model.batch_per_gpu=5000000)");
+  refuse(folder, "predict --model gpt2 --cluster mahti --gpus 4 --settings args.json",
+         "args.json:2:34: error: model.batch_per_gpu must be an integer from 1 to 1000000 (it comes to "
+         "model.batch_per_gpu=5000000)");
 }
 
 TEST_CASE("what a command adds by itself is the command's") {
