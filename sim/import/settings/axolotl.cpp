@@ -10,9 +10,6 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::string_view kAdapters =
-    "only adapters are trained: memory and exchanges are smaller than predicted here";
-
 constexpr KeyRule kAxolotlRules[] = {
     {"micro_batch_size", KeyReads::integer, "model.batch_per_gpu"},
     {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation"},
@@ -22,7 +19,12 @@ constexpr KeyRule kAxolotlRules[] = {
     {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch"},
     {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters"},
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap"},
-    {"adapter", KeyReads::unmodelled, {}, kAdapters},
+    {"adapter", KeyReads::unmodelled, {}, kAdaptersAlone},
+    {"lora_r", KeyReads::unmodelled, {}, kOfAdapters},
+    {"lora_target_linear", KeyReads::unmodelled, {}, kOfAdapters},
+    {"lora_target_modules", KeyReads::unmodelled, {}, kOfAdapters},
+    {"group_by_length", KeyReads::unmodelled, {}, "batches of sequences alike"},
+    {"pad_to_sequence_len", KeyReads::usual, {}, "every sample has the tokens of the model file"},
     {"load_in_4bit", KeyReads::unmodelled, {}, "weights of four bits"},
     {"load_in_8bit", KeyReads::unmodelled, {}, "weights of eight bits"},
     {"sample_packing", KeyReads::unmodelled, {}, "sequences are packed: fewer tokens are padding"},
@@ -52,17 +54,12 @@ constexpr const char* kAxolotlIdle[] = {"base_model",
                                         "save_steps",
                                         "logging_steps",
                                         "dataset_prepared_path",
-                                        "lora_r",
                                         "lora_alpha",
                                         "lora_dropout",
-                                        "lora_target_linear",
-                                        "lora_target_modules",
                                         "train_on_inputs",
-                                        "group_by_length",
                                         "wandb_project",
                                         "wandb_entity",
                                         "seed",
-                                        "pad_to_sequence_len",
                                         "early_stopping_patience",
                                         "resume_from_checkpoint",
                                         "strict"};

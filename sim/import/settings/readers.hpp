@@ -31,6 +31,11 @@ void read_environment(SettingsReading& reading);
 bool is_horovodrun(const YamlNode& tree);
 void read_horovodrun(SettingsReading& reading);
 
+/// What is told of adapters (LoRA), which are not modelled, and of their sizes.
+inline constexpr const char* kAdaptersAlone =
+    "only adapters are trained: memory and exchanges are smaller than predicted here";
+inline constexpr const char* kOfAdapters = "size of the adapters";
+
 bool is_axolotl(const YamlNode& tree);
 void read_axolotl(SettingsReading& reading);
 bool is_megatron(const YamlNode& tree);

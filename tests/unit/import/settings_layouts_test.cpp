@@ -97,7 +97,10 @@ TEST_CASE("Megatron-LM: sizes of the layers become a network") {
 TEST_CASE("LLaMA-Factory's adapters and axolotl's sharding are not without influence") {
   const TrainingSettings factory =
       read("per_device_train_batch_size: 1\nfinetuning_type: lora\nlora_rank: 8\n");
-  CHECK(with_fate(factory, KeyFate::not_modelled) == Names{"finetuning_type"});
+  CHECK(with_fate(factory, KeyFate::not_modelled) == Names{"finetuning_type", "lora_rank"});
+  CHECK(with_fate(read("per_device_train_batch_size: 1\nstage: dpo\n"), KeyFate::not_modelled) ==
+        Names{"stage"});
+  CHECK(with_fate(read("per_device_train_batch_size: 1\nstage: sft\n"), KeyFate::not_modelled).empty());
   CHECK(with_fate(read("per_device_train_batch_size: 1\nfinetuning_type: full\n"), KeyFate::not_modelled)
             .empty());
   const TrainingSettings axolotl = read(
@@ -115,6 +118,9 @@ TEST_CASE("LLaMA-Factory's adapters and axolotl's sharding are not without influ
   CHECK(with_fate(axolotl, KeyFate::not_modelled) == Names{"fsdp_config.fsdp_offload_params"});
   CHECK(with_fate(axolotl, KeyFate::unknown).empty());
   CHECK(value_of(read("base_model: a/b\nmicro_batch_size: 2\n"), "strategy.name") == "\"ddp\"");
+  for (const char* batch : {"per_device_train_batch_size: 1\n", "base_model: a/b\nmicro_batch_size: 2\n"})
+    CHECK(with_fate(read(std::string(batch) + "group_by_length: true\n"), KeyFate::not_modelled) ==
+          Names{"group_by_length"});
 }
 
 TEST_CASE("a variable that is assigned once stands for its value") {
