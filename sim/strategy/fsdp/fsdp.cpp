@@ -92,6 +92,7 @@ void ShardedModel::backward(const GradientState& state) {
   std::vector<std::size_t> pending;
   for (const ModelUnit& unit : units_.units) pending.push_back(unit.parameters.size());
   step_.begin_backward();
+  if (state.synchronises) reduction_.begin_exchange();
   gathering_.pre_backward(0);
   for (const BackwardStep& backward : model_.backward) {
     gathering_.pre_backward(units_.of_layer[backward.op.layer]);

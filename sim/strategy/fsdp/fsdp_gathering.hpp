@@ -119,10 +119,12 @@ class FsdpReduction {
  public:
   FsdpReduction(Process& process, const ModelUnits& units, const FsdpSettings& settings);
 
+  /// In front of a backward pass whose gradients are exchanged.
+  void begin_exchange();
   void post_backward(std::uint32_t unit, const GradientState& state);
   /// The compute stream waits for all reductions.
   void finish();
-  /// Of the last step, in launch order.
+  /// Of the last exchange, in launch order.
   const std::vector<Bytes>& messages() const { return messages_; }
 
  private:

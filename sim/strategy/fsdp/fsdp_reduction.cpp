@@ -87,6 +87,8 @@ void FsdpReduction::post_backward(std::uint32_t unit, const GradientState& state
   update_shard(unit, last_reduction_, state.adds_to_shard);
 }
 
+void FsdpReduction::begin_exchange() { messages_.clear(); }
+
 void FsdpReduction::finish() {
   if (last_update_ == kNone) return;
   process_.host(process_.autograd_thread(), process_.host_costs().event, Account::host);

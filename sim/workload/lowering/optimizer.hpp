@@ -69,7 +69,8 @@ std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
                                                 const std::vector<std::int64_t>& tensor_elements);
 
 /// Launches beyond which neighbours that are alike are simulated as one task.
-inline constexpr std::size_t kMostLaunchTasks = 512;
+/// No list of a network below 10^10 parameters is as long (GPT-2 XL looping over its tensors: 5,220).
+inline constexpr std::size_t kMostLaunchTasks = 8192;
 
 /// The same launches with neighbours that are alike counted in one entry, so that a list of many becomes one
 /// of about `most`. A list of at most `most` stays as it is.
