@@ -10,6 +10,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/engine/executor.hpp"
+#include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/horovod/horovod_options.hpp"
 #include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/gradient_options.hpp"
