@@ -26,9 +26,9 @@ void apply_reservation(const OpenedJob& job, Scenario& scenario) {
   if (is_mixed(scenario.cluster) || !have.gpus_per_node || nodes < 2 ||
       have.gpus_per_node->value >= scenario.cluster.node.gpus)
     return;
-  const std::int64_t room = std::int64_t{nodes} * scenario.cluster.node.gpus;
+  const std::int64_t most = std::int64_t{nodes} * scenario.cluster.node.gpus;
   const bool fits = nodes <= scenario.cluster.nodes &&
-                    std::ranges::all_of(scenario.gpus, [room](int gpus) { return gpus <= room; });
+                    std::ranges::all_of(scenario.gpus, [most](int gpus) { return gpus <= most; });
   if (!fits || scenario.layout != Layout::packed) return;
   scenario.layout = Layout::spread;
   scenario.cluster.nodes = nodes;

@@ -47,7 +47,7 @@ ForeignLine find_foreign(std::string_view text) {
   return found;
 }
 
-/// NQSV of NEC marks its directives as PBS does: its own are told by their options.
+/// NQSV of NEC marks its directives as PBS does; options that only NQSV has identify it.
 ForeignLine find_nqsv(std::string_view text) {
   static constexpr ForeignSystem kNqsv{"#PBS", "NQSV"};
   ForeignLine found;

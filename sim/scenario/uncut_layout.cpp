@@ -141,13 +141,15 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
   const LargeModelJob layout = job_on(*scenario.parallel, gpus);
   const UncutRow& row = *row_of(layout);
   Scenario out = scenario;
-  out.parallel.reset(), out.global_batch.reset();
+  out.parallel.reset();
+  out.global_batch.reset();
   out.strategy = row.strategy;
   out.knobs = options_of(row);
   out.knobs.accumulation = static_cast<int>(layout.micro_batches());
   Workload& work = out.workload;
   work.batch_per_gpu = layout.micro_batch;
-  work.precision = precision_of(layout.precision), work.half_weights = row.half_weights;
+  work.precision = precision_of(layout.precision);
+  work.half_weights = row.half_weights;
   work.recompute = layout.recompute == Recompute::full;
   if (layout.attention && *layout.attention != AttentionKernel::unfused)
     work.framework.attention = *layout.attention;
@@ -166,8 +168,11 @@ std::optional<Scenario> scenario_of(const LargeModelJob& layout, const ClusterSp
   if (!network) return std::nullopt;
   ExpansionResult expansion = expand(*network);
   if (!expansion.faults.empty()) return std::nullopt;
-  out.name = "layout", out.model = std::move(*network), out.cluster = cluster;
-  out.parallel = layout, out.gpus = {layout.gpus()};
+  out.name = "layout";
+  out.model = std::move(*network);
+  out.cluster = cluster;
+  out.parallel = layout;
+  out.gpus = {layout.gpus()};
   out.parallel->shape.sequence = layout.sequence;
   out.workload.data.loader = LoaderKind::none;
   expand_into(std::move(expansion.model), out.workload);

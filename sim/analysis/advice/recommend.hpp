@@ -20,7 +20,7 @@ namespace foretrain {
 Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request,
                          const Progress& progress = nullptr, const EvidenceUse& evidence = {});
 
-/// The scenario, and beside it the strategies that its model of a step weighs in a recommendation.
+/// The scenario, and the strategies that a recommendation weighs against its own.
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides);
 
 /// The scenario's own strategy on every number of GPUs worth asking for, started as one process per GPU where

@@ -145,7 +145,8 @@ class LayoutSimulator {
     out.memory_bytes = fullest(job);
     if (out.memory_bytes > capacity()) return out;
     const LargeStep step = cut_step(job, device);
-    out.step_s = step.step_s, out.point = large_point(job, step, node().gpu);
+    out.step_s = step.step_s;
+    out.point = large_point(job, step, node().gpu);
     out.breakdown = as_simulated(step, node(), Reading::accounts).breakdown;
     return out;
   }
@@ -165,7 +166,9 @@ class LayoutSimulator {
     point.gpus = out.job.gpus();
     step_model_of(own).add_memory(point, own, step.memory);
     out.memory_bytes = static_cast<double>(point.memory.total().count);
-    out.step_s = step.step_s, out.point = *step.large, out.breakdown = step.breakdown;
+    out.step_s = step.step_s;
+    out.point = *step.large;
+    out.breakdown = step.breakdown;
   }
 
   const Scenario& scenario_;

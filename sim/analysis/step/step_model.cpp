@@ -17,8 +17,8 @@ namespace foretrain {
 
 namespace {
 
-/// Steps of large models, to which no constant of their kernels was fitted: of the 430 open rows of the
-/// sources beside nanotron nine of ten have |log(predicted / measured)| below 1.645 times this
+/// Steps of large models, to which no constant of their kernels was fitted: nine of ten rows of the
+/// 430 of sources other than nanotron have |log(predicted / measured)| below 1.645 times this
 /// (docs/accuracy_llm.md).
 constexpr double kCutKernels = 0.24;
 
@@ -27,9 +27,13 @@ enum class ModelRow : std::size_t { replicated, cut, uncut };
 /// Questions about several steps are those of a layout, steps are those of a strategy.
 StepModel uncut_row(StepModel cut) {
   cut.name = "uncut";
-  cut.simulate = UncutStep::simulate, cut.evaluate = UncutStep::evaluate, cut.record = UncutStep::record;
-  cut.why_no_ranks = {}, cut.lower_limit = UncutStep::lower_limit;
-  cut.add_memory = UncutStep::add_memory, cut.memory_advice = UncutStep::memory_advice;
+  cut.simulate = UncutStep::simulate;
+  cut.evaluate = UncutStep::evaluate;
+  cut.record = UncutStep::record;
+  cut.why_no_ranks = {};
+  cut.lower_limit = UncutStep::lower_limit;
+  cut.add_memory = UncutStep::add_memory;
+  cut.memory_advice = UncutStep::memory_advice;
   cut.kernel_spread = std::nullopt;
   return cut;
 }

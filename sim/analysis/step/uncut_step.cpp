@@ -52,10 +52,13 @@ void UncutStep::add_memory(PredictionPoint& point, const Scenario& scenario, con
   const std::optional<Scenario> own = as_strategy(scenario, layout.gpus());
   if (!own) return CutStep::add_memory(point, scenario, strategy);
   PredictionPoint whole = point;
-  whole.gpus = layout.gpus(), whole.batch_per_gpu = layout.micro_batch;
+  whole.gpus = layout.gpus();
+  whole.batch_per_gpu = layout.micro_batch;
   ReplicatedStep::add_memory(whole, *own, strategy);
-  point.memory = whole.memory, point.memory_capacity = whole.memory_capacity;
-  point.scratch_wanted = whole.scratch_wanted, point.largest_batch = whole.largest_batch;
+  point.memory = whole.memory;
+  point.memory_capacity = whole.memory_capacity;
+  point.scratch_wanted = whole.scratch_wanted;
+  point.largest_batch = whole.largest_batch;
 }
 
 std::string UncutStep::memory_advice(const PredictionPoint& point, const Scenario& scenario,

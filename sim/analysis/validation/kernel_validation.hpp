@@ -34,7 +34,7 @@ struct KernelValidation {
 double least_scored_us(KernelClass cls);
 
 /// GPUs whose kernels identified the constants of product_time, convolution_time and of the measurement, and
-/// those of tensor_product_time and flash_attention_time; all others are the test.
+/// those of tensor_product_time and fused_attention_time; all others are the test.
 const std::vector<std::string>& gpus_of_kernel_constants(KernelClass cls);
 
 /// The kernel as PyTorch runs it alone, one call after the other with a wait between, in the row's precision

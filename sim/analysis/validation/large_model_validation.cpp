@@ -94,7 +94,9 @@ constexpr double kGib = 1024.0 * 1024 * 1024;
 
 void take_step(const SimulatedStep& step, ValidatedLargeModel& out) {
   const auto of = [&](Account account) { return step.breakdown[static_cast<std::size_t>(account)]; };
-  out.predicted_s = step.step_s, out.compute_s = of(Account::compute), out.host_s = of(Account::host);
+  out.predicted_s = step.step_s;
+  out.compute_s = of(Account::compute);
+  out.host_s = of(Account::host);
   out.exchange_s = of(Account::exposed_communication);
 }
 

@@ -117,7 +117,7 @@ JobResources resolve(const JobRequest& request) {
 int training_nodes(const JobScript& script) {
   const JobLaunch& launch = script.launch;
   const int nodes = script.resources.nodes ? script.resources.nodes->value : 0;
-  // A launcher that was told of several nodes is meant to train on them together.
+  // A launcher whose options name several nodes is meant to train on them together.
   const bool meant_together = launch.awaited_nodes && launch.awaited_nodes->value > 1;
   if (launch.alone && !meant_together && launch.nodes && launch.nodes->value > 1) return 1;
   if (!launch.nodes || launch.nodes->value < 1) return nodes;

@@ -110,10 +110,12 @@ FlashAttention flash_attention_of(const Operator& op, AttentionKernel kernel, do
   const double heads = calls / (scores.unmasked_share * (op.backward ? 2 : 1));
   const double value = op.backward ? scores.k : op.products[1].n;
   FlashAttention out;
-  out.query_length = std::llround(scores.m), out.key_length = std::llround(scores.n);
+  out.query_length = std::llround(scores.m);
+  out.key_length = std::llround(scores.n);
   out.heads = out.kv_heads = std::llround(heads);
   out.head_dim = std::llround((scores.k + value) / 2);
-  out.causal = scores.unmasked_share < 1, out.backward = op.backward;
+  out.causal = scores.unmasked_share < 1;
+  out.backward = op.backward;
   out.kernel = kernel;
   out.window_share = std::min(1.0, scores.unmasked_share / kCausalShare);
   return out;

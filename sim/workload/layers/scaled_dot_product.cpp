@@ -75,7 +75,8 @@ TensorId record_context(Tape& tape, const Attention& own, const AttentionSize& s
 
 /// `times` such products, of which the mask leaves a share.
 Product masked(Product product, double share, double times = 1) {
-  product.count *= share * times, product.unmasked_share = share;
+  product.count *= share * times;
+  product.unmasked_share = share;
   return product;
 }
 

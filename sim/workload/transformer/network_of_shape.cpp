@@ -44,7 +44,8 @@ class NetworkWriter {
     out.push_back(norm("norm"));
     out.push_back(made("linear", "lm_head", {{"out", shape_.vocabulary}, {"bias", 0}}));
     if (shape_.tied) out.front().weights = out.back().weights = "words";
-    out.push_back(made("shift", "shift")), out.push_back(made("loss", "loss"));
+    out.push_back(made("shift", "shift"));
+    out.push_back(made("loss", "loss"));
     return out;
   }
 
@@ -92,7 +93,8 @@ class NetworkWriter {
     if (shape_.gated) {
       feed.push_back(gate(path));
     } else {
-      feed.push_back(linear(path + ".up", shape_.inner)), feed.push_back(made("gelu", path + ".act"));
+      feed.push_back(linear(path + ".up", shape_.inner));
+      feed.push_back(made("gelu", path + ".act"));
     }
     feed.push_back(linear(path + ".down", shape_.hidden));
     out.push_back(added(path + ".add2", std::move(feed)));
