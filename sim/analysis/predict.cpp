@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/answer_of.hpp"
 #include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/analysis/search/mixing.hpp"
@@ -39,16 +40,27 @@ class Predictor {
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
     if (!prediction.points.empty()) prediction.mixing = what_mixing_costs(points_, prediction.points.back());
-    if (prediction.cannot_run) return prediction;
-    add_answers(prediction);
+    if (!prediction.cannot_run) add_answers(prediction);
+    add_answer(prediction);
     if (progress_) progress_(1);
     return prediction;
   }
 
  private:
+  /// The one answer, and how sure it is.
+  void add_answer(Prediction& prediction) {
+    Decisions ignored;
+    prediction.answer = answer_of(points_, prediction, point(1, ignored));
+    Answer& answer = prediction.answer;
+    if (prediction.cannot_run) return;
+    answer.next_measurement = intervals_->to_narrow(*answered_point(prediction, answer.gpus));
+    if (points_.simulator().model().has_measured_runs)
+      answer.extrapolated = extrapolations(scenario_, answer.rows);
+  }
+
   /// Intervals, the crossover, and what was asked besides.
   void add_answers(Prediction& prediction) {
-    Intervals intervals = intervals_of();
+    Intervals& intervals = intervals_.emplace(intervals_of());
     for (std::size_t i = 0; i < prediction.points.size(); ++i) {
       intervals.add_to(prediction.points[i]);
       if (prediction.evidence) narrow(prediction.points[i], intervals, *prediction.evidence);
@@ -109,7 +121,6 @@ class Predictor {
     prediction.epochs = scenario_.epochs;
     prediction.samples = scenario_.workload.data.samples;
     prediction.warnings = scenario_.warnings;
-    prediction.memory_unknown = scenario_.memory_unknown;
     prediction.note = scenario_.note;
     for (std::size_t kind = 0; kind < scenario_.batch_of_kind.size(); ++kind)
       prediction.kind_batches +=
@@ -194,6 +205,7 @@ class Predictor {
   PointPredictor points_;
   std::optional<Anchored> anchored_;
   std::optional<RawPoint> one_gpu_;
+  std::optional<Intervals> intervals_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/analysis/advice/recommendation.hpp"
+#include "sim/analysis/answer/answer.hpp"
 #include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/search/break_even.hpp"
 #include "sim/analysis/step/prediction_point.hpp"
@@ -107,8 +108,8 @@ struct Prediction {
   double epochs = 1;
   std::int64_t samples = 0;  ///< of the data set; 0 = unknown, then an epoch is one step
   std::vector<PredictionPoint> points;
-  std::string memory_unknown{};  ///< Scenario::memory_unknown
-  bool cannot_run = false;       ///< no listed number of GPUs has the memory: no speedups, intervals, answers
+  Answer answer{};
+  bool cannot_run = false;  ///< no listed number of GPUs has the memory: no speedups, intervals, answers
   Crossover crossover;
   CrossoverSpread crossover_spread;
   std::optional<Sensitivity> sensitivity{};  ///< when asked for

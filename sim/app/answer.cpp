@@ -16,7 +16,6 @@
 #include "sim/import/jobs/meeting.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
-#include "sim/report/prediction/headline.hpp"
 #include "sim/report/prediction/json.hpp"
 #include "sim/report/prediction/table.hpp"
 #include "sim/report/workshop/question.hpp"
@@ -69,7 +68,7 @@ void add_job(const OpenedScenario& opened, const PredictCommand& asked, Workshop
 }
 
 std::string why(const Prediction& prediction) {
-  return headline(prediction) + "\n" + crossover_paragraph(prediction);
+  return prediction.answer.verdict + "\n" + crossover_paragraph(prediction);
 }
 
 /// What was asked as a file can say it: a kind of scaling is the batch that stays.

@@ -50,6 +50,8 @@ struct PredictCommand {
   std::string trace;                     ///< also write the largest run's steps here
   int trace_ranks = 4, trace_steps = 3;  ///< at most so many of them
   bool quiet = false;                    ///< the table alone
+  bool details = false;                  ///< all tables instead of the answer
+  std::vector<std::string> ignored;      ///< settings that are not modelled, to be answered as if not there
   bool explain = false;
   AskedScaling scaling = AskedScaling::of_scenario;
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying

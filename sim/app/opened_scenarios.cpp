@@ -42,7 +42,8 @@ void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
   if (!job) return;
   for (const Diagnostic& warning : job->findings.warnings) scenario.warnings.push_back(one_line(warning));
   for (const TrainingSettings& settings : job->settings)
-    if (scenario.memory_unknown.empty()) scenario.memory_unknown = memory_unknown(settings);
+    for (UnmodelledSetting& setting : unmodelled_settings(settings))
+      scenario.unmodelled.push_back(std::move(setting));
   apply_reservation(*job, scenario);
 }
 

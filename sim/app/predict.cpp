@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/answer/answer_of.hpp"
 #include "sim/analysis/search/study.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
@@ -118,16 +119,20 @@ Recommendation recommended(const PredictCommand& command, const OpenedEvidence& 
 }
 
 /// What is known of one scenario in the end.
-struct Answer {
+struct Answered {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
   StepRecording recorded{};                   ///< for --trace
 };
 
-Answer answered(const PredictCommand& command, const OpenedEvidence& evidence, const OpenedScenario& opened,
-                const std::optional<ComparedScenarios>& others) {
-  Answer answer{predicted(command, evidence, opened.scenario, opened.time_limit)};
-  if (others) answer.prediction.recommendation = recommended(command, evidence, opened, *others);
+Answered answered(const PredictCommand& command, const OpenedEvidence& evidence, const OpenedScenario& opened,
+                  const std::optional<ComparedScenarios>& others) {
+  Answered answer{predicted(command, evidence, opened.scenario, opened.time_limit)};
+  if (others) {
+    Prediction& prediction = answer.prediction;
+    prediction.recommendation = recommended(command, evidence, opened, *others);
+    prediction.answer = with_recommendation(std::move(prediction.answer), *prediction.recommendation);
+  }
   if (command.scaling == AskedScaling::both) {
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling =
@@ -147,7 +152,7 @@ StudyResult studied(const StudyQuestion& study) {
 
 /// A terminal has a width, and some show bars; a file has neither.
 ReportOptions options_of(const PredictCommand& command) {
-  ReportOptions options{.explain = command.explain};
+  ReportOptions options{.explain = command.explain, .details = command.details};
   options.quiet = command.quiet;
   if (!command.output.empty() && command.output != "-") return options;
   options.columns = prose_width(STDOUT_FILENO), options.bars = takes_utf8(STDOUT_FILENO);
@@ -160,7 +165,7 @@ Prediction without_extras(const PredictCommand& command, Prediction prediction) 
   return prediction;
 }
 
-std::string main_report(const PredictCommand& command, const Answer& answer) {
+std::string main_report(const PredictCommand& command, const Answered& answer) {
   const ReportOptions options = options_of(command);
   const Prediction own = without_extras(command, answer.prediction);
   if (!answer.other_scaling) return find_report(command.format)->write(own, options);
@@ -172,14 +177,14 @@ std::string main_report(const PredictCommand& command, const Answer& answer) {
 bool is_packed(const std::string& file) { return file.ends_with(".gz"); }
 
 /// Packed where the file's name says so.
-std::string trace_text(const PredictCommand& command, const Answer& answer, const Scenario& scenario) {
+std::string trace_text(const PredictCommand& command, const Answered& answer, const Scenario& scenario) {
   const std::string text =
       write_trace(answer.recorded, scenario, answer.prediction.points.back().memory, command.trace_steps);
   return is_packed(command.trace) ? packed_gzip(text) : text;
 }
 
 /// The scaling that was asked for first, and the other beside it.
-std::string page_of(const PredictCommand& command, const Answer& answer, const OpenedScenario& opened) {
+std::string page_of(const PredictCommand& command, const Answered& answer, const OpenedScenario& opened) {
   const auto& recommendation = answer.prediction.recommendation;
   const std::string script = recommendation && recommendation->best
                                  ? script_or_reason(command.recommendation, recommendation->plan)
@@ -193,7 +198,7 @@ std::string page_of(const PredictCommand& command, const Answer& answer, const O
 }
 
 /// What is written besides the report, in this order.
-std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
+std::vector<FileText> further_files(const PredictCommand& command, const Answered& answer,
                                     const OpenedScenario& opened) {
   std::vector<FileText> files;
   if (const auto& recommendation = answer.prediction.recommendation)
@@ -208,7 +213,7 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
 void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   check_scalings(command);
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
-  const Answer answer =
+  const Answered answer =
       answered(command, open_evidence(command.evidence, EvidenceOf::trainings), opened, others);
   const std::string report = main_report(command, answer);
   for (const auto& [file, text] : further_files(command, answer, opened))
@@ -249,11 +254,35 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
   for (const Prediction& prediction : predictions) warn_beside(command.format, prediction.warnings);
 }
 
+/// Whether "a.b.c = value" is the setting that a user calls `key`: "c", "b.c" or "a.b.c".
+bool is_called(const UnmodelledSetting& setting, std::string_view key) {
+  const std::string path = "." + setting.setting.substr(0, setting.setting.find(" = "));
+  return path.ends_with("." + std::string(key));
+}
+
+/// Takes the settings out that the user says to ignore, at the user's risk.
+void ignore_settings(const std::vector<std::string>& keys, std::vector<OpenedScenario>& opened) {
+  for (const std::string& key : keys) {
+    std::size_t ignored = 0;
+    for (OpenedScenario& one : opened) {
+      const std::size_t gone = std::erase_if(
+          one.scenario.unmodelled, [&](const UnmodelledSetting& setting) { return is_called(setting, key); });
+      if (gone > 0)
+        one.scenario.warnings.push_back(
+            fmt::format("{} is ignored: the answer is as if it were not there", key));
+      ignored += gone;
+    }
+    if (ignored == 0)
+      throw InputError(fmt::format("--ignore {}: nothing of that name keeps this from being answered", key),
+                       "the first line of the answer without --ignore names the setting");
+  }
+}
+
 }  // namespace
 
 void run_predict(const PredictCommand& command) {
-  const std::vector<OpenedScenario> opened =
-      open_scenarios(command.scenarios, command.overrides, command.scaling);
+  std::vector<OpenedScenario> opened = open_scenarios(command.scenarios, command.overrides, command.scaling);
+  ignore_settings(command.ignored, opened);
   check_outputs({{"-o", command.output},
                  {"--html", command.html},
                  {"--trace", command.trace},

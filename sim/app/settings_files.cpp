@@ -93,7 +93,8 @@ void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& ov
         overrides.origins[settings.back()] = {key->file, SettingOrigin::Kind::file, key->span};
     }
     for (const Diagnostic& note : notes_of(read)) overrides.notes.push_back(one_line(note));
-    if (overrides.memory_unknown.empty()) overrides.memory_unknown = memory_unknown(read);
+    for (UnmodelledSetting& setting : unmodelled_settings(read))
+      overrides.unmodelled.push_back(std::move(setting));
   }
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }

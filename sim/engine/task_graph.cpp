@@ -109,14 +109,25 @@ TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
   return id;
 }
 
+namespace {
+
+void scale(Task& task, double factor) {
+  task.duration = seconds(to_seconds(task.duration) * factor);
+  task.traffic = {static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};
+  if (task.traffic.count == 0) task.pattern = kNone;
+}
+
+}  // namespace
+
 void TaskGraph::scale_transfers(std::uint8_t account, double factor) {
-  for (Task& task : tasks_) {
-    if (task.account != account || (task.kind != TaskKind::collective && task.kind != TaskKind::copy))
-      continue;
-    task.duration = seconds(to_seconds(task.duration) * factor);
-    task.traffic = {
-        static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};
-  }
+  for (Task& task : tasks_)
+    if (task.account == account && (task.kind == TaskKind::collective || task.kind == TaskKind::copy))
+      scale(task, factor);
+}
+
+void TaskGraph::scale_tasks(std::uint8_t account, double factor) {
+  for (Task& task : tasks_)
+    if (task.account == account) scale(task, factor);
 }
 
 }  // namespace foretrain

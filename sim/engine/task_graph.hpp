@@ -99,9 +99,11 @@ class TaskGraph {
     return add(task, std::span<const Dependency>(after.begin(), after.size()));
   }
 
-  /// Times and traffic of every collective and copy charged to `account` become `factor` times as long.
-  /// Requires factor > 0.
+  /// Times and traffic of every collective and copy charged to `account` become `factor` times as long; with
+  /// 0 they take no time. Requires factor >= 0.
   void scale_transfers(std::uint8_t account, double factor);
+  /// The same for every task charged to `account`.
+  void scale_tasks(std::uint8_t account, double factor);
 
   /// In the order of the tasks.
   void note_traffic(const TrafficNote& note) { traffic_notes_.push_back(note); }

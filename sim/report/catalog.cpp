@@ -2,6 +2,7 @@
 #include "sim/report/catalog.hpp"
 
 #include "sim/base/named_rows.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/prediction/html.hpp"
 #include "sim/report/prediction/json.hpp"
@@ -20,8 +21,8 @@ std::string write_several_json(const std::vector<Prediction>& predictions, const
 
 const std::vector<ReportEntry>& report_catalog() {
   static const std::vector<ReportEntry> rows{
-      {"table", "for people: the scaling table and the crossover", write_table, write_predictions_table,
-       write_study_table, write_both_scalings_table},
+      {"table", "for people: the answer, or with --details all tables", write_answer_or_table,
+       write_predictions_table, write_study_table, write_both_scalings_table},
       {"json", "for programs: foretrain.prediction/1, keys are stable", write_json, write_several_json,
        write_study_json, write_both_scalings_json},
       {"html", "one self-contained page with drawings", write_html, write_predictions_html, write_study_html,

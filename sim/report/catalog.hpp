@@ -12,6 +12,7 @@ namespace foretrain {
 
 struct ReportOptions {
   bool explain = false;  ///< append the decisions (table only)
+  bool details = false;  ///< all tables of a prediction instead of its answer (table only)
   // Of a terminal, and of tables only.
   std::size_t columns = 0;  ///< how wide it is; 0: none, and the table is as in a file
   bool bars = false;        ///< it shows efficiencies as bars of block characters

@@ -1,11 +1,13 @@
 // A question: which network, on which cluster, with which strategy, on how many GPUs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
@@ -55,6 +57,15 @@ struct KindBatch {
   SourceSpan span{};
 };
 
+/// A setting that decides memory, time or the wire and that is not modelled: no answer holds with it.
+struct UnmodelledSetting {
+  std::string setting;  ///< "zero_optimization.offload_param.device = nvme"
+  std::string place;    ///< "ds_config.json:12"
+  std::string effect;   ///< a sentence: what it does, with direction and size where they are known
+  bool decides_memory = false, decides_time = false;
+  bool between_nodes = false;  ///< matters only for jobs on several nodes
+};
+
 struct Scenario {
   std::string name;  ///< file name without folder and extension, or "model on cluster"
   std::string note;  ///< shown under the table
@@ -80,9 +91,9 @@ struct Scenario {
   Study study;
   bool lists_gpus = false;  ///< `gpus` are those of run.gpus, not the usual ones
   std::vector<std::string> warnings;
-  /// A setting on which memory depends and that is not modelled, so that whether it fits is not known; empty:
-  /// none is given.
-  std::string memory_unknown{};
+  std::vector<UnmodelledSetting> unmodelled{};  ///< what decides the answer and is not modelled
+  std::vector<std::string> stated{};            ///< keys that file and options give, as "data.samples"
+  bool states(std::string_view key) const { return std::ranges::find(stated, key) != stated.end(); }
 };
 
 /// What gave a setting.
@@ -110,7 +121,7 @@ struct ScenarioOverrides {
   /// it. Messages name it.
   std::map<std::string, SettingOrigin> origins{};
   std::vector<std::string> notes{};  ///< what people should know of the settings: the scenario's warnings
-  std::string memory_unknown{};      ///< Scenario::memory_unknown
+  std::vector<UnmodelledSetting> unmodelled{};  ///< Scenario::unmodelled
   /// `strategy` is one of several to compare: options of others are left out, and numbers of GPUs that it
   /// cannot use stay in the scenario.
   bool one_of_several = false;

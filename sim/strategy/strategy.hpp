@@ -3,6 +3,7 @@
 #pragma once
 
 #include <any>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -130,6 +131,9 @@ struct DeviceModel {
   HostCalibration host;
   double input_time_scale = 1;          ///< on the time the input pipeline takes for a batch, from an anchor
   double communication_time_scale = 1;  ///< on latencies and bytes of everything between GPUs
+  /// On all tasks charged to an account, whatever they are.
+  std::array<double, kAccountCount> account_time_scale{1, 1, 1, 1, 1, 1};
+  double scale_of(Account account) const { return account_time_scale[static_cast<std::size_t>(account)]; }
   double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
   double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
   double busy_host = 0;         ///< by how much host calls are slower then

@@ -68,11 +68,11 @@ std::set<int> answers_of(const Crossover& c) {
 }
 
 void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
-  for (const int gpus : answers_of(found)) found.causes.push_back(cause_of_loss(points, gpus));
-  const int most = found.searched, telling = telling_number(found).value_or(most);
-  found.cause = job_losses(points.simulator().scenario(), most) +
-                (most > 1 ? explain_loss(points.throughput(1), points.throughput(telling), telling)
-                          : "one GPU is all there is to use");
+  const int most = found.searched;
+  const StepCauses causes = causes_of(points, telling_number(found).value_or(most));
+  for (const int gpus : answers_of(found))
+    found.causes.push_back(cause_of_loss(points, gpus, causes.in_turn));
+  found.cause = job_losses(points.simulator().scenario(), most) + cause_sentence(causes);
   const std::string why = limit(points, most_gpus);
   if (why.empty()) return;
   found.cause += fmt::format("; {} GPUs cannot be used: {}", most_gpus + 1, why);

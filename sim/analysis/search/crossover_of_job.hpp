@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "sim/analysis/causes/step_causes.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
 
 namespace foretrain {
@@ -25,16 +26,14 @@ Crossover crossover_of_job(PointPredictor& points, int most_gpus, const WhichNum
 /// The answers alone.
 Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which = {});
 
-// Why N GPUs are less than N times as fast as one: what a step loses, by cause.
+// Why N GPUs are less than N times as fast as one.
 
-/// Against a step that trains the same samples with all `gpus` at the pace of one alone. What shrinks
-/// meanwhile is taken off the others in proportion, so that the parts sum to the loss.
-CrossoverCause cause_of_loss(PointPredictor& points, int gpus);
-/// The same by the rows of step_models().
-CrossoverCause cause_of_replicated_loss(PointPredictor& points, int gpus);
-CrossoverCause cause_of_cut_loss(PointPredictor& points, int gpus);
+/// What a step loses against one that trains the same samples with all `gpus` at the pace of one alone: what
+/// each cause adds when causes are removed in this order, from many GPUs and from one. What shrinks meanwhile
+/// is taken off the others in proportion, so that the parts sum to the loss.
+CrossoverCause cause_of_loss(PointPredictor& points, int gpus, const std::vector<CausePart>& order);
 
-/// One sentence: what the step waits for beyond one GPU's step, at N GPUs.
-std::string explain_loss(const Throughput& one, const Throughput& many, int gpus);
+/// One clause: which cause, removed, saves most of the step, and how much.
+std::string cause_sentence(const StepCauses& causes);
 
 }  // namespace foretrain

@@ -2,6 +2,8 @@
 #include "sim/analysis/step/memory_verdict.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <optional>
 #include <span>
 
@@ -47,6 +49,13 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 }
 
 }  // namespace
+
+double chance_of_fitting(const PredictionPoint& point) {
+  const auto needed = static_cast<double>(point.memory.least().count),
+             there = static_cast<double>(point.memory_capacity.count);
+  if (needed <= 0 || there <= 0) return there > 0 ? 1 : 0;
+  return std::erfc(-std::log(there / needed) / kMemorySpread / std::numbers::sqrt2) / 2;
+}
 
 MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
   const Bytes left{std::max<std::int64_t>(0, capacity.count - use.least().count)};

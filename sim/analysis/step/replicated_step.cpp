@@ -104,6 +104,9 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   if (device.communication_time_scale != 1)
     plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication),
                                device.communication_time_scale);
+  for (std::uint8_t account = 0; account < kAccountCount; ++account)
+    if (device.account_time_scale[account] != 1)
+      plan.graph.scale_tasks(account, device.account_time_scale[account]);
   reuse->tasks = std::max(reuse->tasks, plan.graph.tasks().size());
   reuse->dependencies = std::max(reuse->dependencies, plan.graph.dependency_count());
   const ClusterLinks& links = cluster().links();

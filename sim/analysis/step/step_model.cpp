@@ -35,6 +35,7 @@ StepModel uncut_row(StepModel cut) {
   cut.add_memory = UncutStep::add_memory;
   cut.memory_advice = UncutStep::memory_advice;
   cut.kernel_spread = std::nullopt;
+  cut.other_account = "copies of gradients and buffers";
   return cut;
 }
 
@@ -55,9 +56,9 @@ std::array<StepModel, 3> made_rows() {
        .label = [](const Scenario& scenario) { return scenario.strategy; },
        .framework = [](const Scenario& s) { return std::string_view(name_of(s.workload.framework.kind)); },
        .baseline = "the plain loop on one GPU",
+       .other_account = "copies of gradients and buffers",
        .has_measured_runs = true,
        .kernel_spread = std::nullopt,
-       .cause_of_loss = cause_of_replicated_loss,
        .read_compared = read_compared_strategies,
        .weighed_beside = strategies_beside,
        .recommend = recommend_strategies},
@@ -77,9 +78,9 @@ std::array<StepModel, 3> made_rows() {
        .label = [](const Scenario&) { return std::string("[parallel]"); },
        .framework = [](const Scenario& s) { return layout_of(s).kernels().name; },
        .baseline = "one GPU's share of the fewest that can run the scenario as it stands",
+       .other_account = "the pipeline's bubble",
        .has_measured_runs = false,
        .kernel_spread = kCutKernels,
-       .cause_of_loss = cause_of_cut_loss,
        .read_compared = read_compared_layouts,
        .weighed_beside = [](const Scenario&) { return std::vector<std::string>(); },
        .recommend = recommend_layouts},

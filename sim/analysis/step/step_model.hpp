@@ -13,11 +13,9 @@
 
 namespace foretrain {
 
-class PointPredictor;
 class StepSimulator;
 enum class Reading : std::uint8_t;
 struct ComparedScenarios;
-struct CrossoverCause;
 struct DeviceModel;
 struct EvidenceUse;
 struct OpenedCatalogs;
@@ -67,6 +65,7 @@ struct StepModel {
   std::string (*label)(const Scenario& scenario);           ///< what a prediction's "strategy" says
   std::string_view (*framework)(const Scenario& scenario);  ///< that runs the step
   std::string_view baseline;                                ///< what speedups of compare count from
+  std::string_view other_account;                           ///< what Account::other is in a step
 
   // How sure.
   /// Published and own measured runs are of this model: evidence corrects it, and a prediction says where it
@@ -75,7 +74,6 @@ struct StepModel {
   std::optional<double> kernel_spread;  ///< standard deviation of the logarithm; none: by evidence
 
   // Questions about several steps.
-  CrossoverCause (*cause_of_loss)(PointPredictor& points, int gpus);
   /// What compare holds against `own` (read_compared(), compare.hpp).
   ComparedScenarios (*read_compared)(const SourceText& source, const ScenarioOverrides& overrides,
                                      const std::vector<std::string>& strategies, Scenario own,

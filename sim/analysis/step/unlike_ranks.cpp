@@ -68,6 +68,7 @@ DeviceModel StepSimulator::device_of(const Representative& rank, const DeviceMod
     own.host.time_scale *= factor(device.host.time_scale, usual.host.time_scale);
     own.input_time_scale = device.input_time_scale;
     own.communication_time_scale = device.communication_time_scale;
+    own.account_time_scale = device.account_time_scale;
     for (double DeviceModel::*loss : {&DeviceModel::rank_spread, &DeviceModel::busy_node,
                                       &DeviceModel::busy_host, &DeviceModel::collective_share})
       own.*loss = carried_over(own.*loss, usual.*loss, device.*loss);

@@ -88,9 +88,8 @@ std::string Intervals::to_narrow(const PredictionPoint& p) {
     if (can_be_narrowed && bar->share > share) most = &input, share = bar->share;
   }
   if (most == nullptr) return {};
-  return fmt::format("the interval on {} is wide, {:.0f} % of it by {}; narrower with {}",
-                     counted(p.gpus, "GPU"), 100 * share, most->name,
-                     nearest_measurement(most->narrowed_by, p));
+  return fmt::format("{:.0f} % of the uncertainty on {} comes from {}. To narrow it, measure {}", 100 * share,
+                     counted(p.gpus, "GPU"), most->name, nearest_measurement(most->narrowed_by, p));
 }
 
 StepResponse Intervals::narrowed(int gpus, Narrowing measurement) {

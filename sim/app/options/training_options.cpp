@@ -177,6 +177,13 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
       "Let the crossover count every number of GPUs, also those that leave part of a node unused");
   command->add_flag("--quiet", predict.quiet,
                     "The scaling table alone: no sentence above it and no notes below it");
+  command
+      ->add_option("--ignore", predict.ignored,
+                   "Answer as if a setting that is not modelled were not there; may be repeated")
+      ->type_name("KEY")
+      ->allow_extra_args(false);
+  command->add_flag("--details", predict.details,
+                    "All tables instead of the answer: where a step goes, intervals, the crossover");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
                     "Append which inputs the total on the largest number of GPUs depends on, and which "

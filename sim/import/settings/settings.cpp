@@ -62,20 +62,6 @@ std::string value_of(const TrainingSettings& settings, std::string_view key) {
   return read == nullptr ? "" : std::ranges::find(read->effects, key, &SettingEffect::key)->value;
 }
 
-std::string memory_unknown(const TrainingSettings& settings) {
-  for (const ReadKey& key : settings.keys) {
-    const std::string_view path = key.path;
-    std::string_view name = path.substr(path.rfind('.') == std::string_view::npos ? 0 : path.rfind('.') + 1);
-    if (name.starts_with("fsdp_")) name.remove_prefix(5);
-    const bool decides = is_one_of(name, {"finetuning_type", "use_peft", "adapter", "load_in_4bit",
-                                          "load_in_8bit", "quantization_bit", "offload_params", "cpu_offload",
-                                          "offload_policy", "offload_param", "cpu_offloading"}) ||
-                         path.find("offload_param") != std::string_view::npos;
-    if (decides && key.fate == KeyFate::not_modelled) return fmt::format("{} = {}", key.path, key.value);
-  }
-  return {};
-}
-
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings) {
   std::vector<Diagnostic> out;
   for (const ReadKey& key : settings.keys) {

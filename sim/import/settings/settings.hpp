@@ -12,6 +12,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/import/job_script.hpp"
 #include "sim/import/jobs/yaml.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
 
@@ -73,9 +74,9 @@ std::string value_of(const TrainingSettings& settings, std::string_view key);
 /// The key that says it; nullptr: none.
 const ReadKey* said_by(const TrainingSettings& settings, std::string_view key);
 
-/// The first setting on which memory depends and that is not modelled, as "finetuning_type = lora"; empty:
-/// none.
-std::string memory_unknown(const TrainingSettings& settings);
+/// Settings that decide memory, time or the wire and that are not modelled (unmodelled_settings.cpp has the
+/// table of them); nothing when all that decide are understood.
+std::vector<UnmodelledSetting> unmodelled_settings(const TrainingSettings& settings);
 
 /// What people should know of a prediction with them: what is left out, open or unknown.
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings);

@@ -1,4 +1,5 @@
 // Each format puts two predictions together in its own way.
+#include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/prediction/json.hpp"
@@ -8,7 +9,7 @@ namespace foretrain {
 
 std::string write_both_scalings_table(const Prediction& weak, const Prediction& strong,
                                       const ReportOptions& options) {
-  return write_table(weak, options) + "\n" + write_table(strong, options) + "\n" +
+  return write_answer_or_table(weak, options) + "\n" + write_answer_or_table(strong, options) + "\n" +
          scaling_verdict(weak, strong);
 }
 

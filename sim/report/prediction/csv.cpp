@@ -30,10 +30,11 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
       "memory_bytes,memory_capacity_bytes,compute_s,exposed_communication_s,input_stall_s,host_s,optimizer_s,"
       "other_s,"
       "startup_s,loader_restart_s,validation_s,checkpoint_s,periodic_s,largest_batch_per_gpu,scaling,"
-      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain,fits,warnings\n";
+      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain,fits,warnings,verdict,cause\n";
   const std::string names = fmt::format("{},{},{},{},{}", csv_field(p.scenario), csv_field(p.model),
                                         csv_field(p.cluster), csv_field(p.strategy), csv_field(p.precision));
-  const std::string warnings = fmt::format("{}", fmt::join(p.warnings, "; "));
+  const std::string words = fmt::format("{},{},{}", csv_field(fmt::format("{}", fmt::join(p.warnings, "; "))),
+                                        csv_field(p.answer.verdict), csv_field(p.answer.cause));
   for (const PredictionPoint& q : p.points) {
     const KnownFigures known = known_figures(q);
     out += fmt::format("{},{},{},{},{},{},{},{}", names, q.gpus, q.nodes, q.batch_per_gpu, q.global_batch,
@@ -45,9 +46,8 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
     out += fmt::format(",{},{},{},{},{},{},{}", q.overhead.startup_s, q.overhead.loader_restart_s,
                        q.overhead.validation_s, q.overhead.checkpoint_s, q.overhead.periodic_s,
                        q.largest_batch, p.strong_scaling ? "strong" : "weak");
-    out +=
-        fmt::format(",{},{},{},{},{}\n", csv_figures(known.total_interval), csv_figures(known.speedup_range),
-                    csv_figure(known.chance_of_gain), q.fits(), csv_field(warnings));
+    out += fmt::format(",{},{},{},{},{}\n", csv_figures(known.total_interval),
+                       csv_figures(known.speedup_range), csv_figure(known.chance_of_gain), q.fits(), words);
   }
   return out;
 }

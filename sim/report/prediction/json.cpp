@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/step/known_figures.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/validation/strategy_choices.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/json_value.hpp"
-#include "sim/report/prediction/headline.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 
 namespace foretrain {
 
@@ -19,6 +20,7 @@ Json whole_memory_json(const PredictionPoint& p) {
           {"capacity_bytes", p.memory_capacity.count},
           {"fits", p.fits()},
           {"fits_tightly", p.fits_tightly()},
+          {"chance_of_fitting", chance_of_fitting(p)},
           {"largest_batch_per_gpu", p.largest_batch},
           {"parameters_bytes", p.memory.parameters.count},
           {"gradients_bytes", p.memory.gradients.count},
@@ -313,10 +315,11 @@ Json prediction_json(const Prediction& p) {
            {"strategy", p.strategy},
            {"precision", p.precision},
            {"scaling", p.strong_scaling ? "strong" : "weak"},
-           {"headline", headline(p)}};
+           {"headline", p.answer.verdict}};
   Json points = Json::array();
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
   out["points"] = std::move(points);
+  out["answer"] = answer_json(p.answer);
   out["cannot_run"] = p.cannot_run;
   out["crossover"] = p.cannot_run ? Json(nullptr) : crossover_json(p.crossover);
   out["crossover_interval"] = p.cannot_run ? Json(nullptr) : crossover_spread_json(p.crossover_spread);

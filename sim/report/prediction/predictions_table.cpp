@@ -8,7 +8,7 @@
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
-#include "sim/report/prediction/headline.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -61,7 +61,7 @@ std::string summary(const std::vector<Prediction>& predictions) {
                     known.epoch_s ? spoken_time(*known.epoch_s) : "-", decimal(point.samples_per_s, 1),
                     or_dash(known.speedup, 2), known.efficiency ? percent(*known.efficiency, 1) + " %" : "-",
                     p.cannot_run ? "none" : std::to_string(p.crossover.fastest_gpus),
-                    p.cannot_run ? headline(p) : p.crossover.cause);
+                    p.cannot_run ? p.answer.verdict : p.crossover.cause);
   }
   return out;
 }
@@ -109,7 +109,7 @@ std::string summary(const std::vector<Comparison>& comparisons) {
 std::string write_predictions_table(const std::vector<Prediction>& predictions,
                                     const ReportOptions& options) {
   std::string out;
-  for (const Prediction& prediction : predictions) out += write_table(prediction, options) + "\n";
+  for (const Prediction& prediction : predictions) out += write_answer_or_table(prediction, options) + "\n";
   return out + summary(predictions);
 }
 

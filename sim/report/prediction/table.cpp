@@ -13,7 +13,6 @@
 #include "sim/base/quantity.hpp"
 #include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
-#include "sim/report/prediction/headline.hpp"
 
 namespace foretrain {
 
@@ -161,11 +160,21 @@ std::string spoken_time(double value) {
   return fmt::format("{} d {:02} h", minutes / 1440, minutes % 1440 / 60);
 }
 
+std::string further_tables(const Prediction& p, const ReportOptions& options) {
+  std::string out;
+  if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
+  if (p.sensitivity && p.evidence) out += runs_to_make_lines(*p.evidence);
+  out += break_even_paragraph(p);
+  if (options.explain && p.evidence) out += neighbour_lines(*p.evidence);
+  if (options.explain) out += decisions(p);
+  return out;
+}
+
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (options.quiet) return curve(p, options);
   std::string out;
   if (!p.points.empty())
-    out += headline(p) + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
+    out += p.answer.verdict + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
   if (p.evidence) out += evidence_line_of(*p.evidence);
   if (p.mixing) out += write_mixing(*p.mixing);
@@ -173,14 +182,9 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (p.samples > 0 && !p.points.empty()) out += overhead_line(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   if (p.recommendation) out += write_recommendation(*p.recommendation);
-  if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
-  if (p.sensitivity && p.evidence) out += runs_to_make_lines(*p.evidence);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
-  out += break_even_paragraph(p);
-  if (!p.note.empty()) out += "\n" + p.note + "\n";
-  if (options.explain && p.evidence) out += neighbour_lines(*p.evidence);
-  if (options.explain) out += decisions(p);
-  return out;
+  out += further_tables(p, options);
+  return p.note.empty() ? out : out + "\n" + p.note + "\n";
 }
 
 }  // namespace foretrain

@@ -11,7 +11,10 @@
 
 namespace foretrain {
 
+/// Every table, after the verdict.
 std::string write_table(const Prediction& prediction, const ReportOptions& options);
+/// What was asked for besides the answer: sensitivity, break-even, decisions.
+std::string further_tables(const Prediction& prediction, const ReportOptions& options);
 
 /// With so many decimals; "-" where it is not known.
 std::string or_dash(const std::optional<double>& value, int decimals);

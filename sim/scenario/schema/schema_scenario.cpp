@@ -185,7 +185,8 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   complete(scenario, source.name);
   keep_measured_job(source, document, overrides, opened, scenario);
   scenario.warnings.insert(scenario.warnings.end(), overrides.notes.begin(), overrides.notes.end());
-  scenario.memory_unknown = overrides.memory_unknown;
+  scenario.unmodelled = overrides.unmodelled;
+  scenario.stated = document.keys();
   for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
   for (std::string& doubt : doubts_about(scenario.cluster)) scenario.warnings.push_back(std::move(doubt));

@@ -316,6 +316,16 @@ const Entry* ScenarioDocument::find(std::string_view dotted_key) const {
   }
 }
 
+std::vector<std::string> ScenarioDocument::keys() const {
+  std::vector<std::string> out;
+  for (const Entry& section : table_.entries) {
+    if (!section.value.is_table()) continue;
+    for (const Entry& entry : std::get<Table>(section.value.data).entries)
+      out.push_back(section.key + "." + entry.key);
+  }
+  return out;
+}
+
 bool ScenarioDocument::is_setting(std::string_view dotted_key) const {
   const Entry* entry = find(dotted_key);
   return entry != nullptr && entry->value.span.line > file_lines_;

@@ -24,6 +24,8 @@ class ScenarioDocument {
   Diagnostics& diagnostics() { return diagnostics_; }
   /// Whether text or settings hold a key such as "data.prefetch".
   bool has(std::string_view dotted_key) const { return find(dotted_key) != nullptr; }
+  /// Keys of all sections, as "data.prefetch", in the order of the text.
+  std::vector<std::string> keys() const;
   /// Whether the key's value comes from the command line.
   bool is_setting(std::string_view dotted_key) const;
   /// ScenarioOverrides::one_of_several, or a combination of a study.

@@ -61,7 +61,7 @@ class LargeStepMaker {
       : request_(request),
         job_(request.job),
         exchanges_(job_, request.cluster, request.ranks, request.collective, request.collectives,
-                   request.device.communication_time_scale),
+                   request.device.communication_time_scale, request.device.collective_share),
         timer_({job_, request.cluster, request.device, exchanges_, kernel_factor(request),
                 host_factor(request)}) {}
 
@@ -104,6 +104,8 @@ void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run,
   step.step_s = run.end_s;
   step.bubble_s = std::max(0.0, step.step_s - step.compute_s - step.host_s - step.tensor_s - step.context_s -
                                     step.expert_s - step.data_s - step.pipeline_s - step.optimizer_s);
+  const double kept = request_.device.scale_of(Account::other);  // of the bubble
+  step.step_s -= (1 - kept) * step.bubble_s, step.bubble_s *= kept;
 }
 
 /// By the links that a group's exchanges cross.

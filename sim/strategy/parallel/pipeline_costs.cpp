@@ -159,6 +159,7 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
   end.optimizer_s = bytes_s(adam_bytes() * updated) + bytes_s(kNormBytes * touched) +
                     bytes_s(kZeroBytes * (job_.shards_parameters() ? updated : dense + expert));
   if (job_.offload == Offload::optimizer) end.optimizer_s += offloaded_s(updated);
+  end.optimizer_s *= request_.device.scale_of(Account::optimizer);
   end.behind_s += gathered_s(dense, expert);
 }
 

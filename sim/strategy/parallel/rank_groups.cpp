@@ -118,13 +118,14 @@ std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank
 
 GroupExchanges::GroupExchanges(const LargeModelJob& job, const Cluster& cluster, const Placement& ranks,
                                const CollectiveSettings& settings, ClusterCollectives& collectives,
-                               double time_scale)
+                               double time_scale, double gpu_share_scale)
     : job_(job),
       cluster_(cluster),
       ranks_(ranks),
       settings_(settings),
       collectives_(collectives),
-      time_scale_(time_scale) {}
+      time_scale_(time_scale),
+      gpu_share_scale_(gpu_share_scale) {}
 
 int GroupExchanges::size(RankGroup group) const {
   return static_cast<int>(group_ranks(job_, group, 0).size());
@@ -194,7 +195,7 @@ ExchangeTime GroupExchanges::compute(RankGroup group, CollectiveOp op, Bytes siz
   time.alone = alone * time_scale_;
   time.seconds = (latency + (alone - latency) * crowded) * time_scale_;
   time.gpu_share = share_of_collective(plan, cluster_.node_spec(ranks_.ranks.front().node).gpu,
-                                       own.collectives->communicator().size());
+                                       own.collectives->communicator().size(), gpu_share_scale_);
   time.how = collective.decision.choice;
   return time;
 }

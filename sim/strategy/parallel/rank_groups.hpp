@@ -57,7 +57,8 @@ class GroupExchanges {
  public:
   /// `ranks`: GPUs of the job by rank. All must outlive this.
   GroupExchanges(const LargeModelJob& job, const Cluster& cluster, const Placement& ranks,
-                 const CollectiveSettings& settings, ClusterCollectives& collectives, double time_scale = 1);
+                 const CollectiveSettings& settings, ClusterCollectives& collectives, double time_scale = 1,
+                 double gpu_share_scale = 1);
 
   /// Sizes as CollectiveOp counts them: all parts together; of all_to_all and ring_pass what one rank sends.
   const ExchangeTime& at(RankGroup group, Exchange exchange, double bytes);
@@ -78,7 +79,7 @@ class GroupExchanges {
   const Placement& ranks_;
   CollectiveSettings settings_;
   ClusterCollectives& collectives_;
-  double time_scale_;
+  double time_scale_, gpu_share_scale_;
   std::map<RankGroup, std::vector<Sibling>> siblings_;
   std::map<std::tuple<RankGroup, CollectiveOp, std::int64_t>, ExchangeTime> known_;
 };

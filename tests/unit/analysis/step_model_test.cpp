@@ -58,7 +58,7 @@ TEST_CASE("every model of a step answers every question") {
     CHECK(names.insert(m.name).second);
     CHECK((m.simulate && m.evaluate && m.record && m.batch_per_gpu && m.lower_limit));
     CHECK((m.add_memory && m.memory_advice && m.why_not && m.may_be_answer && m.label && m.framework));
-    CHECK((m.cause_of_loss && m.read_compared && m.weighed_beside && m.recommend));
+    CHECK((m.read_compared && m.weighed_beside && m.recommend));
     CHECK_FALSE(m.baseline.empty());
   }
   CHECK(names.size() == 3);

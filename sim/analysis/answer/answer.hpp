@@ -1,0 +1,64 @@
+// The answer to a question about a training: one verdict, one cause, one thing to do, and what it rests on.
+// Every output says this object.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/analysis/causes/cause.hpp"
+#include "sim/analysis/step/prediction_point.hpp"
+
+namespace foretrain {
+
+/// Which sentence answers; the first that holds, in this order.
+enum class VerdictKind : std::uint8_t {
+  cannot_say,       ///< a setting that decides is not modelled
+  idle_gpus,        ///< GPUs of the job have no process
+  does_not_fit,     ///< it is more likely than not that the memory is not enough
+  request,          ///< a job was asked for: which to request
+  waits_for_input,  ///< GPUs wait for data much of the time
+  slower,           ///< than fewer GPUs
+  time              ///< how long, and how much faster
+};
+/// "does_not_fit": the key in JSON.
+std::string_view key_of(VerdictKind kind);
+
+/// Something that nobody stated and that carries weight, with the option that states it.
+struct Assumption {
+  std::string text, option;
+};
+
+/// What would help against waiting for data.
+struct InputRemedy {
+  int workers_before = 0, workers = 0;  ///< loader workers for each GPU
+  std::vector<double> step_s{};         ///< with so many workers, for each of Answer::counts
+};
+
+struct Answer {
+  VerdictKind kind = VerdictKind::time;
+  std::string question{};  ///< what was asked, as it was understood
+  std::string verdict{};   ///< the sentence that a person repeats
+  int gpus = 1;            ///< that the verdict, the cause and the action are about
+  std::string quantity{};  ///< what `value_s` is: "total", "epoch" or "step"
+  double value_s = 0;
+  Interval interval{};        ///< of it; high_s = 0: none is known
+  std::vector<int> counts{};  ///< rows of its table: what was asked, or what decides; `gpus` is among them
+  std::vector<PredictionPoint> rows{};    ///< the points on them, fewest GPUs first
+  bool one_gpu_fits = true;               ///< so that a speedup over one GPU is one over a real run
+  std::optional<StepCauses> causes{};     ///< of a step on `gpus`; none where it does not run
+  std::string cause{};                    ///< a sentence
+  std::string action{};                   ///< a sentence, and what to paste
+  std::vector<Assumption> assumptions{};  ///< at most four, largest effect first
+  std::vector<std::string>
+      not_understood{};                     ///< settings that decide and are not modelled, with their effect
+  std::vector<std::string> not_credible{};  ///< figures that break a law of physics, with what is wrong
+  std::string measured{};                   ///< measured runs behind the prediction
+  std::string next_measurement{};           ///< what would narrow the interval most
+  std::vector<std::string> extrapolated{};  ///< where no measured job stands behind the interval
+  std::optional<InputRemedy> remedy{};      ///< where workers would help
+};
+
+}  // namespace foretrain

@@ -1,0 +1,250 @@
+// First which numbers of GPUs the answer is about, then the first verdict that holds, then cause, action and
+// what the answer rests on.
+#include "sim/analysis/answer/answer_of.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/answer/answer_words.hpp"
+#include "sim/analysis/causes/step_causes.hpp"
+#include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/spoken.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Without numbers of GPUs in the question so many rows are shown at most.
+constexpr std::size_t kRowsThatDecide = 6;
+/// A first run goes no further.
+constexpr int kNodesOfFirstRun = 2;
+/// Twice the GPUs are worth it from here on.
+constexpr double kWorthDoubling = 1.4;
+/// GPUs that wait for data this much of a step are the first thing to mend.
+constexpr double kWaitsForInput = 0.25;
+/// Below this chance nobody would start a training: it is not simulated without its causes.
+constexpr double kHardlyFits = 0.05;
+/// Below this chance the first thing to say is that the memory is not enough.
+constexpr double kProbablyFits = 0.5;
+
+class AnswerMaker {
+ public:
+  AnswerMaker(PointPredictor& points, const Prediction& prediction, const PredictionPoint& one_gpu)
+      : points_(points),
+        scenario_(points.simulator().scenario()),
+        prediction_(prediction),
+        one_gpu_(one_gpu) {}
+
+  Answer make() {
+    answer_.question = question_words(scenario_, prediction_);
+    choose_counts();
+    const PredictionPoint& p = *answered_point(prediction_, answer_.gpus);
+    find_causes(p);
+    note_unmodelled(p);
+    answer_.kind = kind_of(p);
+    if (answer_.kind == VerdictKind::waits_for_input)
+      answer_.remedy = input_remedy(points_, answer_.gpus, answer_.counts);
+    if (answer_.kind == VerdictKind::slower) add_row(faster_with_fewer(p)->gpus);
+    write(p);
+    return std::move(answer_);
+  }
+
+ private:
+  static bool may_fit(const PredictionPoint& p) { return chance_of_fitting(p) >= kHardlyFits; }
+
+  /// The asked numbers; else the node, two nodes, and those around them.
+  void choose_counts() {
+    for (const PredictionPoint& p : prediction_.points) answer_.counts.push_back(p.gpus);
+    if (!scenario_.states("run.gpus")) keep_what_decides();
+    answer_.gpus = answered_count();
+    for (const int gpus : answer_.counts) answer_.rows.push_back(*answered_point(prediction_, gpus));
+    answer_.one_gpu_fits = fewest_gpus_of(scenario_) == 1 && points_.fits(1);
+  }
+
+  void keep_what_decides() {
+    const auto is_far = [this](int gpus) {
+      return answered_point(prediction_, gpus)->nodes > kNodesOfFirstRun;
+    };
+    std::vector<int> near = answer_.counts;
+    std::erase_if(near, is_far);
+    if (near.empty()) near = {answer_.counts.front()};
+    if (near.size() > kRowsThatDecide)
+      near.erase(near.begin() + kRowsThatDecide / 2, near.end() - kRowsThatDecide / 2);
+    answer_.counts = near;
+  }
+
+  /// The largest number in question that may fit, or else the largest.
+  int answered_count() const {
+    for (auto gpus = answer_.counts.rbegin(); gpus != answer_.counts.rend(); ++gpus)
+      if (may_fit(*answered_point(prediction_, *gpus))) return *gpus;
+    return answer_.counts.back();
+  }
+
+  void find_causes(const PredictionPoint& p) {
+    if (!may_fit(p) || p.step_s <= 0) return;
+    answer_.causes = causes_of(points_, p.gpus);
+    answer_.cause = cause_words(*answer_.causes, p);
+  }
+
+  void note_unmodelled(const PredictionPoint& p) {
+    for (const UnmodelledSetting& setting : scenario_.unmodelled)
+      if (!setting.between_nodes || p.nodes > 1)
+        answer_.not_understood.push_back(
+            fmt::format("{} ({}) is not modelled. {}", setting.setting, setting.place, setting.effect));
+  }
+
+  VerdictKind kind_of(const PredictionPoint& p) const {
+    if (!answer_.not_understood.empty()) return VerdictKind::cannot_say;
+    if (working_gpu_count(scenario_, p.gpus) < p.gpus) return VerdictKind::idle_gpus;
+    if (chance_of_fitting(p) < kProbablyFits) return VerdictKind::does_not_fit;
+    if (answer_.causes &&
+        answer_.causes->saving_of(Removable::input) >= kWaitsForInput * answer_.causes->step_s)
+      return VerdictKind::waits_for_input;
+    return faster_with_fewer(p) != nullptr ? VerdictKind::slower : VerdictKind::time;
+  }
+
+  /// Of one GPU and of the answer's rows, the fewest GPUs that are clearly faster.
+  const PredictionPoint* faster_with_fewer(const PredictionPoint& p) const {
+    const auto is_faster = [&p](const PredictionPoint& fewer) {
+      return fewer.gpus < p.gpus && fewer.fits() && p.samples_per_s < kSlower * fewer.samples_per_s;
+    };
+    if (answer_.one_gpu_fits && is_faster(one_gpu_)) return &one_gpu_;
+    const auto found = std::ranges::find_if(answer_.rows, is_faster);
+    return found == answer_.rows.end() ? nullptr : &*found;
+  }
+
+  /// A verdict speaks of no number that is not in its table.
+  void add_row(int gpus) {
+    if (std::ranges::find(answer_.counts, gpus) != answer_.counts.end()) return;
+    answer_.counts.insert(answer_.counts.begin(), gpus);
+    answer_.rows.insert(answer_.rows.begin(), one_gpu_);
+  }
+
+  void write(const PredictionPoint& p) {
+    set_quantity(answer_, p, scenario_);
+    answer_.assumptions = assumptions_of(scenario_);
+    answer_.not_credible = not_credible(points_, prediction_);
+    answer_.verdict = verdict_of(p);
+    answer_.action = action_of(p);
+  }
+
+  std::string verdict_of(const PredictionPoint& p) const {
+    switch (answer_.kind) {
+      case VerdictKind::cannot_say:
+        return cannot_say_words(answer_, scenario_);
+      case VerdictKind::idle_gpus:
+        return idle_words(scenario_, p, after_mending(p));
+      case VerdictKind::does_not_fit:
+        return does_not_fit_words(scenario_, p);
+      case VerdictKind::waits_for_input:
+        return waits_words(answer_, p);
+      case VerdictKind::slower:
+        return slower_words(p, *faster_with_fewer(p));
+      default:
+        return time_words(answer_, p, scenario_, chance_of_fitting(p));
+    }
+  }
+
+  /// The same job with one process for each GPU; none where it cannot be started so.
+  std::optional<PredictionPoint> after_mending(const PredictionPoint& p) const {
+    Scenario mended = scenario_;
+    mended.launch.processes_per_node = 0, mended.launch.with.reset();
+    if (working_gpu_count(mended, p.gpus) < p.gpus) return std::nullopt;
+    try {
+      PointPredictor points(mended, points_);
+      Decisions ignored;
+      return points.point(p.gpus, ignored);
+    } catch (const InputError&) {
+      return std::nullopt;  // the strategy cannot run on all of them
+    }
+  }
+
+  std::string action_of(const PredictionPoint& p) {
+    switch (answer_.kind) {
+      case VerdictKind::cannot_say:
+        return "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
+      case VerdictKind::idle_gpus:
+        return "Start one process for each GPU: torchrun --nproc_per_node=GPUS, or srun "
+               "--ntasks-per-node=GPUS.";
+      case VerdictKind::does_not_fit:
+        return does_not_fit_action(points_, p);
+      case VerdictKind::waits_for_input:
+        return waits_action(answer_, scenario_);
+      case VerdictKind::slower:
+        return slower_action(faster_ways(points_, p.gpus, faster_with_fewer(p)->gpus), *faster_with_fewer(p));
+      default:
+        return time_action(p);
+    }
+  }
+
+  /// How far doublings of the answer's rows are worth their GPUs.
+  const PredictionPoint& worth_requesting() const {
+    const PredictionPoint* worth = nullptr;
+    for (const int gpus : answer_.counts) {
+      const PredictionPoint* next = answered_point(prediction_, gpus);
+      if (gpus > answer_.gpus || !next->fits()) continue;
+      if (worth == nullptr || gain_of_doubling(*worth, *next) >= kWorthDoubling) worth = next;
+    }
+    return worth == nullptr ? *answered_point(prediction_, answer_.gpus) : *worth;
+  }
+
+  static double gain_of_doubling(const PredictionPoint& fewer, const PredictionPoint& more) {
+    return std::pow(more.samples_per_s / fewer.samples_per_s, 1 / std::log2(double(more.gpus) / fewer.gpus));
+  }
+
+  std::string time_action(const PredictionPoint& p) const {
+    const PredictionPoint& worth = worth_requesting();
+    if (worth.gpus != p.gpus) return fewer_words(p, worth);
+    const auto& pays = prediction_.crossover.worth_requesting;
+    const auto row = std::ranges::find_if(pays, [](const WorthRequesting& w) { return w.efficiency == 0.7; });
+    return more_words(p, row != pays.end() && row->most > p.gpus, prediction_);
+  }
+
+  PointPredictor& points_;
+  const Scenario& scenario_;
+  const Prediction& prediction_;
+  const PredictionPoint& one_gpu_;
+  Answer answer_;
+};
+
+}  // namespace
+
+std::string_view key_of(VerdictKind kind) {
+  static constexpr std::array<std::string_view, 7> kKeys{
+      "cannot_say", "idle_gpus", "does_not_fit", "request", "waits_for_input", "slower", "time"};
+  return kKeys[static_cast<std::size_t>(kind)];
+}
+
+const PredictionPoint* answered_point(const Prediction& prediction, int gpus) {
+  const auto found = std::ranges::find(prediction.points, gpus, &PredictionPoint::gpus);
+  return found == prediction.points.end() ? nullptr : &*found;
+}
+
+Answer with_recommendation(Answer answer, const Recommendation& recommendation) {
+  if (answer.kind == VerdictKind::cannot_say) return answer;
+  answer.verdict = request_words(recommendation);
+  if (!recommendation.best) return answer;
+  answer.kind = VerdictKind::request;
+  answer.rows = {recommendation.best->point};
+  for (const JobOption& job : recommendation.runners_up) answer.rows.push_back(job.point);
+  std::ranges::stable_sort(answer.rows, {}, &PredictionPoint::gpus);
+  answer.counts.clear();
+  for (const PredictionPoint& row : answer.rows) answer.counts.push_back(row.gpus);
+  const PredictionPoint& best = recommendation.best->point;
+  answer.gpus = best.gpus, answer.quantity = "total", answer.value_s = best.total_s;
+  answer.interval = best.total_interval;
+  answer.action = recommendation.notes.empty() ? "" : capitalized(recommendation.notes.front()) + ".";
+  answer.remedy.reset();
+  return answer;
+}
+
+Answer answer_of(PointPredictor& points, const Prediction& prediction, const PredictionPoint& one_gpu) {
+  return prediction.points.empty() ? Answer{} : AnswerMaker(points, prediction, one_gpu).make();
+}
+
+}  // namespace foretrain

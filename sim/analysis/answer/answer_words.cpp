@@ -1,0 +1,238 @@
+// Subject, verb, object; figures rounded for people; what the reader can act on first.
+#include "sim/analysis/answer/answer_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/known_figures.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/decimal.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/base/spoken.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Chances between these are worth a word.
+constexpr double kNearlySure = 0.95;
+/// Below this a step is as long as on one GPU.
+constexpr double kAsFast = 0.02;
+
+std::string gpus_of(int gpus) { return gpus == 1 ? "one GPU" : counted(gpus, "GPU"); }
+
+/// "1, 4 and 8".
+std::string listed(const std::vector<int>& numbers) {
+  std::string out;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    out += fmt::format("{}{}", i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ", numbers[i]);
+  return out;
+}
+
+/// "takes about 29 h (27 to 32 h)".
+std::string takes(const Answer& answer, std::string_view verb) {
+  std::string out = fmt::format("{} about {}", verb, spoken_duration(answer.value_s));
+  if (answer.interval.high_s > 0)
+    out += fmt::format(" ({})", spoken_range(answer.interval.low_s, answer.interval.high_s));
+  return out;
+}
+
+std::string times_faster(double speedup) {
+  const double factor = std::round(speedup * 100) / 100;
+  if (std::abs(factor - 1) < kAsFast) return "as fast as one GPU";
+  return fmt::format("{} times {}", spoken_factor(speedup),
+                     speedup > 1 ? "faster than one GPU" : "as fast as one GPU");
+}
+
+/// The largest part of a point's memory, as "optimizer state (64 GB)".
+std::string largest_part(const MemoryUse& use) {
+  const std::array<std::pair<std::string_view, Bytes>, 6> parts{{{"parameters", use.parameters},
+                                                                 {"gradients", use.gradients},
+                                                                 {"optimizer state", use.optimizer},
+                                                                 {"buckets", use.buckets},
+                                                                 {"activations", use.activations},
+                                                                 {"the framework", use.framework}}};
+  const auto most = std::ranges::max_element(parts, {}, [](const auto& part) { return part.second.count; });
+  return fmt::format("{} ({})", most->first, to_string(most->second));
+}
+
+std::string percentage(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string epochs_of(const Scenario& scenario) {
+  return scenario.epochs == 1 ? "an epoch" : fmt::format("{:g} epochs", scenario.epochs);
+}
+
+}  // namespace
+
+std::string question_words(const Scenario& scenario, const Prediction& prediction) {
+  std::vector<int> numbers;
+  for (const PredictionPoint& p : prediction.points) numbers.push_back(p.gpus);
+  const std::string batch = prediction.strong_scaling
+                                ? fmt::format("global batch {}", prediction.global_batch)
+                                : fmt::format("batch {} per GPU", prediction.points.front().batch_per_gpu);
+  return fmt::format("{} on {} with {}, {}, {}, on {} GPU{}", scenario.model.name, scenario.cluster.name,
+                     prediction.strategy, prediction.precision, batch, listed(numbers),
+                     numbers.back() == 1 ? "" : "s");
+}
+
+void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scenario) {
+  const KnownFigures known = known_figures(p);
+  answer.quantity = !known.total_s ? "step" : scenario.epochs == 1 ? "epoch" : "total";
+  answer.value_s = known.total_s.value_or(p.step_s);
+  const std::optional<Interval>& interval = known.total_s ? known.total_interval : known.interval;
+  if (interval) answer.interval = *interval;
+}
+
+std::string cause_words(const StepCauses& causes, const PredictionPoint& p) {
+  const double scale = p.step_s / causes.step_s;  // what measured runs correct
+  const auto time = [scale](double step_s) { return spoken_duration(step_s * scale); };
+  const StepCause* most = causes.largest();
+  if (most == nullptr)
+    return fmt::format("The GPU's own kernels are {} of the step; nothing else costs more than 1 %.",
+                       percentage(causes.kernels_s / causes.step_s));
+  std::string after = time(most->step_s), before = time(causes.step_s);
+  if (after == before)
+    after = to_string(seconds(most->step_s * scale)), before = to_string(seconds(causes.step_s * scale));
+  std::string out =
+      fmt::format("{}: {} of the step. {}, it would take {} instead of {}.", capitalized(most->name),
+                  time(most->saves_s), capitalized(most->without), after, before);
+  const auto links = std::ranges::find(causes.alone, std::vector{Removable::links}, &StepCause::what);
+  if (links != causes.alone.end() && &*links != most && links->saves_s < most->saves_s / 2)
+    out += fmt::format(" {}: {}.", capitalized(links->name),
+                       links->saves_s > 0 ? time(links->saves_s) : "nothing");
+  return out;
+}
+
+std::string cannot_say_words(const Answer& answer, const Scenario& scenario) {
+  const bool of_time = std::ranges::any_of(scenario.unmodelled, &UnmodelledSetting::decides_time);
+  const std::string more = answer.not_understood.size() > 1 ? fmt::format(" {} more such settings are below.",
+                                                                          answer.not_understood.size() - 1)
+                                                            : "";
+  return fmt::format("Cannot say {}: {}{}", of_time ? "how long" : "whether it fits",
+                     answer.not_understood.front(), more);
+}
+
+std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
+                       const std::optional<PredictionPoint>& mended) {
+  const int working = working_gpu_count(scenario, p.gpus);
+  std::string out = fmt::format("This job uses {} of its {}.", working, counted(p.gpus, "GPU"));
+  if (!mended) return out;
+  const bool has_epoch = p.knows_epochs && p.steps_per_epoch > 0;
+  if (!has_epoch)
+    return out + fmt::format(" With one process for each GPU it trains {} samples a second instead of {}.",
+                             spoken_factor(mended->samples_per_s), spoken_factor(p.samples_per_s));
+  return out + fmt::format(" With one process for each GPU, {} take{} {} instead of {}.", epochs_of(scenario),
+                           scenario.epochs == 1 ? "s" : "", spoken_duration(mended->total_s),
+                           spoken_duration(p.total_s));
+}
+
+std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p) {
+  const double fits = chance_of_fitting(p);
+  const bool is_sure = fits < 1 - kNearlySure;
+  std::string out = fmt::format("{} {} on {} of {} ({}): training needs {} on each, most of it {}.",
+                                scenario.model.name, is_sure ? "does not fit" : "probably does not fit",
+                                gpus_of(p.gpus), gpu_of(p, scenario).name, to_string(p.memory_capacity),
+                                to_string(p.memory.least()), largest_part(p.memory));
+  if (!is_sure) out += fmt::format(" {} of such runs are out of memory.", spoken_chance(1 - fits));
+  return out;
+}
+
+std::string waits_words(const Answer& answer, const PredictionPoint& p) {
+  const StepCauses& causes = *answer.causes;
+  const std::string waits = percentage(causes.saving_of(Removable::input) / causes.step_s);
+  const std::string who = p.gpus == 1 ? "The GPU waits" : "Do not add GPUs: each one waits";
+  std::string out = fmt::format("{} {} of the time for data.", who, waits);
+  if (!answer.remedy) return out;
+  const auto place = std::ranges::find(answer.counts, p.gpus) - answer.counts.begin();
+  return out + fmt::format(" {} loader workers for each GPU instead of {} make it {} times faster.",
+                           answer.remedy->workers, answer.remedy->workers_before,
+                           spoken_factor(p.step_s / answer.remedy->step_s[static_cast<std::size_t>(place)]));
+}
+
+std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer) {
+  const double ratio = p.samples_per_s / fewer.samples_per_s;
+  std::string out = fmt::format("Ask for {}: {} are {} slower ({} times as fast", gpus_of(fewer.gpus),
+                                counted(p.gpus, "GPU"), percentage(1 - ratio), spoken_factor(ratio));
+  if (fewer.gpus == 1 && p.speedup_range.high > 0)
+    out += fmt::format("; between {} and {}", spoken_factor(p.speedup_range.low),
+                       spoken_factor(p.speedup_range.high));
+  return out + ").";
+}
+
+/// Against one GPU where it can run the training, else against the fewest of the answer's rows.
+std::string compared_words(const Answer& answer, const PredictionPoint& p) {
+  if (p.gpus == 1 || !p.fits()) return {};
+  if (answer.one_gpu_fits) return ": " + times_faster(p.speedup);
+  const PredictionPoint& least = answer.rows.front();
+  if (least.gpus == p.gpus || !least.fits()) return {};
+  return fmt::format(": {} times faster than {}", spoken_factor(p.samples_per_s / least.samples_per_s),
+                     gpus_of(least.gpus));
+}
+
+std::string time_words(const Answer& answer, const PredictionPoint& p, const Scenario& scenario,
+                       double fits) {
+  const std::string subject = answer.quantity == "step" ? "a step" : epochs_of(scenario);
+  std::string out =
+      fmt::format("On {}, {} {}{}.", gpus_of(p.gpus), subject,
+                  takes(answer, subject.starts_with("a") ? "takes" : "take"), compared_words(answer, p));
+  if (fits < kNearlySure)
+    out += fmt::format(" It may not fit: {} of {} are needed, and {} of such runs are out of memory.",
+                       to_string(p.memory.least()), to_string(p.memory_capacity), spoken_chance(1 - fits));
+  return out;
+}
+
+std::string request_words(const Recommendation& recommendation) {
+  if (!recommendation.best) return fmt::format("No job keeps the limits: {}.", recommendation.why_none);
+  const JobOption& job = *recommendation.best;
+  const PredictionPoint& p = job.point;
+  return fmt::format("Ask for {} on {}: done in about {} ({}).", counted(p.gpus, "GPU"),
+                     p.nodes == 1 ? "one node" : counted(p.nodes, "node"), spoken_duration(p.total_s),
+                     spoken_range(p.total_interval.low_s, p.total_interval.high_s));
+}
+
+std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p) {
+  const std::string advice = memory_advice(p, points.simulator().scenario(), points.step(p.gpus).memory);
+  const std::string plan = "foretrain plan looks for layouts that fit.";
+  return advice.empty() ? plan : fmt::format("{}. {}", capitalized(advice), plan);
+}
+
+std::string waits_action(const Answer& answer, const Scenario& scenario) {
+  if (answer.remedy)
+    return fmt::format("DataLoader(…, num_workers={}); foretrain: --set data.workers_per_gpu={}",
+                       answer.remedy->workers, answer.remedy->workers);
+  if (scenario.workload.data.loader == LoaderKind::torch)
+    return "More workers do not help on these cores: decode less, cache the data, or load on the GPU.";
+  return "Make the input cheaper: cache the data, read it from faster memory, or prepare it beforehand.";
+}
+
+std::string slower_action(const std::vector<FasterWay>& ways, const PredictionPoint& fewer) {
+  if (ways.empty())
+    return fmt::format("Stay with {}: neither another strategy nor a larger batch makes more GPUs pay.",
+                       gpus_of(fewer.gpus));
+  std::string out;
+  for (const FasterWay& way : ways)
+    out += fmt::format("{}{} ({} times as fast as {}, {})", out.empty() ? "" : ", or ", way.what,
+                       spoken_factor(way.ratio), gpus_of(fewer.gpus), way.option);
+  return capitalized(out) + ".";
+}
+
+std::string fewer_words(const PredictionPoint& p, const PredictionPoint& worth) {
+  return fmt::format("Ask for {}: {} are only {} times as fast and cost {} more GPU-hours.",
+                     gpus_of(worth.gpus), counted(p.gpus, "GPU"),
+                     spoken_factor(p.samples_per_s / worth.samples_per_s),
+                     percentage(p.gpus / p.samples_per_s * worth.samples_per_s / worth.gpus - 1));
+}
+
+std::string more_words(const PredictionPoint& p, bool more_pay, const Prediction& prediction) {
+  if (p.gpus >= prediction.cluster_gpus) return "These are all GPUs of the machine.";
+  if (p.gpus >= prediction.crossover.searched) return "This job cannot use more GPUs.";
+  return more_pay ? "Further GPUs still pay: each stays at least 70 % used. --gpus shows them."
+                  : "Further GPUs do not pay: each would be less than 70 % used.";
+}
+
+}  // namespace foretrain

@@ -1,0 +1,81 @@
+// What an answer assumes because nobody stated it: a table of keys, what holds without them, and the option
+// that states them.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/answer/answer_of.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/names.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostAssumptions = 4;
+
+struct AssumedKey {
+  std::vector<std::string_view> keys;  ///< any of them states it
+  std::string (*text)(const Scenario& scenario);
+  std::string_view option;
+};
+
+std::string assumed_loader(const Scenario& scenario) {
+  if (scenario.workload.data.loader != LoaderKind::none) return {};
+  return "batches that are always ready";
+}
+
+std::string assumed_batch(const Scenario& scenario) {
+  return scenario.parallel ? "" : fmt::format("batch {} per GPU", scenario.workload.batch_per_gpu);
+}
+
+std::string assumed_precision(const Scenario& scenario) {
+  return scenario.parallel ? "" : std::string(name_of(scenario.workload.precision));
+}
+
+std::string assumed_workers(const Scenario& scenario) {
+  const DataSet& data = scenario.workload.data;
+  if (data.loader != LoaderKind::torch) return {};
+  return counted(data.workers_per_gpu, "loader worker") + " for each GPU";
+}
+
+std::string assumed_storage(const Scenario& scenario) {
+  if (scenario.workload.data.loader == LoaderKind::none) return {};
+  return "data on the cluster's usual storage";
+}
+
+std::string assumed_execution(const Scenario& scenario) {
+  if (scenario.parallel) return {};
+  const Framework& framework = scenario.workload.framework;
+  return fmt::format("{} in {} mode", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
+                     name_of(framework.execution));
+}
+
+/// In the order of their usual effect: input may take several times the step, the batch and the precision
+/// change it two- to fourfold, the others by tens of percent.
+const std::vector<AssumedKey>& assumed_keys() {
+  static const std::vector<AssumedKey> kKeys{
+      {{"data.loader", "data.name"}, assumed_loader, "--dataset NAME"},
+      {{"model.batch_per_gpu", "model.global_batch"}, assumed_batch, "--batch N"},
+      {{"model.precision"}, assumed_precision, "--precision NAME"},
+      {{"data.workers_per_gpu"}, assumed_workers, "--set data.workers_per_gpu=N"},
+      {{"data.storage", "data.cached"}, assumed_storage, "--set data.storage=NAME"},
+      {{"framework.name", "framework.execution"}, assumed_execution, "--set framework.execution=NAME"},
+  };
+  return kKeys;
+}
+
+}  // namespace
+
+std::vector<Assumption> assumptions_of(const Scenario& scenario) {
+  std::vector<Assumption> out;
+  for (const AssumedKey& row : assumed_keys()) {
+    const auto is_stated = [&](std::string_view key) { return scenario.states(key); };
+    if (std::ranges::any_of(row.keys, is_stated) || out.size() == kMostAssumptions) continue;
+    if (std::string text = row.text(scenario); !text.empty())
+      out.push_back({std::move(text), std::string(row.option)});
+  }
+  return out;
+}
+
+}  // namespace foretrain

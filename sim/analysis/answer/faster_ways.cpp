@@ -1,0 +1,66 @@
+// What would make more GPUs faster than fewer: each change is simulated before it is named.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/answer/answer_of.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kWorthChanging = 1.1;
+constexpr std::array<int, 3> kLargerBatches{4, 16, 64};
+
+/// Samples per second on `gpus` over those on `fewer`; 0 where it does not run or does not fit.
+double ratio_of(const Scenario& scenario, const PointPredictor& points, int gpus, int fewer) {
+  try {
+    PointPredictor changed(scenario, points);
+    if (!why_not_together(scenario, gpus).empty() || !changed.fits(gpus)) return 0;
+    return changed.throughput(gpus).samples_per_s / changed.throughput(fewer).samples_per_s;
+  } catch (const InputError&) {
+    return 0;  // it cannot train this network on these GPUs
+  }
+}
+
+/// PyTorch's own way with a process for each GPU, where one process drives all.
+std::optional<FasterWay> processes(const PointPredictor& points, int gpus, int fewer) {
+  Scenario scenario = points.simulator().scenario();
+  if (scenario.workload.framework.kind != FrameworkKind::pytorch) return std::nullopt;
+  if (find_strategy(scenario.strategy)->processes != Processes::one) return std::nullopt;
+  scenario.strategy = "ddp", scenario.launch.with.reset(), scenario.launch.processes_per_node = 0;
+  const double ratio = ratio_of(scenario, points, gpus, fewer);
+  if (ratio < kWorthChanging) return std::nullopt;
+  return FasterWay{"DistributedDataParallel", "--strategy ddp", ratio};
+}
+
+std::optional<FasterWay> larger_batch(const PointPredictor& points, int gpus, int fewer) {
+  for (const int times : kLargerBatches) {
+    Scenario scenario = points.simulator().scenario();
+    const bool is_shared = scenario.global_batch.has_value();
+    std::int64_t& batch = is_shared ? *scenario.global_batch : scenario.workload.batch_per_gpu;
+    batch *= times;
+    const std::int64_t now = batch;
+    const double ratio = ratio_of(scenario, points, gpus, fewer);
+    if (ratio < kWorthChanging) continue;
+    return FasterWay{
+        fmt::format("a batch of {}{}", now, is_shared ? " in all" : " for each GPU"),
+        is_shared ? fmt::format("--set model.global_batch={}", now) : fmt::format("--batch {}", now), ratio};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<FasterWay> faster_ways(const PointPredictor& points, int gpus, int fewer) {
+  std::vector<FasterWay> out;
+  if (points.simulator().scenario().parallel) return out;
+  for (const auto& way : {processes(points, gpus, fewer), larger_batch(points, gpus, fewer)})
+    if (way) out.push_back(*way);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,79 @@
+// A cause is removed by setting its times to zero; nothing else about the step changes, neither the messages
+// nor NCCL's choices.
+#include "sim/analysis/causes/removal.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+struct RemovalRow {
+  std::string_view key;
+  std::string_view noun;     ///< links and other depend on the step, and have none
+  std::string_view without;  ///< the same
+  void (*apply)(DeviceModel& device);
+};
+
+template <Account account>
+void remove_account(DeviceModel& device) {
+  device.account_time_scale[static_cast<std::size_t>(account)] = 0;
+}
+
+void remove_host(DeviceModel& device) {
+  device.host.time_scale = 0;
+  device.host.launch_latency = device.host.sync_wake = Time::zero();
+}
+
+constexpr std::array<RemovalRow, kRemovableCount> kRows{{
+    {"links", "", "", [](DeviceModel& d) { d.communication_time_scale = 0; }},
+    {"host", "Python and kernel launches", "without Python and kernel launches", remove_host},
+    {"input", "waiting for input batches", "with batches that are always ready",
+     remove_account<Account::input_stall>},
+    {"stragglers", "the slowest GPU, which sets the pace", "with GPUs that are all equally fast",
+     [](DeviceModel& d) { d.rank_spread = 0; }},
+    {"busy_node", "GPUs of a full node, which slow each other down", "with every GPU as fast as alone",
+     [](DeviceModel& d) { d.busy_node = d.busy_host = 0; }},
+    {"sharing", "kernels that share the GPU with collectives",
+     "with collectives that take nothing of the GPU", [](DeviceModel& d) { d.collective_share = 0; }},
+    {"optimizer", "the optimizer's kernels", "without the optimizer's kernels",
+     remove_account<Account::optimizer>},
+    {"other", "", "", remove_account<Account::other>},
+}};
+
+const RemovalRow& row_of(Removable what) { return kRows[static_cast<std::size_t>(what)]; }
+
+/// "the network (ib_hdr100)", of the links that the step waits for most; empty when it waits for none.
+std::string slowest_link(const StepSimulator& simulator, const SimulatedStep& step) {
+  const auto most = std::max_element(step.waits.begin(), step.waits.begin() + kBackgroundWait);
+  if (*most <= 0) return {};
+  return name_of_link(static_cast<std::size_t>(most - step.waits.begin()), simulator.scenario().cluster);
+}
+
+}  // namespace
+
+std::string_view key_of(Removable what) { return row_of(what).key; }
+
+DeviceModel without(DeviceModel device, Removable what) {
+  row_of(what).apply(device);
+  return device;
+}
+
+std::string words_for(Removable what, const StepSimulator& simulator, const SimulatedStep& step) {
+  if (what == Removable::other) return std::string(simulator.model().other_account);
+  if (what != Removable::links) return std::string(row_of(what).noun);
+  const std::string link = slowest_link(simulator, step);
+  return link.empty() ? "messages between GPUs" : "communication over " + link;
+}
+
+std::string words_without(Removable what, const StepSimulator& simulator, const SimulatedStep& step) {
+  if (what == Removable::other) return fmt::format("without {}", simulator.model().other_account);
+  if (what != Removable::links) return std::string(row_of(what).without);
+  const std::string link = slowest_link(simulator, step);
+  return link.empty() ? "with messages that take no time" : fmt::format("if {} took no time", link);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,120 @@
+// Removing one cause shows what it costs by itself; removing one after another shows how the step divides
+// among them. Two causes hide each other when both take place at the same time: removing one saves nothing.
+#include "sim/analysis/causes/step_causes.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+/// A pair is looked for when all causes together save so many times what the largest alone does.
+constexpr double kHidden = 2;
+/// Pairs are tried among so many causes.
+constexpr std::size_t kPaired = 4;
+
+class CauseFinder {
+ public:
+  CauseFinder(PointPredictor& points, int gpus) : points_(points), step_(points.step(gpus)) {
+    out_.gpus = gpus, out_.step_s = step_.step_s;
+  }
+
+  StepCauses find() {
+    for (const Removable what : kRemovable)
+      if (may_matter(what)) out_.alone.push_back(removed({what}));
+    std::ranges::stable_sort(out_.alone, std::greater{}, &StepCause::saves_s);
+    remove_in_turn();
+    find_hidden_pair();
+    return std::move(out_);
+  }
+
+ private:
+  const StepSimulator& simulator() const { return points_.simulator(); }
+
+  /// What certainly takes no time is not simulated.
+  bool may_matter(Removable what) const {
+    const DeviceModel& device = points_.device();
+    const bool is_alone = out_.gpus == 1;
+    if (what == Removable::links || what == Removable::sharing) return !is_alone;
+    if (what == Removable::stragglers) return !is_alone && device.rank_spread > 0;
+    if (what == Removable::busy_node) return !is_alone && (device.busy_node > 0 || device.busy_host > 0);
+    return true;
+  }
+
+  double step_without(const std::vector<Removable>& what) const {
+    DeviceModel device = points_.device();
+    for (const Removable each : what) device = without(device, each);
+    return std::min(step_.step_s, simulator().step_s(out_.gpus, device));
+  }
+
+  StepCause removed(const std::vector<Removable>& what) const {
+    StepCause cause;
+    cause.what = what, cause.step_s = step_without(what), cause.saves_s = step_.step_s - cause.step_s;
+    for (const Removable each : what) {
+      const bool is_first = cause.name.empty();
+      cause.name += (is_first ? "" : " and ") + words_for(each, simulator(), step_);
+      cause.without += (is_first ? "" : " and ") + words_without(each, simulator(), step_);
+    }
+    return cause;
+  }
+
+  void remove_in_turn() {
+    for (const StepCause& cause : out_.alone) out_.in_turn.push_back({cause.what.front(), 0});
+    const std::vector<double> parts = parts_in_order(points_, out_.gpus, out_.in_turn);
+    for (std::size_t i = 0; i < out_.in_turn.size(); ++i) out_.in_turn[i].seconds = parts[i];
+    out_.kernels_s = parts.back();
+  }
+
+  void find_hidden_pair() {
+    if (out_.alone.size() < 2) return;
+    const double all = out_.step_s - out_.kernels_s, most = out_.alone.front().saves_s;
+    if (all < kLeastSaving * out_.step_s || all < kHidden * most) return;
+    std::vector<CausePart> largest = out_.in_turn;
+    std::ranges::stable_sort(largest, std::greater{}, &CausePart::seconds);
+    largest.resize(std::min(largest.size(), kPaired));
+    StepCause best;
+    for (std::size_t i = 0; i < largest.size(); ++i)
+      for (std::size_t j = i + 1; j < largest.size(); ++j) {
+        StepCause pair = removed({largest[i].what, largest[j].what});
+        if (pair.saves_s > best.saves_s) best = std::move(pair);
+      }
+    // The savings of two that do not hide each other add up.
+    if (best.saves_s > kHidden * most) out_.alone.insert(out_.alone.begin(), std::move(best));
+  }
+
+  PointPredictor& points_;
+  const SimulatedStep& step_;
+  StepCauses out_;
+};
+
+}  // namespace
+
+const StepCause* StepCauses::largest() const {
+  return !alone.empty() && alone.front().saves_s >= kLeastSaving * step_s ? &alone.front() : nullptr;
+}
+
+double StepCauses::saving_of(Removable what) const {
+  const std::vector<Removable> only{what};
+  const auto found = std::ranges::find(alone, only, &StepCause::what);
+  return found == alone.end() ? 0 : found->saves_s;
+}
+
+StepCauses causes_of(PointPredictor& points, int gpus) { return CauseFinder(points, gpus).find(); }
+
+std::vector<double> parts_in_order(PointPredictor& points, int gpus, const std::vector<CausePart>& order) {
+  DeviceModel device = points.device();
+  double before = points.step(gpus).step_s;
+  std::vector<double> parts;
+  for (const CausePart& part : order) {
+    device = without(device, part.what);
+    const double after = std::min(before, points.simulator().step_s(gpus, device));
+    parts.push_back(before - after);
+    before = after;
+  }
+  parts.push_back(before);
+  return parts;
+}
+
+}  // namespace foretrain

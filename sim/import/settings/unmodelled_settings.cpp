@@ -1,0 +1,88 @@
+// Which settings no prediction can do without: a table of their names, what each decides and what it does.
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/import/settings/settings.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct DecidingSetting {
+  std::string_view name;  ///< the key's last word, or a table that it stands in
+  bool memory, time, between_nodes;
+  std::string_view effect;
+};
+
+constexpr std::string_view kAdapters =
+    "It trains adapters only, which takes less memory and less time than the full training predicted here.";
+constexpr std::string_view kQuantised =
+    "It keeps weights in 4 or 8 bits: they take 2 to 4 times less memory, and every product converts them "
+    "first.";
+/// Twice: DeepSpeed's issue 3901, Falcon-7B on eight A100, 2.86 s a step without and 6.05 s with it.
+constexpr std::string_view kOffloaded =
+    "It keeps parameters in the host's memory or on a disk: a GPU needs less memory, and a step takes twice "
+    "as long or longer.";
+constexpr std::string_view kTcp =
+    "Messages between nodes then go over TCP instead of InfiniBand, which is several times slower.";
+constexpr std::string_view kZeroPlusPlus = "It changes how many bytes ZeRO sends, and to whom.";
+
+constexpr DecidingSetting kDeciding[] = {
+    {"finetuning_type", true, true, false, kAdapters},
+    {"use_peft", true, true, false, kAdapters},
+    {"adapter", true, true, false, kAdapters},
+    {"load_in_4bit", true, true, false, kQuantised},
+    {"load_in_8bit", true, true, false, kQuantised},
+    {"quantization_bit", true, true, false, kQuantised},
+    {"offload_params", true, true, false, kOffloaded},
+    {"offload_param", true, true, false, kOffloaded},
+    {"offload_policy", true, true, false, kOffloaded},
+    {"cpu_offload", true, true, false, kOffloaded},
+    {"cpu_offloading", true, true, false, kOffloaded},
+    {"zero_quantized_weights", false, true, true, kZeroPlusPlus},
+    {"zero_quantized_gradients", false, true, true, kZeroPlusPlus},
+    {"zero_hpz_partition_size", true, true, true, kZeroPlusPlus},
+    {"NCCL_IB_DISABLE", false, true, true, kTcp},
+    {"CUDA_LAUNCH_BLOCKING", false, true, false,
+     "The host then waits for every kernel, so that nothing overlaps and every step is longer."},
+};
+
+/// Whether `path` ends with the name or passes through a table of it.
+bool is_named(std::string_view path, std::string_view name) {
+  while (true) {
+    const std::size_t dot = path.find('.');
+    std::string_view word = path.substr(0, dot);
+    if (word.starts_with("fsdp_")) word.remove_prefix(5);
+    if (word == name) return true;
+    if (dot == std::string_view::npos) return false;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+const DecidingSetting* find_deciding(std::string_view path) {
+  const auto found =
+      std::ranges::find_if(kDeciding, [path](const auto& row) { return is_named(path, row.name); });
+  return found == std::end(kDeciding) ? nullptr : found;
+}
+
+}  // namespace
+
+std::vector<UnmodelledSetting> unmodelled_settings(const TrainingSettings& settings) {
+  std::vector<UnmodelledSetting> out;
+  std::vector<const DecidingSetting*> known;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate != KeyFate::not_modelled) continue;
+    const DecidingSetting* row = find_deciding(key.path);
+    if (row == nullptr || std::ranges::find(known, row) != known.end()) continue;
+    known.push_back(row);
+    out.push_back({fmt::format("{} = {}", printable(key.path), printable(shortened(key.value, 40))),
+                   fmt::format("{}:{}", printable(key.file), key.span.line), std::string(row->effect),
+                   row->memory, row->time, row->between_nodes});
+  }
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,174 @@
+// At most 24 lines: the sentence first, then only rows that the sentence may speak of, then a line for each
+// thing that a reader can act on.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/known_figures.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/decimal.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/base/spoken.hpp"
+#include "sim/base/terminal.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
+#include "sim/report/prediction/table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kLabelColumns = 14;
+/// Below this chance a row is marked.
+constexpr double kSurelyFits = 0.95;
+/// Warnings that are shown; --details has the others.
+constexpr std::size_t kWarnings = 3;
+
+/// `text` after `first`, in lines of kAnswerColumns columns; all but the first begin `indent` columns in.
+std::string filled(std::string first, std::string_view text, std::size_t indent) {
+  std::string out = std::move(first);
+  std::size_t column = indent;
+  bool is_first = true;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (!is_first && column + 1 + word.size() > kAnswerColumns) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent, is_first = true;
+    }
+    if (!is_first) out += ' ';
+    out += word;
+    column += word.size() + (is_first ? 0 : 1), is_first = false;
+  }
+  return out + "\n";
+}
+
+std::string labelled(std::string_view label, std::string_view text) {
+  return text.empty() ? "" : filled(fmt::format("{:<{}}", label, kLabelColumns), text, kLabelColumns);
+}
+
+std::string paragraph(const std::string& text) { return filled("", text, 0); }
+
+/// Over one GPU where it can run the training, else over the first row that can.
+std::string speedup_of(const Answer& answer, const PredictionPoint& p) {
+  const KnownFigures known = known_figures(p);
+  if (!known.speedup) return "-";
+  if (!answer.one_gpu_fits) {
+    const auto first = std::ranges::find_if(answer.rows, &PredictionPoint::fits);
+    return spoken_factor(p.samples_per_s / first->samples_per_s);
+  }
+  if (p.gpus == 1 || !known.speedup_range) return spoken_factor(*known.speedup);
+  return fmt::format("{} ({} to {})", spoken_factor(*known.speedup), spoken_factor(known.speedup_range->low),
+                     spoken_factor(known.speedup_range->high));
+}
+
+/// "5.1 of 34 GB"; "42 of 43 GB !" where it may not fit.
+std::string memory_of(const PredictionPoint& p) {
+  const double gigabytes = static_cast<double>(p.memory.total().count) / 1e9,
+               there = static_cast<double>(p.memory_capacity.count) / 1e9;
+  const double fits = chance_of_fitting(p);
+  const std::string needed = gigabytes < 10 ? decimal(gigabytes, 1) : decimal(gigabytes, 0);
+  return fmt::format("{} of {} GB{}", needed, decimal(there, 0), fits < kSurelyFits ? " !" : "");
+}
+
+/// GPU-hours with two digits; seconds of a GPU are no GPU-hours.
+std::string hours_of(const KnownFigures& known) {
+  if (!known.gpu_hours) return "-";
+  return *known.gpu_hours < 10 ? fmt::format("{:.2g}", *known.gpu_hours) : decimal(*known.gpu_hours, 0);
+}
+
+std::string table_of(const Answer& answer) {
+  const bool has_length = answer.quantity != "step";
+  const std::string_view length = answer.quantity == "epoch" ? "epoch" : "total";
+  std::string out = has_length
+                        ? fmt::format("  {:>5} {:>6} {:>10} {:>12}  {:<20} {:>10}  {}", "GPUs", "nodes",
+                                      "step", length, "speedup", "GPU-hours", "memory per GPU")
+                        : fmt::format("  {:>5} {:>6} {:>10} {:>12}  {:<20} {}", "GPUs", "nodes", "step",
+                                      "samples/s", "speedup", "memory per GPU");
+  if (answer.remedy) out += fmt::format("  step with {} workers", answer.remedy->workers);
+  out += "\n";
+  for (std::size_t i = 0; i < answer.rows.size(); ++i) {
+    const PredictionPoint& p = answer.rows[i];
+    const KnownFigures known = known_figures(p);
+    const std::string step = spoken_duration(p.step_s);
+    if (has_length)
+      out += fmt::format("  {:>5} {:>6} {:>10} {:>12}  {:<20} {:>10}  {:<14}", p.gpus, p.nodes, step,
+                         known.total_s ? spoken_duration(*known.total_s) : "-", speedup_of(answer, p),
+                         hours_of(known), memory_of(p));
+    else
+      out += fmt::format("  {:>5} {:>6} {:>10} {:>12}  {:<20} {:<14}", p.gpus, p.nodes, step,
+                         decimal(p.samples_per_s, p.samples_per_s < 100 ? 1 : 0), speedup_of(answer, p),
+                         memory_of(p));
+    if (answer.remedy) out += fmt::format("  {:>12}", spoken_duration(answer.remedy->step_s[i]));
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += "\n";
+  }
+  const auto is_tight = [](const PredictionPoint& p) { return chance_of_fitting(p) < kSurelyFits; };
+  if (std::ranges::any_of(answer.rows, is_tight)) out += "  ! does not fit, or may not\n";
+  return out;
+}
+
+std::string assumed(const Answer& answer) {
+  std::string texts, options;
+  for (const Assumption& assumption : answer.assumptions) {
+    texts += (texts.empty() ? "" : ", ") + assumption.text;
+    options += (options.empty() ? "" : ", ") + assumption.option;
+  }
+  return texts.empty() ? "" : fmt::format("{} ({})", texts, options);
+}
+
+std::string warnings_of(const Prediction& prediction) {
+  std::vector<std::string> warnings = prediction.warnings;
+  // The answer's own speedups count from one of its rows.
+  std::erase_if(warnings, [](const std::string& text) { return text.starts_with("speedups and"); });
+  const std::size_t shown = std::min(kWarnings, warnings.size());
+  std::string out;
+  for (std::size_t i = 0; i < shown; ++i) out += labelled(i == 0 ? "Warning" : "", warnings[i] + ".");
+  if (warnings.size() > shown)
+    out += labelled("", fmt::format("{} more with --details.",
+                                    counted(static_cast<std::int64_t>(warnings.size() - shown), "warning")));
+  return out;
+}
+
+/// Whole lines only; what is left out stands behind --details.
+std::string first_lines(const std::string& text, std::size_t most) {
+  std::size_t end = 0;
+  for (std::size_t line = 0; line < most; ++line) {
+    end = text.find('\n', end);
+    if (end == std::string::npos) return text;
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string write_answer(const Prediction& prediction) {
+  const Answer& answer = prediction.answer;
+  if (answer.rows.empty()) return {};
+  std::string out = paragraph(answer.verdict) + "\n" + table_of(answer) + "\n";
+  out += labelled("Cause", answer.cause);
+  out += labelled("Next step", answer.action);
+  for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
+    out += labelled("Not modelled", answer.not_understood[i]);
+  for (const std::string& sentence : answer.not_credible) out += labelled("Not credible", sentence);
+  out += warnings_of(prediction);
+  out += labelled("Assumed", assumed(answer));
+  out += labelled("Measured", answer.measured);
+  out +=
+      labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
+  for (const std::string& beyond : answer.extrapolated) out += labelled("", capitalized(beyond) + ".");
+  out += labelled("Note", prediction.note);
+  return first_lines(out, kAnswerLines);
+}
+
+std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options) {
+  if (options.details || options.quiet) return write_table(prediction, options);
+  std::string out = write_answer(prediction);
+  if (prediction.mixing) out += write_mixing(*prediction.mixing);
+  if (prediction.recommendation) out += write_recommendation(*prediction.recommendation);
+  return out + further_tables(prediction, options);
+}
+
+}  // namespace foretrain
