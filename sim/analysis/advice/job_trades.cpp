@@ -47,7 +47,9 @@ std::string risk_of(const JobOption& job) {
   if (!job.keeps_deadline || *job.keeps_deadline >= kInTime) return {};
   const double risk = 1 - *job.keeps_deadline;
   if (risk >= kInTime) return ", but it misses the deadline";
-  return fmt::format(", but a {:.0f} % risk to miss the deadline", 100 * risk);
+  const std::string percent = fmt::format("{:.0f}", 100 * risk);
+  const bool starts_with_vowel = percent.front() == '8' || percent == "11" || percent == "18";
+  return fmt::format(", but {} {} % risk to miss the deadline", starts_with_vowel ? "an" : "a", percent);
 }
 
 std::string trade_of(const JobOption& job, const JobOption& best, const std::string& unit) {

@@ -63,6 +63,8 @@ TEST_CASE("a smaller job may miss the deadline and says with which risk, a large
   const Recommendation close = chosen(four_jobs(), with_deadline(10));  // 2 GPUs take up to 10.6 h
   CHECK(close.runners_up[0].trade ==
         "1.7 times the time and 15 % fewer GPU-hours, but a 12 % risk to miss the deadline");
+  const Recommendation far = chosen(four_jobs(), with_deadline(7.6));
+  CHECK_THAT(far.runners_up[0].trade, Catch::Matchers::EndsWith(", but an 80 % risk to miss the deadline"));
   const std::vector<JobOption> slower{made_up_job(4, 5), made_up_job(8, 9)};
   CHECK(chosen(slower, with_deadline(7)).runners_up.empty());
 }
