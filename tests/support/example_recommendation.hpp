@@ -27,8 +27,8 @@ inline Recommendation example_recommendation() {
   Recommendation r;
   r.cost_unit = "BU";
   r.best = example_job(8, 12.5, 6.4, 27.5, 6000, "");
-  r.runners_up = {example_job(16, 7.5, 10.7, 33, 7200, "1.7 x faster, 20 % dearer"),
-                  example_job(1, 80, 1, 0, 4800, "6.4 x slower, 20 % cheaper")};
+  r.runners_up = {example_job(16, 7.5, 10.7, 33, 7200, "40 % less time and 20 % more BU"),
+                  example_job(1, 80, 1, 0, 4800, "6.4 times the time and 20 % fewer BU")};
   r.notes = {
       "up to 132 samples per GPU fit; a larger batch trains differently and is not recommended for speed "
       "alone"};

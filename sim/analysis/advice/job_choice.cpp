@@ -1,9 +1,10 @@
-// Each goal is a number to make small; ties within a percent go to fewer GPUs.
+// Limits leave out jobs, the goal picks one of the others, and its neighbours are shown with it.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/advice/job_order.hpp"
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/base/counted.hpp"
@@ -14,52 +15,6 @@ namespace foretrain {
 
 namespace {
 
-/// Differences that no user would notice.
-constexpr double kAlike = 0.99;
-
-/// Runs shorter than this are as good as each other when both time and cost count: queueing takes as long.
-constexpr double kShortest = 900;
-
-/// Nothing costs less, so that what is free has a logarithm.
-constexpr double kFree = 1e-30;
-
-/// The exponent x for which time x cost^x is the same when twice the GPUs are 2 x `efficiency` times as fast:
-/// with y = log2(2 x efficiency) that is y / (1 - y). 0.71 gives 1, the plain product.
-double cost_exponent(double efficiency) {
-  const double y = std::log2(2 * efficiency);
-  return y / (1 - y);
-}
-
-/// Logarithm of what the goal makes small.
-double to_minimize(const JobOption& job, const RecommendationRequest& request) {
-  if (request.goal == Goal::fastest) return std::log(job.point.total_s);
-  const double log_cost = std::log(std::max(job.cost, kFree));
-  if (request.goal == Goal::cheapest) return log_cost;
-  return std::log(std::max(kShortest, job.point.total_s)) + cost_exponent(request.efficiency) * log_cost;
-}
-
-/// With 95 %: below it more than half of the GPU-hours might buy nothing.
-constexpr double kSureEfficiency = 0.5;
-
-/// Balanced jobs are worth their GPUs as predicted, and even where the interval ends; a single GPU always is.
-bool is_worth(const JobOption& job, const RecommendationRequest& request) {
-  const PredictionPoint& p = job.point;
-  if (request.goal != Goal::balanced || p.gpus == 1) return true;
-  return p.efficiency >= request.efficiency && p.speedup_range.low >= kSureEfficiency * p.gpus;
-}
-
-/// Options come by growing number of GPUs.
-const JobOption* best_of(const std::vector<const JobOption*>& options, const RecommendationRequest& request) {
-  const JobOption* best = nullptr;
-  for (const JobOption* job : options) {
-    if (best != nullptr && !is_worth(*job, request)) continue;
-    const bool is_better = best == nullptr || !is_worth(*best, request) ||
-                           to_minimize(*job, request) < std::log(kAlike) + to_minimize(*best, request);
-    if (is_better) best = job;
-  }
-  return best;
-}
-
 /// Three digits, never as a power of ten.
 std::string amount(double value) {
   return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
@@ -67,18 +22,21 @@ std::string amount(double value) {
 
 std::string spoken(double seconds) {
   if (seconds < 60) return amount(seconds) + " s";
-  return seconds < 3600 ? amount(seconds / 60) + " min" : amount(seconds / 3600) + " h";
+  if (seconds < 3600) return amount(seconds / 60) + " min";
+  return seconds < 2 * 86'400 ? amount(seconds / 3600) + " h" : amount(seconds / 86'400) + " days";
 }
 
 bool trains(const PredictionPoint& point) { return point.fits() && point.steps_per_epoch > 0; }
 
-/// Of jobs that are all out the one that comes nearest to the limits.
+/// Of jobs that are all out the one that comes nearest to the limits: the one of the fewest GPU-hours that is
+/// in time, else the one that ends first. Where none fits, it is that of the most GPUs, whose shares of a
+/// model and a batch are smallest.
 const JobOption* nearest_miss(const std::vector<JobOption>& options, const RecommendationRequest& request) {
   const auto distance = [&](const JobOption& job) {
-    if (!trains(job.point))
-      return std::pair(true,
-                       static_cast<double>(-job.point.gpus));  // shares of a model or a batch get smaller
-    return std::pair(false, request.deadline_s ? job.point.total_interval.high_s : job.gpu_hours);
+    if (!trains(job.point)) return std::pair(2, static_cast<double>(-job.point.gpus));
+    const double end_s = job.point.total_interval.high_s;
+    const bool is_late = request.deadline_s && end_s > *request.deadline_s;
+    return is_late ? std::pair(1, end_s) : std::pair(0, job.gpu_hours);
   };
   const auto nearest = std::min_element(options.begin(), options.end(), [&](const auto& a, const auto& b) {
     return distance(a) < distance(b);
@@ -86,49 +44,15 @@ const JobOption* nearest_miss(const std::vector<JobOption>& options, const Recom
   return nearest == options.end() ? nullptr : &*nearest;
 }
 
-/// Of `value` against `reference`: "1.9 x faster", "4 % cheaper"; empty when nobody would notice or nothing
-/// can be said.
-std::string difference(double value, double reference, std::string_view less, std::string_view more) {
-  if (value <= 0 || reference <= 0) return {};
-  const double ratio = value / reference;
-  if (ratio > kAlike && ratio < 1 / kAlike) return {};
-  const double larger = std::max(ratio, 1 / ratio);
-  const std::string_view which = ratio < 1 ? less : more;
-  if (larger < 1.3) return fmt::format("{:.0f} % {}", 100 * std::abs(ratio - 1), which);
-  return larger < 10 ? fmt::format("{:.2g} x {}", larger, which) : fmt::format("{:.0f} x {}", larger, which);
-}
-
-std::string trade_of(const JobOption& job, const JobOption& best) {
-  std::string out = difference(job.point.total_s, best.point.total_s, "faster", "slower");
-  const std::string cost = difference(job.cost, best.cost, "cheaper", "dearer");
-  if (!out.empty() && !cost.empty()) out += ", ";
-  return out + cost;
-}
-
-/// The best by each other goal, then the next by this one.
-std::vector<JobOption> runners_up(std::vector<const JobOption*> allowed, const JobOption* best,
-                                  const RecommendationRequest& request) {
-  constexpr std::size_t kRunnersUp = 2;
-  std::vector<const JobOption*> chosen{best};
-  const auto add = [&](const JobOption* job) {
-    const bool is_new = job != nullptr && std::find(chosen.begin(), chosen.end(), job) == chosen.end();
-    if (is_new && chosen.size() <= kRunnersUp) chosen.push_back(job);
-  };
-  for (const Goal other : {Goal::balanced, Goal::fastest, Goal::cheapest}) {
-    RecommendationRequest asked = request;
-    asked.goal = other;
-    add(best_of(allowed, asked));
-  }
-  while (chosen.size() <= kRunnersUp && chosen.size() < allowed.size()) {
-    std::vector<const JobOption*> left = allowed;
-    std::erase_if(left, [&](const JobOption* job) {
-      return std::find(chosen.begin(), chosen.end(), job) != chosen.end();
-    });
-    add(best_of(left, request));
-  }
-  std::vector<JobOption> out;
-  for (std::size_t i = 1; i < chosen.size(); ++i) out.push_back(*chosen[i]);
-  return out;
+/// What the first run's limit on nodes kept from a balanced job; empty: nothing.
+std::string beyond_first_run(const JobOption& best, const JobOption& without_limit,
+                             const RecommendationRequest& request) {
+  if (&best == &without_limit) return {};
+  const int nodes = std::max(best.point.nodes, request.first_run_nodes);
+  const std::string most = nodes == 2 ? "two nodes" : counted(nodes, "node");
+  return fmt::format("More than {}: {} on {} would take {}; confirm on {} first", most,
+                     counted(without_limit.point.gpus, "GPU"), counted(without_limit.point.nodes, "node"),
+                     spoken(without_limit.point.total_s), most);
 }
 
 Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
@@ -178,21 +102,19 @@ std::string broken_limit(const JobOption& job, const RecommendationRequest& requ
   return {};
 }
 
-void add_trades(Recommendation& recommendation) {
-  for (JobOption& job : recommendation.runners_up) job.trade = trade_of(job, *recommendation.best);
-}
-
 Recommendation choose_jobs(const std::vector<JobOption>& options, const RecommendationRequest& request,
                            const CostUnit& unit) {
   Recommendation out;
-  out.goal = request.goal, out.cost_unit = unit.name;
+  out.goal = request.goal, out.deadline_s = request.deadline_s, out.cost_unit = unit.name;
   out.has_queue_wait = request.queue_wait_s > 0 || !request.queue_waits_s.empty();
+  out.looked_at = options;
   std::vector<const JobOption*> allowed;
-  for (const JobOption& job : options) {
+  for (JobOption& job : out.looked_at) {
+    if (request.deadline_s)
+      job.keeps_deadline = chance_in_time(job.point.total_interval, *request.deadline_s);
     if (broken_limit(job, request).empty()) allowed.push_back(&job);
   }
-  out.looked_at = options;
-  const JobOption* best = best_of(allowed, request);
+  const JobOption* best = best_job(allowed, request, request.first_run_nodes);
   if (best == nullptr) {
     const JobOption* nearest = nearest_miss(options, request);
     out.why_none = nearest != nullptr ? broken_limit(*nearest, request)
@@ -200,8 +122,10 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
     return out;
   }
   out.best = *best;
-  out.runners_up = runners_up(std::move(allowed), best, request);
+  out.runners_up = jobs_beside(out.looked_at, *best, request);
   add_trades(out);
+  const std::string kept_back = beyond_first_run(*best, *best_job(allowed, request, 0), request);
+  if (!kept_back.empty()) out.notes.push_back(kept_back);
   return out;
 }
 

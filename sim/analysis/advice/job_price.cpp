@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -33,6 +36,22 @@ void refuse_unknown_length(const Scenario& scenario) {
                      "as in --set data.samples=1281167 --set run.epochs=90");
 }
 
+void refuse_contradiction(const Scenario& scenario, const RecommendationRequest& request) {
+  if (request.only_gpus.empty()) return;
+  const int fewest = std::ranges::min(request.only_gpus);
+  if (request.most_gpus > 0 && fewest > request.most_gpus)
+    throw InputError(
+        fmt::format("--gpus lists only numbers above {}, which --max-gpus does not allow", request.most_gpus),
+        "list fewer GPUs, or allow more");
+  const auto is_too_wide = [&](int gpus) {
+    return gpus <= gpus_of_job(scenario) && reserved_gpus(scenario, gpus).nodes > request.most_nodes;
+  };
+  if (request.most_nodes > 0 && std::ranges::all_of(request.only_gpus, is_too_wide))
+    throw InputError(fmt::format("--gpus lists only jobs on more than {}, which --max-nodes does not allow",
+                                 counted(request.most_nodes, "node")),
+                     "list fewer GPUs, or allow more nodes");
+}
+
 CostUnit billing_of(const Scenario& scenario, const RecommendationRequest& request) {
   if (request.price_per_gpu_hour) return {"", request.price_per_gpu_hour};
   const Billing& rates = scenario.cluster.site.billing;
@@ -57,6 +76,7 @@ void price_job(JobOption& job, const Scenario& scenario, const RecommendationReq
   const Partition* partition = partition_for(scenario.cluster.site, p.gpus, p.nodes, latest);
   const double longest = partition != nullptr ? to_seconds(partition->longest) : 0;
   if (partition != nullptr) job.partition = partition->name;
+  job.fills_nodes = p.gpus == p.nodes * std::max(1, first_node(scenario).gpus);
   job.jobs =
       longest > 0 && latest > longest ? static_cast<int>(std::ceil(std::min(wanted / longest, 1e6))) : 1;
   job.time_limit_s = longest > 0 ? std::min(wanted, longest) : wanted;

@@ -94,11 +94,12 @@ void LayoutRecommender::note(Recommendation& out) const {
   const auto same = std::ranges::find_if(
       options_, [&](const JobOption& option) { return option.point.gpus == out.best->point.gpus; });
   const LayoutSearch& search = searches_[static_cast<std::size_t>(same - options_.begin())];
-  out.notes.push_back(fmt::format(
-      "{} on {}: {}",
-      search.layouts.size() == 1 ? "the only layout that fits"
-                                 : fmt::format("the fastest of {} layouts that fit", search.layouts.size()),
-      counted(search.gpus, "GPU"), search.why_first));
+  out.notes.insert(out.notes.begin(),
+                   fmt::format("{} on {}: {}",
+                               search.layouts.size() == 1
+                                   ? "the only layout that fits"
+                                   : fmt::format("the fastest of {} layouts that fit", search.layouts.size()),
+                               counted(search.gpus, "GPU"), search.why_first));
   if (const ModelLayout& other = smallest(search); &other != &search.layouts.front())
     out.notes.push_back(fmt::format("{} takes as long within {:.0f} % and needs {} instead of {} of memory",
                                     name_of_layout(other), 100 * kTie, bytes_text(other.memory_bytes),
@@ -110,6 +111,7 @@ void LayoutRecommender::note(Recommendation& out) const {
 
 Recommendation LayoutRecommender::recommend() {
   refuse_unknown_length(scenario_);
+  refuse_contradiction(scenario_, request_);
   const std::vector<int> all = numbers();
   if (!all.empty()) {
     layouts_.global_batch = usual_batch(layout_of(scenario_), all.back());

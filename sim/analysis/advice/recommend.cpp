@@ -49,6 +49,11 @@ std::int64_t micro_steps(std::int64_t batch, std::int64_t largest) {
   return least;
 }
 
+std::string waits_for_input(double share) {
+  return fmt::format("{:.0f} % of the step waits for input: decode less, cache, or load on the GPU",
+                     100 * share);
+}
+
 double input_share(const PredictionPoint& p) {
   return p.breakdown[static_cast<std::size_t>(Account::input_stall)] / p.step_s;
 }
@@ -61,6 +66,7 @@ class Recommender {
 
   Recommendation recommend() {
     refuse_unknown_length(scenarios_.own);
+    refuse_contradiction(scenarios_.own, request_);
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
     if (own_.anchor) anchor(base);
@@ -75,7 +81,7 @@ class Recommender {
       out = choose_jobs(own_options(*again), request_, billing_of(own_, request_));
       if (!out.best) return out;
     }
-    out.notes = std::move(notes);
+    out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
     note_strategies(out);
     note_launch(out);
     note_batch(out);
@@ -87,7 +93,12 @@ class Recommender {
   }
 
  private:
-  bool has_loader() const { return own_.workload.data.loader != LoaderKind::none; }
+  /// Whether the user sets a number of worker processes: of PyTorch's DataLoader. tf.data and DALI have
+  /// threads of their own choosing, and without a loader nothing is loaded.
+  bool has_workers() const {
+    return own_.workload.data.loader == LoaderKind::torch &&
+           own_.workload.framework.kind == FrameworkKind::pytorch;
+  }
   const Site& site() const { return own_.cluster.site; }
   int most_gpus() const {
     const std::vector<int> numbers = numbers_within(own_, request_);
@@ -112,6 +123,9 @@ class Recommender {
 
   void anchor(PointPredictor& base) {
     const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    // A measurement on so many nodes is the first run.
+    if (reserved_gpus(own_, own_.anchor->gpus).nodes >= request_.first_run_nodes)
+      request_.first_run_nodes = 0;
     base.set_device(anchored.device);
     anchored_ = parts_of(anchored);
   }
@@ -141,7 +155,7 @@ class Recommender {
     out.point.efficiency = out.point.speedup / gpus;
     intervals.add_to(out.point);
     out.accumulation = scenario.knobs.accumulation;
-    if (has_loader()) out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
+    if (has_workers()) out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
     price_job(out, scenario, request_);
     return out;
   }
@@ -172,7 +186,7 @@ class Recommender {
   /// Another strategy in the job's place: its launch, workers and batch.
   Scenario as_best(const Scenario& other, const JobOption& best) const {
     Scenario scenario = with_usual_launch(other);
-    if (has_loader()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
+    if (has_workers()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
     scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
     scenario.knobs.accumulation = own_.knobs.accumulation;
     return scenario;
@@ -196,7 +210,11 @@ class Recommender {
   /// What was worth it; nullptr: nothing was.
   const Scenario* try_workers(PointPredictor& base, JobOption best, std::vector<std::string>& notes) {
     const double stalled = input_share(best.point), step_before = best.point.step_s;
-    if (stalled < kStall || !has_loader()) return nullptr;
+    if (stalled < kStall) return nullptr;
+    if (!has_workers()) {
+      notes.push_back(waits_for_input(stalled));
+      return nullptr;
+    }
     const int cores = static_cast<int>(cores_of_rank(own_.workload.data, own_.cluster.node)),
               before = own_.workload.data.workers_per_gpu;
     const Scenario* changed = nullptr;
@@ -215,10 +233,8 @@ class Recommender {
                       counted(best.workers_per_gpu, "worker"), before, to_string(seconds(best.point.step_s)),
                       to_string(seconds(step_before)), 100 * stalled));
     else
-      notes.push_back(
-          fmt::format("{:.0f} % of the step waits for input, and more than {} on {} per GPU do not help: "
-                      "decode less, cache, or load on the GPU",
-                      100 * stalled, counted(before, "worker"), counted(cores, "core")));
+      notes.push_back(fmt::format("{}. More than {} on {} per GPU do not help", waits_for_input(stalled),
+                                  counted(before, "worker"), counted(cores, "core")));
     return changed;
   }
 
@@ -258,7 +274,7 @@ class Recommender {
   }
 
   const ComparedScenarios& scenarios_;
-  const RecommendationRequest& request_;
+  RecommendationRequest request_;
   const Progress& progress_;
   const EvidenceUse& evidence_;
   Scenario own_;

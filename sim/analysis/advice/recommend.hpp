@@ -45,8 +45,10 @@ std::vector<int> numbers_within(const Scenario& scenario, const RecommendationRe
 
 /// Throws InputError where nobody knows how long the run is.
 void refuse_unknown_length(const Scenario& scenario);
+/// Throws InputError where the listed numbers of GPUs all exceed the request's own limits.
+void refuse_contradiction(const Scenario& scenario, const RecommendationRequest& request);
 
-// Choosing among jobs: limits first, then the goal, then two others and what they trade.
+// Choosing among jobs: limits first, then the goal (job_order.hpp), then two others and what they trade.
 
 struct CostUnit {
   std::string name;
@@ -62,16 +64,25 @@ void price_job(JobOption& job, const Scenario& scenario,
 /// The two shortest runs that would tell whether the best is right.
 std::vector<ConfirmingRun> confirming_runs(const Scenario& scenario, const Recommendation& recommendation);
 
-/// The best of the options that fit into memory and keep the limits; runners-up are the best by the other
-/// goals, else the next by this one.
+/// The best of the options that fit into memory and keep the limits, with the jobs beside it.
 Recommendation choose_jobs(const std::vector<JobOption>& options, const RecommendationRequest& request,
                            const CostUnit& unit);
 
 /// Why a job is out, as the end of a sentence; empty when it trains, fits into memory and keeps the limits.
 std::string broken_limit(const JobOption& job, const RecommendationRequest& request);
 
+/// A job is in time when it ends before the deadline with this probability: the upper end of a 90 % interval.
+inline constexpr double kInTime = 0.95;
+/// The probability that a run ends by then: of the lognormal distribution through both ends of its interval.
+double chance_in_time(const Interval& total, double deadline_s);
+
+/// Up to two jobs beside the best: that of half its GPUs, which may miss the deadline, and that of twice as
+/// many, or the nearest ones; both on one side where the other side has none. Options come by growing number
+/// of GPUs.
+std::vector<JobOption> jobs_beside(const std::vector<JobOption>& options, const JobOption& best,
+                                   const RecommendationRequest& request);
 /// Says of each runner-up what it gives and takes against the best.
-void add_trades(Recommendation& recommendation);
+void add_trades(Recommendation& recommendation);  // job_trades.cpp
 
 /// What a job script for it needs.
 JobPlan plan_of(const Scenario& scenario, const JobOption& job);

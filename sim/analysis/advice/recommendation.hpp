@@ -9,14 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/search/paying.hpp"
 #include "sim/analysis/step/prediction_point.hpp"
 #include "sim/import/jobs/job_plan.hpp"
 #include "sim/strategy/parallel/job.hpp"
 
 namespace foretrain {
 
-/// fastest: the shortest run. cheapest: the least cost. balanced: as many GPUs as pay, where each doubling
-/// buys at least RecommendationRequest::efficiency and a quarter of an hour is as good as less.
+/// fastest: the shortest run. cheapest: the least cost. balanced: with a deadline the smallest job that keeps
+/// it, otherwise twice the GPUs as long as each doubling buys at least RecommendationRequest::efficiency (a
+/// quarter of an hour is as good as less).
 enum class Goal : std::uint8_t { fastest, cheapest, balanced };
 inline constexpr std::array<std::string_view, 3> kGoalNames{"fastest", "cheapest", "balanced"};
 inline std::string_view name_of(Goal goal) { return kGoalNames[static_cast<std::size_t>(goal)]; }
@@ -25,10 +27,11 @@ struct RecommendationRequest {
   Goal goal = Goal::balanced;
   std::optional<double> deadline_s;  ///< the run, without queueing, ends in time with 95 %
   std::optional<double> budget_gpu_hours;
-  double efficiency = 0.7;       ///< of each doubling, and against one GPU: twice the GPUs 1.4 times as fast
-  std::vector<int> only_gpus{};  ///< numbers that may be asked for; empty: every requestable one
-  std::vector<std::string> fixed{};          ///< keys of [parallel] that keep the scenario's value
+  double efficiency = kPays;         ///< of each doubling: twice the GPUs are at least 2 x efficiency as fast
+  std::vector<int> only_gpus{};      ///< numbers that may be asked for; empty: every requestable one
+  std::vector<std::string> fixed{};  ///< keys of [parallel] that keep the scenario's value
   int most_gpus = 0, most_nodes = 0;         ///< 0: no limit
+  int first_run_nodes = 2;                   ///< a balanced job without a deadline has no more; 0: no limit
   std::optional<double> price_per_gpu_hour;  ///< in any currency; takes the place of the cluster's billing
   double queue_wait_s = 0;                   ///< of a job of any size that `queue_waits_s` has not
   std::map<int, double> queue_waits_s{};     ///< by the number of GPUs
@@ -39,17 +42,19 @@ struct JobOption {
   std::string strategy;
   PredictionPoint point;  ///< speedup against the scenario's own strategy on one GPU
   int accumulation = 1;
-  int workers_per_gpu = 0;                ///< 0: none, or the scenario says nothing of loading
-  std::string partition;                  ///< empty: the cluster's file names none
-  double time_limit_s = 0;                ///< of one job
-  int jobs = 1;                           ///< in a row, where the partition allows less than the run takes
-  double gpu_hours = 0;                   ///< of the GPUs that are paid
-  double gpu_energy_kwh = 0;              ///< of the GPUs alone; 0: unknown
-  double energy_kwh = 0;                  ///< with the job's share of its nodes; 0: unknown
-  double cost = 0;                        ///< Recommendation::cost_unit
-  double time_to_result_s = 0;            ///< with the wait in the queue
-  std::string trade;                      ///< of a runner-up: what it gives and takes
-  std::optional<LargeModelJob> layout{};  ///< of [parallel]; `strategy` is then its name
+  int workers_per_gpu = 0;                 ///< 0: none, or the scenario says nothing of loading
+  std::string partition;                   ///< empty: the cluster's file names none
+  double time_limit_s = 0;                 ///< of one job
+  bool fills_nodes = true;                 ///< it takes every GPU of its nodes
+  int jobs = 1;                            ///< in a row, where the partition allows less than the run takes
+  double gpu_hours = 0;                    ///< of the GPUs that are paid
+  double gpu_energy_kwh = 0;               ///< of the GPUs alone; 0: unknown
+  double energy_kwh = 0;                   ///< with the job's share of its nodes; 0: unknown
+  double cost = 0;                         ///< Recommendation::cost_unit
+  double time_to_result_s = 0;             ///< with the wait in the queue
+  std::optional<double> keeps_deadline{};  ///< probability that it ends in time; none: no deadline was given
+  std::string trade;                       ///< of a runner-up: what it gives and takes
+  std::optional<LargeModelJob> layout{};   ///< of [parallel]; `strategy` is then its name
 };
 
 /// A run of some minutes whose measured speed narrows the prediction more than anything that is calculated.
@@ -61,9 +66,11 @@ struct ConfirmingRun {
 
 struct Recommendation {
   Goal goal = Goal::balanced;
-  std::string cost_unit;  ///< "GPU-h", the site's unit, or "" for a given price
+  std::optional<double> deadline_s{};  ///< of the request
+  std::string cost_unit;               ///< "GPU-h", the site's unit, or "" for a given price
   bool has_queue_wait = false;
   std::optional<JobOption> best;  ///< none: no job keeps the limits, see `why_none`
+  /// The next smaller and the next larger job; a smaller one may miss the deadline, and its trade says so.
   std::vector<JobOption> runners_up;
   std::vector<JobOption> looked_at;       ///< all that were, by growing number of GPUs
   double grid_g_per_kwh = 0;              ///< of the site; 0: unknown

@@ -2,7 +2,6 @@
 #include "sim/analysis/search/planned_counts.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -38,9 +37,8 @@ PlannedCount planned(const Scenario& scenario, const LayoutRequest& request, dou
   return out;
 }
 
-/// What twice the GPUs at `kPays` each time come to.
 bool pays(const PlannedCount& more, const PlannedCount& fewer) {
-  const double wanted = std::pow(static_cast<double>(more.gpus) / fewer.gpus, std::log2(2 * kPays));
+  const double wanted = paying_speedup(static_cast<double>(more.gpus) / fewer.gpus);
   return more.tokens_per_s >= wanted * fewer.tokens_per_s;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/search/layouts.hpp"
+#include "sim/analysis/search/paying.hpp"
 
 namespace foretrain {
 
@@ -19,9 +20,6 @@ struct PlannedCount {
   bool pays = false;        ///< each doubling since the last that pays buys kPays or more
   const ModelLayout* best() const { return search.layouts.empty() ? nullptr : &search.layouts.front(); }
 };
-
-/// A doubling of the GPUs pays when it is 1.4 times as fast, as in a balanced recommendation.
-inline constexpr double kPays = 0.7;
 
 struct PlannedCounts {
   double tokens = 0;                  ///< of the run

@@ -10,6 +10,7 @@
 
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -22,6 +23,16 @@ constexpr int kMostGpus = 1'000'000;
 /// Half would be no speedup at all, and all of it no loss.
 constexpr double kLeastEfficiency = 51, kMostEfficiency = 99;
 
+/// 2026-11-27, 27.11.2026, 11/27/2026 and the like: numbers between points, dashes or slashes, twice.
+bool is_date(std::string_view text) {
+  const std::size_t first = text.find_first_not_of("0123456789");
+  if (first == 0 || first == std::string_view::npos) return false;
+  const char mark = text[first];
+  const std::size_t second = text.find_first_not_of("0123456789", first + 1);
+  return (mark == '-' || mark == '.' || mark == '/') && second > first + 1 &&
+         second != std::string_view::npos && text[second] == mark;
+}
+
 /// Texts of options to numbers; all mistakes are thrown together.
 class Reader {
  public:
@@ -30,6 +41,22 @@ class Reader {
     if (parsed && parsed.value > 0) return parsed.value;
     report(fmt::format("{}: {}", option, parsed ? "a duration is longer than zero" : parsed.error),
            parsed.error.ends_with("out of range") ? parsed.hint : "as in 8h or 90min");
+    return 0;
+  }
+
+  /// A deadline is the run's: dates and what is over already are refused in their own words.
+  double deadline(std::string_view text) {
+    const std::string quoted = fmt::format("--deadline: \"{}\"", shortened(printable(text), 20));
+    const char* hint = "say how long the run may take, as in 24h or 3d";
+    const ParsedQuantity parsed = parse_quantity(text, Dimension::time);
+    if (is_date(text))
+      report(quoted + " is a date; a deadline counts from the start of the run", hint);
+    else if (parsed.error.ends_with("is negative"))
+      report(quoted + " is negative: that deadline has passed", hint);
+    else if (parsed && parsed.value == 0)
+      report(quoted + " leaves no time to train", hint);
+    else
+      return duration("--deadline", text);
     return 0;
   }
 
@@ -52,6 +79,17 @@ class Reader {
   /// The parser lets pass what is no number.
   void refuse_nan(std::string_view option, double value) {
     if (std::isnan(value)) report(fmt::format("{}: nan is no number", option), "as in 100");
+  }
+
+  /// The efficiency decides a balanced job without a deadline, and no other.
+  void refuse_idle_efficiency(const RecommendationTexts& texts, const RecommendationRequest& request) {
+    if (texts.efficiency == 0) return;
+    if (request.goal != Goal::balanced)
+      report(fmt::format("--efficiency decides a balanced job, and --goal is {}", texts.goal),
+             "leave one of them out");
+    else if (request.deadline_s)
+      report("--efficiency decides nothing with --deadline: the smallest job that ends in time is chosen",
+             "leave one of them out");
   }
 
   void throw_if_any() const {
@@ -97,17 +135,18 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
                 "Also say how many GPUs to request, for how long, and what two others would trade")
       ->group(group);
   command
-      .add_option("--goal", texts.goal,
-                  "fastest: the shortest run; cheapest: the least cost; balanced: as many GPUs as pay for "
-                  "themselves, see --efficiency (default)")
+      .add_option(
+          "--goal", texts.goal,
+          "fastest: the shortest run; cheapest: the least cost; balanced: the smallest job that keeps "
+          "--deadline, else twice the GPUs while that pays (--efficiency), on two nodes at most "
+          "(default)")
       ->transform(one_of(goals))
       ->type_name(joined(goals))
       ->group(group);
   command
-      .add_option(
-          "--efficiency", texts.efficiency,
-          "Percent that each doubling of the GPUs must buy in a balanced job, and all of them against "
-          "one; 70: twice the GPUs are 1.4 times as fast (default)")
+      .add_option("--efficiency", texts.efficiency,
+                  "Percent that each doubling of the GPUs must buy in a balanced job; 70: twice the GPUs are "
+                  "1.4 times as fast (default)")
       ->check(CLI::Range(kLeastEfficiency, kMostEfficiency))
       ->type_name("%")
       ->group(group);
@@ -145,13 +184,14 @@ void read_recommendation(const RecommendationTexts& texts, RecommendationOptions
   Reader reader;
   RecommendationRequest& request = options.request;
   if (!texts.goal.empty()) request.goal = goal_named(texts.goal);
-  if (!texts.deadline.empty()) request.deadline_s = reader.duration("--deadline", texts.deadline);
+  if (!texts.deadline.empty()) request.deadline_s = reader.deadline(texts.deadline);
   reader.refuse_nan("--budget", texts.budget);
   reader.refuse_nan("--price", texts.price);
   if (texts.budget > 0) request.budget_gpu_hours = texts.budget;
   if (texts.price > 0) request.price_per_gpu_hour = texts.price;
   if (texts.efficiency > 0) request.efficiency = texts.efficiency / 100;
   for (const std::string& wait : texts.queue_wait) reader.queue_wait(wait, request);
+  reader.refuse_idle_efficiency(texts, request);
   reader.throw_if_any();
   const bool is_asked = request.goal != Goal::balanced || texts.efficiency > 0 || request.most_gpus > 0 ||
                         request.most_nodes > 0 || request.deadline_s || request.budget_gpu_hours ||

@@ -130,6 +130,7 @@ Json job_json(const JobOption& job) {
           // A board whose power is unknown has no energy, which is not the same as none.
           {"energy_kwh", job.energy_kwh > 0 ? Json(job.energy_kwh) : Json(nullptr)},
           {"cost", job.cost},
+          {"deadline_probability", job.keeps_deadline ? Json(*job.keeps_deadline) : Json(nullptr)},
           {"trade", job.trade}};
 }
 

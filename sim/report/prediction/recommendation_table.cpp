@@ -1,5 +1,6 @@
 // A sentence to act on, and the table it was chosen from.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -40,13 +41,53 @@ std::string resources(const JobPlan& plan) {
                      time_limit(plan.time_limit_s));
 }
 
+/// Two digits, in the unit of `of`: "11 h" of 11 h 14 min.
+std::string about(double seconds, double of, bool with_unit) {
+  struct Unit {
+    double seconds;
+    std::string_view name;
+  };
+  static constexpr std::array<Unit, 4> kUnits{{{2 * 86'400, "days"}, {3600, "h"}, {60, "min"}, {0, "s"}}};
+  const Unit& unit = *std::ranges::find_if(kUnits, [of](const Unit& u) { return of >= u.seconds; });
+  const double value = seconds / (unit.name == "days" ? 86'400 : std::max(1.0, unit.seconds));
+  const std::string number = value < 99.5 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+  return with_unit ? fmt::format("{} {}", number, unit.name) : number;
+}
+
+std::string about(double seconds) { return about(seconds, seconds, true); }
+
+/// "8 to 17 h", both in one unit.
+std::string about(const Interval& ends, double of) {
+  return fmt::format("{} to {}", about(ends.low_s, of, false), about(ends.high_s, of, true));
+}
+
+std::string probability(double value) {
+  return value > 0.995 ? "more than 99 %" : fmt::format("{:.0f} %", 100 * value);
+}
+
+/// "done in 11 h (8 to 17 h), inside your 24 h with 98 % probability".
+std::string when_done(const Recommendation& r) {
+  const JobOption& job = *r.best;
+  const double total_s = job.point.total_s;
+  const std::string done = about(total_s), ends = about(job.point.total_interval, total_s);
+  if (!r.deadline_s || !job.keeps_deadline)
+    return fmt::format("done in {}; 9 of 10 such runs take {}", done, ends);
+  return fmt::format("done in {} ({}), inside your {} with {} probability", done, ends, about(*r.deadline_s),
+                     probability(*job.keeps_deadline));
+}
+
+std::string_view why_this(const Recommendation& r) {
+  if (r.goal == Goal::fastest) return "the fastest job";
+  if (r.goal == Goal::cheapest) return "the cheapest job";
+  return r.deadline_s ? "the smallest job that keeps the deadline" : "balanced";
+}
+
 std::string request(const Recommendation& r) {
   const JobOption& job = *r.best;
   const PredictionPoint& p = job.point;
-  std::string out =
-      fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", counted(p.gpus, "GPU"),
-                  counted(p.nodes, "node"), r.plan.cluster,
-                  job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
+  std::string out = fmt::format(
+      "\nAsk for {} on {} of {}{} with {} ({}).\n", counted(p.gpus, "GPU"), counted(p.nodes, "node"),
+      r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, why_this(r));
   out += resources(r.plan);
   out += fmt::format(
       "  batch {} per GPU{}, {} in all{}{}\n", p.batch_per_gpu,
@@ -56,8 +97,7 @@ std::string request(const Recommendation& r) {
       r.plan.memory_per_node.count > 0
           ? fmt::format("; {} of memory a node", to_string(r.plan.memory_per_node))
           : "");
-  return out + fmt::format("  takes {}, 90 %: {} .. {}\n", spoken_time(p.total_s),
-                           spoken_time(p.total_interval.low_s), spoken_time(p.total_interval.high_s));
+  return out + fmt::format("  {}\n", when_done(r));
 }
 
 std::string cost_heading(const Recommendation& r) {
@@ -77,10 +117,10 @@ std::string line(const Recommendation& r, const JobOption& job) {
   const std::string result =
       r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
   const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
-  return fmt::format("{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}{}\n", job.point.gpus,
+  return fmt::format("{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}\n", job.point.gpus,
                      job.point.nodes, job.strategy, strategy_width(r), spoken_time(job.point.total_s), result,
                      decimal(job.point.speedup, 2), percent(job.point.efficiency, 0), job.gpu_hours, energy,
-                     cost, job.trade.empty() ? "" : "  " + job.trade);
+                     cost);
 }
 
 std::string options(const Recommendation& r) {
@@ -91,6 +131,18 @@ std::string options(const Recommendation& r) {
                   strategy_width(r), "total", result, "speedup", "effic.", "GPU-hours", "kWh", cost);
   out += line(r, *r.best);
   for (const JobOption& job : r.runners_up) out += line(r, job);
+  return out;
+}
+
+/// What waiting longer saves, and what a larger job gives.
+std::string others(const Recommendation& r) {
+  std::string out;
+  for (const JobOption& job : r.runners_up) {
+    if (job.trade.empty()) continue;
+    const std::string gpus = counted(job.point.gpus, "GPU");
+    out += fmt::format("{}: {} {} {}: {}.\n", job.point.gpus < r.best->point.gpus ? "Smaller" : "Larger",
+                       gpus, job.point.gpus == 1 ? "takes" : "take", about(job.point.total_s), job.trade);
+  }
   return out;
 }
 
@@ -132,7 +184,7 @@ std::string confirming(const Recommendation& r) {
 
 std::string write_recommendation(const Recommendation& r) {
   if (!r.best) return fmt::format("\nNo job to recommend: {}.\n", r.why_none);
-  std::string out = request(r) + options(r) + carbon(r);
+  std::string out = request(r) + options(r) + others(r) + carbon(r);
   for (const std::string& warning : r.warnings) out += "warning: " + warning + "\n";
   for (const std::string& note : r.notes) out += "note: " + note + "\n";
   return out + looked_at(r) + confirming(r);

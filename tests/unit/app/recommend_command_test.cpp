@@ -70,8 +70,9 @@ TEST_CASE("a recommendation is a request that can be copied, and a table of thre
       "foretrain predict mahti-resnet50-ddp --gpus 1-4,8 --recommend --deadline 12h --goal cheapest");
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
-  CHECK_THAT(run.output, ContainsSubstring("\nAsk for ") &&
-                             ContainsSubstring(" of mahti, partition gpumedium with ddp (cheapest).\n"));
+  CHECK_THAT(run.output,
+             ContainsSubstring("\nAsk for ") &&
+                 ContainsSubstring(" of mahti, partition gpumedium with ddp (the cheapest job).\n"));
   CHECK_THAT(run.output, ContainsSubstring("--gres=gpu:a100:4 --time="));
   CHECK_THAT(run.output, ContainsSubstring("\n  GPUs nodes             strategy "));
   CHECK(folder.entries() == 0);
@@ -115,9 +116,36 @@ TEST_CASE("wrong durations and numbers of GPUs are reported all at once, with ho
                  "--queue-wait: a duration is longer than zero", "--queue-wait: \"x\" is no number of GPUs",
                  "as in --queue-wait 30min,8=4h", "--queue-wait: \"soon\" does not start with a number",
                  "\"0\" is no number of GPUs", "5 errors"});
+  check_refused("--deadline 0h", {"--deadline: \"0h\" leaves no time to train", "as in 24h or 3d"});
+  check_refused("--deadline 2026-11-20", {"is a date; a deadline counts from the start of the run"});
+  check_refused("--deadline 20.11.2026", {"is a date"});
   check_refused("--deadline 8GB", {"--deadline: \"8GB\" is a size, a time is needed"});
-  check_refused("--deadline -1h", {"is negative"});
+  check_refused("--deadline -1h", {"--deadline: \"-1h\" is negative: that deadline has passed"});
   check_refused("--budget nan --price nan", {"--budget: nan is no number", "--price: nan is no number"});
+}
+
+TEST_CASE("options that contradict each other are a mistake") {
+  const auto listed = [](const std::string& options) {
+    return TemporaryFolder().run("foretrain predict mahti-resnet50-ddp " + options);
+  };
+  const ProgramRun gpus = listed("--gpus 2,4 --max-gpus 1"),
+                   nodes = listed("--gpus 8 --goal fastest --max-nodes 1");
+  CHECK(gpus.exit_code == 1);
+  CHECK_THAT(gpus.output,
+             ContainsSubstring("--gpus lists only numbers above 1, which --max-gpus does not allow"));
+  CHECK(nodes.exit_code == 1);
+  CHECK_THAT(nodes.output, ContainsSubstring("--gpus lists only jobs on more than 1 node, which"));
+  check_refused("--goal fastest --efficiency 80",
+                {"--efficiency decides a balanced job, and --goal is fastest"});
+  check_refused("--deadline 8h --efficiency 80", {"--efficiency decides nothing with --deadline"});
+}
+
+TEST_CASE("a deadline gets the smallest job that keeps it, with its probability") {
+  const json best = best_of("--deadline 100d");
+  CHECK(best["gpus"] == 1);
+  CHECK(best["deadline_probability"].get<double>() > 0.95);
+  CHECK(best_of("--recommend")["deadline_probability"].is_null());
+  CHECK_THAT(asked("--deadline 100d").output, ContainsSubstring("inside your 100 days with more than 99 %"));
 }
 
 TEST_CASE("unknown goals and impossible numbers are wrong usage") {

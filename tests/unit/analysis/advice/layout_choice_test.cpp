@@ -55,6 +55,33 @@ TEST_CASE("the fastest goal takes the fastest, and a limit on GPUs is kept") {
   CHECK(recommended(request).best->point.gpus == 8);
 }
 
+TEST_CASE("layouts are chosen by the same rules: a deadline gets the fewest GPUs that keep it") {
+  RecommendationRequest request;
+  const Recommendation all = recommended(request);
+  for (const JobOption& job : all.looked_at) {
+    request.deadline_s = job.point.total_interval.high_s;
+    const Recommendation found = recommended(request);
+    REQUIRE(found.best);
+    CHECK(found.best->point.gpus == job.point.gpus);
+    CHECK(*found.best->keeps_deadline == Approx(0.95));
+  }
+}
+
+TEST_CASE("layouts of more nodes than a first run has are a note") {
+  const ComparedScenarios hours{scenario_of("[data]\nsamples = 1000000\n[run]\nepochs = 1\n"), {}};
+  RecommendationRequest request;
+  request.fixed = kFixed, request.only_gpus = {8, 16}, request.first_run_nodes = 1;
+  const Recommendation first = recommend(hours, request);
+  REQUIRE(first.best);
+  CHECK(first.best->point.nodes == 1);
+  CHECK_THAT(first.notes.front(), ContainsSubstring("layouts that fit"));
+  CHECK(std::ranges::any_of(first.notes, [](const std::string& note) {
+    return note.starts_with("More than 1 node: 16 GPUs on 2 nodes would take ");
+  }));
+  request.first_run_nodes = 2;
+  CHECK(recommend(hours, request).best->point.gpus == 16);
+}
+
 TEST_CASE("a plan for a script has the framework's program and a time from the interval") {
   const Recommendation found = recommended();
   CHECK_THAT(found.plan.program, ContainsSubstring("pretrain_gpt.py"));

@@ -122,9 +122,22 @@ TEST_CASE("every limit that is given is kept by every job that is looked at") {
   CHECK(numbers(recommended(scaling_scenario(), request)) == std::vector<int>{2, 6});
   request.most_nodes = 1;
   CHECK(numbers(recommended(scaling_scenario(), request)) == std::vector<int>{2});
-  request.only_gpus = {5};
+  request.most_nodes = 2, request.only_gpus = {5};
   CHECK(recommended(scaling_scenario(), request).why_none ==
         "no partition gives a number of GPUs that the strategy can use");
+}
+
+TEST_CASE("listed GPUs that a limit does not allow are a contradiction") {
+  RecommendationRequest request = goal(Goal::fastest);
+  request.only_gpus = {8, 16}, request.most_gpus = 4;
+  CHECK_THROWS_WITH(recommended(scaling_scenario(), request),
+                    ContainsSubstring("--gpus lists only numbers above 4, which --max-gpus does not allow"));
+  request.most_gpus = 0, request.most_nodes = 1;
+  CHECK_THROWS_WITH(
+      recommended(scaling_scenario(), request),
+      ContainsSubstring("--gpus lists only jobs on more than 1 node, which --max-nodes does not allow"));
+  request.only_gpus = {4, 16};
+  CHECK(recommended(scaling_scenario(), request).best->point.gpus == 4);
 }
 
 TEST_CASE("a partition's least size is kept, too") {

@@ -33,7 +33,28 @@ TEST_CASE("training that waits for input gets more workers, up to its cores") {
   CHECK(has_note(r, "10 workers per GPU instead of 1: a step takes "));
   for (const JobOption& job : r.runners_up) CHECK(job.workers_per_gpu == 10);
   scenario.workload.data.workers_per_gpu = 10;
-  CHECK(has_note(recommended(scenario), "more than 10 workers on 10 cores per GPU do not help"));
+  CHECK(has_note(recommended(scenario), "More than 10 workers on 10 cores per GPU do not help"));
+}
+
+TEST_CASE("worker processes are advised only where the user sets them") {
+  Scenario scenario = scaling_scenario();
+  scenario.workload.data.workers_per_gpu = 1;
+  scenario.workload.data.decode = milliseconds(100);
+  const auto check_no_workers = [](const Recommendation& r) {
+    REQUIRE(r.best);
+    CHECK(r.best->workers_per_gpu == 0);
+    CHECK(r.plan.workers_per_gpu == 0);
+    CHECK_FALSE(has_note(r, "worker"));
+  };
+  for (const LoaderKind loader : {LoaderKind::tf_data, LoaderKind::dali_cpu}) {
+    INFO(name_of(loader));
+    scenario.workload.data.loader = loader;
+    check_no_workers(recommended(scenario));
+    CHECK(has_note(recommended(scenario), " % of the step waits for input: decode less"));
+  }
+  scenario.workload.data.loader = LoaderKind::torch;
+  scenario.workload.framework.kind = FrameworkKind::tensorflow;
+  check_no_workers(recommended(scenario));
 }
 
 TEST_CASE("training that does not wait keeps its workers") {

@@ -112,6 +112,21 @@ TEST_CASE("a measured step is what the recommendation repeats") {
   CHECK(r.best->point.step_s == Approx(0.1).epsilon(1e-4));
 }
 
+TEST_CASE("a first run has two nodes at most, until a measurement on two nodes is given") {
+  Scenario scenario = scaling_scenario();
+  scenario.epochs = 90;
+  const Recommendation first = recommended(scenario);
+  REQUIRE(first.best);
+  CHECK(first.best->point.gpus == 8);
+  CHECK(has_note(first, "More than two nodes: 16 GPUs on 4 nodes would take "));
+  scenario.anchor = Anchor{1, 0.1};
+  CHECK(recommended(scenario).best->point.nodes == 2);
+  scenario.anchor = Anchor{8, 0.1};
+  const Recommendation confirmed = recommended(scenario);
+  CHECK(confirmed.best->point.gpus == 16);
+  CHECK_FALSE(has_note(confirmed, "More than two nodes"));
+}
+
 TEST_CASE("the same question has the same answer") {
   const Recommendation a = recommended(scaling_scenario()), b = recommended(scaling_scenario());
   const std::vector<JobOption> first = all_jobs(a), second = all_jobs(b);
