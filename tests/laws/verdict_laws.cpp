@@ -1,11 +1,14 @@
 // No verdict contradicts the table it stands above: over scenarios drawn from the catalogs.
 #include <algorithm>
+#include <cmath>
+#include <regex>
 
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/crossover.hpp"
+#include "sim/base/ascii.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
-#include "sim/report/prediction/headline.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 #include "tests/support/catalog_scenarios.hpp"
@@ -27,8 +30,11 @@ bool lies_in(const std::vector<GpuRange>& ranges, int gpus) {
 /// What a prediction says against its own table.
 class PredictionCheck {
  public:
-  explicit PredictionCheck(const Prediction& p) : p_(p), headline_(headline(p)) {
+  explicit PredictionCheck(const Prediction& p) : p_(p), headline_(p.answer.verdict) {
     fits();
+    names_rows_only();
+    causes();
+    is_credible();
     if (p_.cannot_run) return;
     for (const PredictionPoint& point : p_.points) {
       if (point.fits()) one(point);
@@ -45,7 +51,8 @@ class PredictionCheck {
   void fits() {
     const bool none = std::ranges::none_of(p_.points, [](const PredictionPoint& q) { return q.fits(); });
     expect(!none || p_.cannot_run, "nothing listed fits, yet it can run");
-    expect(headline_.starts_with("This cannot run") == p_.cannot_run, "the headline knows whether it runs");
+    if (p_.cannot_run)
+      expect(p_.answer.kind == VerdictKind::does_not_fit, "the verdict knows whether it runs");
     const auto warned = [](const std::string& text) {
       return text.find("are needed per GPU") != std::string::npos;
     };
@@ -70,11 +77,44 @@ class PredictionCheck {
     }
   }
 
+  /// The verdict is about a row, and so is every number of GPUs that it names.
+  void names_rows_only() {
+    const std::vector<int>& counts = p_.answer.counts;
+    const std::regex named("([0-9]+) GPU");
+    for (std::sregex_iterator at(headline_.begin(), headline_.end(), named), end; at != end; ++at)
+      expect(std::ranges::find(counts, std::stoi((*at)[1])) != counts.end(), "a number that is no row");
+    expect(std::ranges::find(counts, p_.answer.gpus) != counts.end(), "the answer is about no row");
+    expect(p_.answer.rows.size() == counts.size(), "as many rows as numbers");
+  }
+
   void said_slower() {
-    const bool is_there = std::ranges::any_of(
-        p_.points, [](const PredictionPoint& q) { return q.gpus > 1 && q.fits() && q.speedup < kSlower; });
-    expect(is_there == (headline_.find("slower than one") != std::string::npos),
-           "the headline knows what is slower");
+    const auto own = std::ranges::find(p_.answer.rows, p_.answer.gpus, &PredictionPoint::gpus);
+    const bool is_there = std::ranges::any_of(p_.answer.rows, [&](const PredictionPoint& q) {
+      return q.gpus < own->gpus && q.fits() && own->samples_per_s < kSlower * q.samples_per_s;
+    });
+    if (p_.answer.kind == VerdictKind::time) expect(!is_there, "the verdict knows what is slower");
+    if (p_.answer.kind == VerdictKind::slower) expect(is_there, "slower than what");
+  }
+
+  /// What is named first saves most; the parts of the step are no more than the step.
+  void causes() {
+    if (!p_.answer.causes) return;
+    const StepCauses& c = *p_.answer.causes;
+    double sum = c.kernels_s;
+    for (const CausePart& part : c.in_turn) sum += part.seconds;
+    expect(std::abs(sum - c.step_s) <= 1e-9 * c.step_s, "the parts sum to the step");
+    for (const StepCause& cause : c.alone) {
+      expect(cause.saves_s <= c.alone.front().saves_s, "the first cause saves most");
+      expect(cause.saves_s >= 0 && cause.saves_s <= c.step_s, "no part is larger than the step");
+    }
+    if (const StepCause* most = c.largest())
+      expect(lower_case(p_.answer.cause).starts_with(lower_case(most->name)), "the sentence names the first");
+  }
+
+  void is_credible() {
+    expect(p_.answer.not_credible.empty(), "a figure breaks a law of physics");
+    expect(std::ranges::count(write_answer(p_), '\n') <= std::ptrdiff_t{kAnswerLines},
+           "no more than 24 lines");
   }
 
   const Prediction& p_;

@@ -239,6 +239,7 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation) 
   answer.gpus = best.gpus, answer.quantity = "total", answer.value_s = best.total_s;
   answer.interval = best.total_interval;
   answer.action = recommendation.notes.empty() ? "" : capitalized(recommendation.notes.front()) + ".";
+  answer.one_gpu_fits = true;
   answer.remedy.reset();
   return answer;
 }

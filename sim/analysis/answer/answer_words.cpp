@@ -190,9 +190,14 @@ std::string request_words(const Recommendation& recommendation) {
   if (!recommendation.best) return fmt::format("No job keeps the limits: {}.", recommendation.why_none);
   const JobOption& job = *recommendation.best;
   const PredictionPoint& p = job.point;
-  return fmt::format("Ask for {} on {}: done in about {} ({}).", counted(p.gpus, "GPU"),
-                     p.nodes == 1 ? "one node" : counted(p.nodes, "node"), spoken_duration(p.total_s),
-                     spoken_range(p.total_interval.low_s, p.total_interval.high_s));
+  std::string out =
+      fmt::format("Ask for {} on {}: done in about {} ({})", counted(p.gpus, "GPU"),
+                  p.nodes == 1 ? "one node" : counted(p.nodes, "node"), spoken_duration(p.total_s),
+                  spoken_range(p.total_interval.low_s, p.total_interval.high_s));
+  if (recommendation.deadline_s && job.keeps_deadline)
+    out += fmt::format(", inside your {} with {} probability", spoken_duration(*recommendation.deadline_s),
+                       spoken_chance(*job.keeps_deadline));
+  return out + ".";
 }
 
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p) {

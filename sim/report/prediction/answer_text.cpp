@@ -148,6 +148,8 @@ std::string write_answer(const Prediction& prediction) {
   const Answer& answer = prediction.answer;
   if (answer.rows.empty()) return {};
   std::string out = paragraph(answer.verdict) + "\n" + table_of(answer) + "\n";
+  if (prediction.recommendation)
+    for (const auto& [label, text] : request_lines(*prediction.recommendation)) out += labelled(label, text);
   out += labelled("Cause", answer.cause);
   out += labelled("Next step", answer.action);
   for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
@@ -167,7 +169,6 @@ std::string write_answer_or_table(const Prediction& prediction, const ReportOpti
   if (options.details || options.quiet) return write_table(prediction, options);
   std::string out = write_answer(prediction);
   if (prediction.mixing) out += write_mixing(*prediction.mixing);
-  if (prediction.recommendation) out += write_recommendation(*prediction.recommendation);
   return out + further_tables(prediction, options);
 }
 

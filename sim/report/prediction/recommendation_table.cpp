@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/step/known_figures.hpp"
+#include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/base/spoken.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/prediction/table.hpp"
 
@@ -181,6 +183,27 @@ std::string confirming(const Recommendation& r) {
 }
 
 }  // namespace
+
+std::vector<RequestLine> request_lines(const Recommendation& r) {
+  std::vector<RequestLine> out;
+  if (!r.best) return out;
+  out.push_back({"Request", std::string(trimmed(resources(r.plan)))});
+  for (const JobOption& job : r.runners_up) {
+    if (job.trade.empty()) continue;
+    const bool is_smaller = job.point.gpus < r.best->point.gpus;
+    out.push_back(
+        {is_smaller ? "Smaller" : "Larger", fmt::format("{}: {}, {}.", counted(job.point.gpus, "GPU"),
+                                                        spoken_duration(job.point.total_s), job.trade)});
+  }
+  for (const std::string& warning : r.warnings) out.push_back({"Warning", capitalized(warning) + "."});
+  if (!r.confirming.empty())
+    out.push_back({"Confirm first", fmt::format("{} on {} narrow the times; --details shows the commands.",
+                                                spoken_duration(r.confirming.front().duration_s),
+                                                counted(r.confirming.front().plan.nodes *
+                                                            r.confirming.front().plan.gpus_per_node,
+                                                        "GPU"))});
+  return out;
+}
 
 std::string write_recommendation(const Recommendation& r) {
   if (!r.best) return fmt::format("\nNo job to recommend: {}.\n", r.why_none);

@@ -38,6 +38,12 @@ std::string write_mixing(const Mixing& mixing);
 /// Its verdict as a sentence.
 std::string spoken_verdict(const Mixing& mixing);
 std::string write_recommendation(const Recommendation& recommendation);
+/// The same in short: what to write into the job script, what a smaller and a larger job trade.
+struct RequestLine {
+  std::string_view label;
+  std::string text;
+};
+std::vector<RequestLine> request_lines(const Recommendation& recommendation);
 
 // Predictions or comparisons of several scenarios below each other, and what they come to.
 
