@@ -41,6 +41,10 @@ Json layouts_json(const LayoutSearch& search);
 /// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).
 Json unlike_json(const std::vector<UnlikeShare>& all);
 Json mixing_json(const Mixing& mixing);
+/// The key "recommendation" of foretrain.prediction/1 (prediction/recommendation_json.cpp).
+Json recommendation_json(const Recommendation& recommendation);
+/// The key "answer" of foretrain.prediction/1 (prediction/answer_json.cpp).
+Json answer_json(const Answer& answer);
 /// What evidence did to a prediction (prediction/evidence_json.cpp).
 Json evidence_json(const AppliedEvidence& evidence);
 Json estimate_json(const Estimate& estimate);

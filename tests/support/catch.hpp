@@ -29,3 +29,4 @@ void note_skip();
 #endif
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;

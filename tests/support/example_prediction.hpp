@@ -45,6 +45,23 @@ inline Prediction example_prediction() {
   p.crossover_spread = {288, 320, 0.04, 200, 320};
   p.crossover.searched = 320, p.crossover.numbers = 83, p.crossover.simulated = 60;
   p.crossover.cause = "compute bounds the step";
+  p.answer.verdict = "On 8 GPUs, 90 epochs take about 16 h (12 to 19 h): 6.4 times faster than one GPU.";
+  p.answer.question = "resnet50 on puhti with ddp, fp32, batch 32 per GPU, on 1 and 8 GPUs";
+  p.answer.gpus = 8, p.answer.quantity = "total", p.answer.value_s = 56'250;
+  p.answer.interval = eight.total_interval;
+  p.answer.counts = {1, 8}, p.answer.rows = p.points;
+  p.answer.causes = StepCauses{8,
+                               0.125,
+                               {{{Removable::links},
+                                 "communication over the network (ib)",
+                                 "if the network (ib) took no time",
+                                 0.11,
+                                 0.015}},
+                               {{Removable::links, 0.015}, {Removable::other, 0.0075}},
+                               0.1025};
+  p.answer.cause = "Communication over the network (ib): 15 ms of the step.";
+  p.answer.action = "Further GPUs still pay.";
+  p.answer.assumptions = {{"fp32", "--precision NAME"}};
   p.decisions.add("all_reduce 26.3 MB", "ring, Simple", "LL would take 3 ms");
   p.warnings = {"a step trains on 8 times as many samples as on one GPU"};
   p.note = "Made up.";

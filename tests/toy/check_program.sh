@@ -19,7 +19,7 @@ expect "one_by_one" predict --help
 expect "one_by_one" compare --help
 expect "^  one_by_one  *[0-9.]* ms" compare $job
 expect "^4 GPUs .*speedup" compare $job --strategies ddp,one_by_one
-expect "with one_by_one, fp32" predict $job --strategy one_by_one
+expect "with one_by_one, fp32, batch" predict $job --strategy one_by_one
 expect "strategy.compression.*one_by_one" reference scenario
 expect "| .one_by_one. |" reference catalogs
 # Its own option, which nothing but its file knows.

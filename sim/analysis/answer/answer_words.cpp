@@ -134,7 +134,7 @@ std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p) {
   const double fits = chance_of_fitting(p);
   const bool is_sure = fits < 1 - kNearlySure;
-  std::string out = fmt::format("{} {} on {} of {} ({}): training needs {} on each, most of it {}.",
+  std::string out = fmt::format("{} {} on {} of {} ({}): training needs {} on each; the largest part is {}.",
                                 scenario.model.name, is_sure ? "does not fit" : "probably does not fit",
                                 gpus_of(p.gpus), gpu_of(p, scenario).name, to_string(p.memory_capacity),
                                 to_string(p.memory.least()), largest_part(p.memory));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/answer/answer_of.hpp"
+#include "sim/analysis/step/step_model.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
 
@@ -26,11 +27,13 @@ std::string assumed_loader(const Scenario& scenario) {
 }
 
 std::string assumed_batch(const Scenario& scenario) {
-  return scenario.parallel ? "" : fmt::format("batch {} per GPU", scenario.workload.batch_per_gpu);
+  return !step_model_of(scenario).is_strategy
+             ? ""
+             : fmt::format("batch {} per GPU", scenario.workload.batch_per_gpu);
 }
 
 std::string assumed_precision(const Scenario& scenario) {
-  return scenario.parallel ? "" : std::string(name_of(scenario.workload.precision));
+  return !step_model_of(scenario).is_strategy ? "" : std::string(name_of(scenario.workload.precision));
 }
 
 std::string assumed_workers(const Scenario& scenario) {
@@ -45,7 +48,7 @@ std::string assumed_storage(const Scenario& scenario) {
 }
 
 std::string assumed_execution(const Scenario& scenario) {
-  if (scenario.parallel) return {};
+  if (!step_model_of(scenario).is_strategy) return {};
   const Framework& framework = scenario.workload.framework;
   return fmt::format("{} in {} mode", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
                      name_of(framework.execution));

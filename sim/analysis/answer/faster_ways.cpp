@@ -57,7 +57,7 @@ std::optional<FasterWay> larger_batch(const PointPredictor& points, int gpus, in
 
 std::vector<FasterWay> faster_ways(const PointPredictor& points, int gpus, int fewer) {
   std::vector<FasterWay> out;
-  if (points.simulator().scenario().parallel) return out;
+  if (!points.simulator().model().is_strategy) return out;
   for (const auto& way : {processes(points, gpus, fewer), larger_batch(points, gpus, fewer)})
     if (way) out.push_back(*way);
   return out;

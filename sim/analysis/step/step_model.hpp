@@ -65,7 +65,8 @@ struct StepModel {
   std::string (*label)(const Scenario& scenario);           ///< what a prediction's "strategy" says
   std::string_view (*framework)(const Scenario& scenario);  ///< that runs the step
   std::string_view baseline;                                ///< what speedups of compare count from
-  std::string_view other_account;                           ///< what Account::other is in a step
+  bool is_strategy;  ///< batch, precision and how a batch is shared are keys of [model], not of a layout
+  std::string_view other_account;  ///< what Account::other is in a step
 
   // How sure.
   /// Published and own measured runs are of this model: evidence corrects it, and a prediction says where it

@@ -1,6 +1,5 @@
 // The answer's sentences as they are printed, and its figures unrounded.
-#include "sim/report/prediction/answer_reports.hpp"
-#include "sim/report/prediction/json.hpp"
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 

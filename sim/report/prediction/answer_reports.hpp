@@ -1,11 +1,10 @@
-// The answer to a prediction's question, as text for a terminal and as JSON.
+// The answer to a prediction's question, as text for a terminal.
 #pragma once
 
 #include <string>
 
 #include "sim/analysis/prediction.hpp"
 #include "sim/report/catalog.hpp"
-#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
@@ -16,8 +15,5 @@ inline constexpr std::size_t kAnswerColumns = 100, kAnswerLines = 24;
 
 /// The answer, or with options.details every table; then what options ask for besides.
 std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options);
-
-/// The key "answer" of foretrain.prediction/1.
-Json answer_json(const Answer& answer);
 
 }  // namespace foretrain

@@ -6,11 +6,12 @@
 
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/spoken.hpp"
-#include "sim/base/terminal.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/table.hpp"
 
@@ -30,7 +31,7 @@ std::string filled(std::string first, std::string_view text, std::size_t indent)
   std::size_t column = indent;
   bool is_first = true;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
     if (!is_first && column + 1 + word.size() > kAnswerColumns) {
@@ -156,8 +157,10 @@ std::string write_answer(const Prediction& prediction) {
     out += labelled("Not modelled", answer.not_understood[i]);
   for (const std::string& sentence : answer.not_credible) out += labelled("Not credible", sentence);
   out += warnings_of(prediction);
+  out += labelled("Asked", answer.question + ".");
   out += labelled("Assumed", assumed(answer));
   out += labelled("Measured", answer.measured);
+  if (prediction.evidence) out += labelled("", trimmed(evidence_line_of(*prediction.evidence)));
   out +=
       labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
   for (const std::string& beyond : answer.extrapolated) out += labelled("", capitalized(beyond) + ".");

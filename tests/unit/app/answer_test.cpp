@@ -38,7 +38,7 @@ TEST_CASE("an answer is what predict prints: its JSON, its table, its headline")
   REQUIRE(answer["ok"] == true);
   const std::string line = "foretrain predict mahti-resnet50-ddp --gpus 1,4 --batch 48";
   CHECK(answer["prediction"].dump(2) + "\n" == folder.run(line + " --format json").output);
-  CHECK(answer["table"] == folder.run(line).output);
+  CHECK(answer["table"] == folder.run(line + " --details").output);
   CHECK(answer["why"].get<std::string>().starts_with(answer["prediction"]["headline"].get<std::string>()));
 }
 

@@ -218,13 +218,18 @@ TEST_CASE("adapters that are not modelled give no verdict about memory") {
       "foretrain predict --settings lf.yaml --model llama3_8b --cluster hgx-h100-400g --gpus 8";
   const ProgramRun run = folder.run(line);
   INFO(run.output);
-  CHECK_THAT(run.output, ContainsSubstring("Whether this fits into the memory of these GPUs is not known: "
-                                           "finetuning_type = lora is not modelled."));
-  CHECK_THAT(run.output, !ContainsSubstring("This cannot run"));
+  CHECK_THAT(run.output,
+             StartsWith("Cannot say how long: finetuning_type = lora (lf.yaml:2) is not modelled. It trains "
+                        "adapters only,\n"));
+  const ProgramRun ignored = folder.run(line + " --ignore finetuning_type");
+  CHECK_THAT(ignored.output, ContainsSubstring("finetuning_type is ignored"));
+  const ProgramRun other = folder.run(line + " --ignore lora");
+  CHECK(other.exit_code == 1);
+  CHECK_THAT(other.output, ContainsSubstring("--ignore lora: nothing of that name"));
   folder.write(
       "lf.yaml",
       "model_name_or_path: a/b\nfinetuning_type: full\nper_device_train_batch_size: 1\nbf16: true\n");
-  CHECK_THAT(folder.run(line).output, ContainsSubstring("This cannot run"));
+  CHECK_THAT(folder.run(line).output, StartsWith("llama3_8b does not fit on 8 GPUs"));
 }
 
 TEST_CASE("options of another strategy in a settings file are left out with a note") {

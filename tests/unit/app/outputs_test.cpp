@@ -237,7 +237,7 @@ TEST_CASE("warnings beside JSON and CSV go to standard error, and stay in both")
   const std::string warned =
       "foretrain predict --model mnist_net --cluster puhti --gpus 1,8 --precision bf16 ";
   const ProgramRun table = folder.run(warned + "2>/dev/null");
-  CHECK_THAT(table.output, ContainsSubstring("warning: "));
+  CHECK_THAT(table.output, ContainsSubstring("\nWarning  "));
   CHECK(folder.run(warned + "2>&1 >/dev/null").output.empty());
   for (const std::string format : {"json", "csv"}) {
     INFO(format);
@@ -247,7 +247,7 @@ TEST_CASE("warnings beside JSON and CSV go to standard error, and stay in both")
           std::string::npos);
   }
   const std::string csv = folder.run(warned + "--format csv 2>/dev/null").output;
-  CHECK_THAT(csv, ContainsSubstring(",fits,warnings\n"));
+  CHECK_THAT(csv, ContainsSubstring(",fits,warnings,verdict,cause\n"));
   CHECK(csv.find(",true,") != std::string::npos);
   CHECK(folder
             .run("foretrain compare --model mnist_net --cluster puhti --gpus 2 --strategies ddp,dp --format "
@@ -265,7 +265,7 @@ TEST_CASE("a terminal gets prose at its width and colours unless NO_COLOR is set
   const auto on_terminal = [&](const std::string& line, const std::string& before) {
     return folder.run(before + " TERM=xterm script -qec '" + line + "' /dev/null").output;
   };
-  const std::string why = "foretrain predict --model mnist_net --cluster puhti --gpus 1,8 ";
+  const std::string why = "foretrain predict --model mnist_net --cluster puhti --gpus 1,8 --details ";
   const auto longest_prose = [](const std::string& text) {
     std::istringstream lines(text);
     std::size_t longest = 0;

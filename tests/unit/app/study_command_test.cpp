@@ -92,7 +92,7 @@ TEST_CASE("what shows one scenario is refused for a study and for several, and a
 }
 
 TEST_CASE("several scenarios are predicted one below the other, with a closing table") {
-  const ProgramRun tables = run("predict a.toml b.toml --gpus 1,4");
+  const ProgramRun tables = run("predict a.toml b.toml --gpus 1,4 --details");
   INFO(tables.output);
   REQUIRE(tables.exit_code == 0);
   CHECK_THAT(tables.output, ContainsSubstring("a: mnist_net on puhti with ddp") &&

@@ -28,8 +28,8 @@ using Keys = std::vector<std::string>;
 TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
   CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling",
-                        "headline", "points", "cannot_run", "crossover", "crossover_interval", "to_narrow",
-                        "decisions", "warnings", "extrapolated"});
+                        "headline", "points", "answer", "cannot_run", "crossover", "crossover_interval",
+                        "to_narrow", "decisions", "warnings", "extrapolated"});
   CHECK(keys(j["points"][0]) == Keys{"gpus",
                                      "nodes",
                                      "batch_per_gpu",
