@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/job_resources.hpp"
-#include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/step_model.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
@@ -63,8 +63,7 @@ class Recommender {
     refuse_unknown_length(scenarios_.own);
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
-    if (own_.anchor) anchor(base);
-    base.set_correction(evidence_for(base.simulator(), evidence_).correction);
+    calibration_ = calibrate_to_measured(base, most_gpus(), evidence_);
     Recommendation out = choose_jobs(own_options(base), request_, billing_of(own_, request_));
     if (!out.best) return out;
     std::vector<std::string> notes;
@@ -110,18 +109,8 @@ class Recommender {
     return scenario;
   }
 
-  void anchor(PointPredictor& base) {
-    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
-    base.set_device(anchored.device);
-    anchored_ = parts_of(anchored);
-  }
-
-  Intervals intervals_of(PointPredictor& points) const {
-    return anchored_ ? Intervals(points, *anchored_, own_.anchor->gpus) : Intervals(points);
-  }
-
   std::vector<JobOption> own_options(PointPredictor& base) {
-    Intervals intervals = intervals_of(base);
+    Intervals intervals = intervals_of(base, calibration_);
     std::vector<JobOption> options;
     const std::vector<int> numbers = numbers_within(own_, request_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -183,7 +172,7 @@ class Recommender {
                                  double part) {
     try {
       PointPredictor points(scenario, base);
-      Intervals intervals = intervals_of(points);
+      Intervals intervals = intervals_of(points, calibration_);
       JobOption tried = option(points, intervals, job.point.gpus, base.throughput(1).samples_per_s);
       if (tried.point.total_s > part * job.point.total_s || !broken_limit(tried, request_).empty())
         return std::nullopt;
@@ -263,7 +252,7 @@ class Recommender {
   const EvidenceUse& evidence_;
   Scenario own_;
   std::deque<Scenario> variants_;
-  std::optional<AnchoredParts> anchored_;
+  MeasuredCalibration calibration_;
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ struct FieldScore {
   int reached = 0;       ///< rows that the field says something about
 };
 
-/// All rows of one kind first, then by source or machine, most rows first. Of collectives also those of at
-/// least, and of less than, kLargeMessage.
+/// All rows of one kind first, then those that runs of the very training correct, then by source or machine,
+/// most rows first. Of collectives also those of at least, and of less than, kLargeMessage.
 std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out);
 
 /// How well the steps of a machine are known to its user after so many jobs of theirs.

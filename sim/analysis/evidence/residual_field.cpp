@@ -7,6 +7,7 @@
 #include <map>
 
 #include "calibrate/fit/gaussian_field.hpp"
+#include "sim/analysis/evidence/further_run.hpp"
 #include "sim/analysis/evidence/likeness.hpp"
 
 namespace foretrain {
@@ -30,12 +31,6 @@ struct NearRun {
 double bias_of(const StoredRow& question, const StoredRow& row, const Likeness& likeness) {
   const TextId asking = question.text(RowText::source);
   return asking != 0 && asking == row.text(RowText::source) ? likeness.bias * likeness.bias : 0;
-}
-
-double middle_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// By what both have in common, most first; then in an order of their own, whatever that of the store. Only

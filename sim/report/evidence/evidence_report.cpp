@@ -21,6 +21,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kShownNeighbours = 12;
+constexpr std::size_t kShownNumbers = 3;
 /// Runs that leave more of the uncertainty are not worth five minutes.
 constexpr double kWorthMeasuring = 0.98;
 
@@ -47,6 +48,16 @@ std::string correction_sentence(std::string_view what, double log_factor, const 
   return fmt::format("{} by {} % ± {} from {}, nearest: {}", what, in_percent(log_factor),
                      percent(std::expm1(e.spread), 0), counted(measurements_of(e), "measurement"),
                      described(e.neighbours.front().row));
+}
+
+/// "96 to 101 ms", or "98 ms" where both are alike.
+std::string range_of(double low_s, double high_s) {
+  const std::string low = to_string(seconds(low_s)), high = to_string(seconds(high_s));
+  if (low == high) return high;
+  const auto unit = [](const std::string& text) {
+    return text.substr(std::min(text.find(' '), text.size()));
+  };
+  return (unit(low) == unit(high) ? low.substr(0, low.find(' ')) : low) + " to " + high;
 }
 
 std::string neighbours_of(std::string_view what, const Estimate& e) {
@@ -118,13 +129,34 @@ std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
 
 }  // namespace
 
+std::string measured_line_of(const AppliedEvidence& e) {
+  if (e.measured.empty()) return {};
+  const MeasuredRuns& first = e.measured.front();
+  const bool is_one = e.measured.size() == 1;
+  const auto are_alike = [&](const MeasuredRuns& m) { return m.source == first.source; };
+  const bool is_one_source = std::ranges::all_of(e.measured, are_alike);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(e.measured.size(), kShownNumbers); ++i) {
+    const MeasuredRuns& m = e.measured[i];
+    const bool names_source = i == 0 || !is_one_source;
+    out += fmt::format("{}{} on {} ({}{})", i > 0 ? ", " : "", range_of(m.low_s, m.high_s),
+                       counted(m.gpus, "GPU"), counted(m.runs, "run"),
+                       names_source ? ", " + printable(m.source) : "");
+  }
+  if (e.measured.size() > kShownNumbers)
+    out += fmt::format(" and {} more numbers of GPUs", e.measured.size() - kShownNumbers);
+  return fmt::format("Measured on {}: {}; the prediction is calibrated to {}.\n", printable(first.where), out,
+                     is_one ? "it" : "them");
+}
+
 std::string evidence_line_of(const AppliedEvidence& e) {
   std::string out;
-  if (!e.step.neighbours.empty()) out = correction_sentence("Corrected", e.correction.one_gpu, e.step);
-  if (!e.ratio.neighbours.empty())
+  if (!e.step.neighbours.empty() && e.calibrated_on == 0)
+    out = correction_sentence("Corrected", e.correction.one_gpu, e.step);
+  if (!e.ratio.neighbours.empty() && e.known_on(e.gpus) == nullptr)
     out += (out.empty() ? "Corrected: " : "; ") +
            correction_sentence(fmt::format("{} GPUs over one", e.gpus), e.ratio.log_factor, e.ratio);
-  return out.empty() ? out : out + " (--evidence off: as simulated).\n";
+  return measured_line_of(e) + (out.empty() ? out : out + " (--evidence off: as simulated).\n");
 }
 
 std::string runs_to_make_lines(const AppliedEvidence& e) {
