@@ -162,7 +162,7 @@ TEST_CASE("what was simulated stays beside a calibrated prediction") {
   }
 }
 
-TEST_CASE("runs of the very training and a [measured] section scale the model alike") {
+TEST_CASE("runs of the very training and a section measured scale the model alike") {
   const Scenario scenario = test::resnet_scenario();
   const std::vector<Observation> rows = runs_of(scenario, {1.1});
   Scenario measured = scenario;
@@ -172,7 +172,7 @@ TEST_CASE("runs of the very training and a [measured] section scale the model al
     CHECK(by_store.points[i].step_s == Approx(by_hand.points[i].step_s).epsilon(1e-4));
 }
 
-TEST_CASE("a [measured] section comes before every store") {
+TEST_CASE("a section measured comes before every store") {
   Scenario scenario = test::resnet_scenario();
   const std::vector<Observation> rows = runs_of(scenario, {1.3, 1.3});
   scenario.anchor = Anchor{1, rows.front().predicted * 1.05};
