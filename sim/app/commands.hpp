@@ -98,7 +98,8 @@ struct TuneCommand {
   std::int64_t most = 5000;  ///< predictions
   std::int64_t seed = 1;
   std::string format = "table";
-  std::string output;  ///< file; empty = standard output
+  std::string output;    ///< file; empty = standard output
+  std::string evidence;  ///< as of predict
 };
 void run_tune(const TuneCommand& command);  // tune.cpp
 

@@ -129,22 +129,22 @@ std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
 
 }  // namespace
 
-std::string measured_line_of(const AppliedEvidence& e) {
-  if (e.measured.empty()) return {};
-  const MeasuredRuns& first = e.measured.front();
-  const bool is_one = e.measured.size() == 1;
+std::string measured_line_of(const std::vector<MeasuredRuns>& measured) {
+  if (measured.empty()) return {};
+  const MeasuredRuns& first = measured.front();
+  const bool is_one = measured.size() == 1;
   const auto are_alike = [&](const MeasuredRuns& m) { return m.source == first.source; };
-  const bool is_one_source = std::ranges::all_of(e.measured, are_alike);
+  const bool is_one_source = std::ranges::all_of(measured, are_alike);
   std::string out;
-  for (std::size_t i = 0; i < std::min(e.measured.size(), kShownNumbers); ++i) {
-    const MeasuredRuns& m = e.measured[i];
+  for (std::size_t i = 0; i < std::min(measured.size(), kShownNumbers); ++i) {
+    const MeasuredRuns& m = measured[i];
     const bool names_source = i == 0 || !is_one_source;
     out += fmt::format("{}{} on {} ({}{})", i > 0 ? ", " : "", range_of(m.low_s, m.high_s),
                        counted(m.gpus, "GPU"), counted(m.runs, "run"),
                        names_source ? ", " + printable(m.source) : "");
   }
-  if (e.measured.size() > kShownNumbers)
-    out += fmt::format(" and {} more numbers of GPUs", e.measured.size() - kShownNumbers);
+  if (measured.size() > kShownNumbers)
+    out += fmt::format(" and {} more numbers of GPUs", measured.size() - kShownNumbers);
   return fmt::format("Measured on {}: {}; the prediction is calibrated to {}.\n", printable(first.where), out,
                      is_one ? "it" : "them");
 }
@@ -156,7 +156,7 @@ std::string evidence_line_of(const AppliedEvidence& e) {
   if (!e.ratio.neighbours.empty() && e.known_on(e.gpus) == nullptr)
     out += (out.empty() ? "Corrected: " : "; ") +
            correction_sentence(fmt::format("{} GPUs over one", e.gpus), e.ratio.log_factor, e.ratio);
-  return measured_line_of(e) + (out.empty() ? out : out + " (--evidence off: as simulated).\n");
+  return measured_line_of(e.measured) + (out.empty() ? out : out + " (--evidence off: as simulated).\n");
 }
 
 std::string runs_to_make_lines(const AppliedEvidence& e) {

@@ -12,7 +12,7 @@ namespace foretrain {
 
 /// "Measured on puhti: 96 to 101 ms on 1 GPU (16 runs, …); the prediction is calibrated to it."; empty when
 /// no run of the very training is known.
-std::string measured_line_of(const AppliedEvidence& evidence);
+std::string measured_line_of(const std::vector<MeasuredRuns>& measured);
 /// That line, and what trainings like it did: "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how
 /// to leave it; empty when nothing was.
 std::string evidence_line_of(const AppliedEvidence& evidence);

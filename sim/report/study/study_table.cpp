@@ -9,6 +9,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/prediction/table.hpp"
 #include "sim/report/study/study_reports.hpp"
 
@@ -137,6 +138,7 @@ std::string best(const StudyResult& study) {
 std::string write_study_table(const StudyResult& study, const ReportOptions& options) {
   std::string out = heading(study) + lines(study) + best(study);
   if (study.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
+  out += measured_line_of(study.measured);
   for (const std::string& warning : study.warnings) out += "warning: " + warning + "\n";
   if (!study.note.empty()) out += "\n" + study.note + "\n";
   if (!options.explain) return out;
