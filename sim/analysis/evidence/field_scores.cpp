@@ -49,7 +49,7 @@ RowsLeftOut unknown_to(const Observation& row, FieldLeftOut left_out) {
     case FieldLeftOut::series:
       break;
   }
-  return {.run = row.run};
+  return {.run = row.run, .measured = row.measured};
 }
 
 ScoredQuestion scored_by(const Observation& row, const Estimate& e, bool applies) {

@@ -10,7 +10,8 @@
 namespace foretrain {
 
 /// source: without the row's publication. cluster: without its machine, but with its source's other machines,
-/// as a question of the source itself. series: likewise without the row's series alone.
+/// as a question of the source itself. series: likewise without the row's series alone, and rows of the same
+/// time, which are the same measurement.
 enum class FieldLeftOut : std::uint8_t { source, cluster, series };
 inline constexpr std::array<std::string_view, 3> kFieldLeftOutNames{"source", "cluster", "series"};
 

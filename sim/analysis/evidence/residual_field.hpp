@@ -36,6 +36,8 @@ struct Estimate {
 /// Whose rows a question is asked without; empty: nobody's.
 struct RowsLeftOut {
   std::string source{}, cluster{}, run{};
+  double measured = 0;  ///< and rows of just this time, which are the same measurement in another series
+  bool names(const EvidenceTable& table, const StoredRow& row) const;
 };
 
 /// Rows that are the same run count once; their order makes no difference.

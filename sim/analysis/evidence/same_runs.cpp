@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "sim/analysis/evidence/further_run.hpp"
 #include "sim/analysis/evidence/likeness.hpp"
@@ -35,12 +37,12 @@ bool is_same_setup(const StoredRow& row, const StoredRow& asked) {
          (is_one_gpu || row.text(RowText::strategy) == asked.text(RowText::strategy));
 }
 
-bool is_left_out(const EvidenceTable& table, const StoredRow& row, const RowsLeftOut& without) {
-  const auto is = [&](RowText which, const std::string& text) {
-    return !text.empty() && table.text(row, which) == text;
-  };
-  return is(RowText::source, without.source) || is(RowText::cluster, without.cluster) ||
-         is(RowText::run, without.run);
+/// A time that a source lists in several series, to all nine digits of a store, was measured once.
+void keep_once(std::vector<const StoredRow*>& rows) {
+  std::set<std::pair<TextId, double>> seen;
+  std::erase_if(rows, [&](const StoredRow* row) {
+    return !seen.emplace(row->text(RowText::source), row->measured).second;
+  });
 }
 
 }  // namespace
@@ -51,12 +53,13 @@ std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const
   const TextId own = question.text(RowText::source);
   std::vector<const StoredRow*> rows;
   for (const StoredRow& row : table.rows()) {
-    if (!is_same_setup(row, question) || is_left_out(table, row, without)) continue;
+    if (!is_same_setup(row, question) || without.names(table, row)) continue;
     if (std::abs(std::log(row.predicted / asked.predicted)) < std::log(kAlikePredictions))
       rows.push_back(&row);
   }
   const auto is_others = [&](const StoredRow* row) { return row->text(RowText::source) != own; };
   if (own != 0 && !std::ranges::all_of(rows, is_others)) std::erase_if(rows, is_others);
+  keep_once(rows);
   return rows;
 }
 

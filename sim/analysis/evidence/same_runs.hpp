@@ -12,7 +12,8 @@ namespace foretrain {
 /// framework, with the same batch, and where the row says it the same execution; of several GPUs also the
 /// same strategy, number of GPUs and of nodes. A store does not name every setting, so rows whose prediction
 /// differs from that of the question (`asked.predicted`, more than 0) by over a tenth are other runs. Rows of
-/// the question's source come first: where there are any, others do not count.
+/// the question's source come first: where there are any, others do not count. Of rows of one source with the
+/// same time one counts.
 std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const Observation& asked,
                                                const RowsLeftOut& without = {});
 

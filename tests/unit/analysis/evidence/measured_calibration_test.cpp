@@ -115,6 +115,24 @@ TEST_CASE("on several GPUs the strategy, their number and that of nodes are the 
   CHECK(ratio("ddp", 4, 4) == 0);
 }
 
+TEST_CASE("a time that a source lists in two series counts once") {
+  EvidenceTable table = store();
+  Observation copy = asked();
+  copy.source = "lab", copy.run = "again", copy.measured = 0.098;
+  table.add(copy);
+  CHECK(rows_of_same_run(table, asked()).size() == 3);
+  copy.measured = 0.099;
+  table.add(copy);
+  CHECK(rows_of_same_run(table, asked()).size() == 4);
+}
+
+TEST_CASE("rows that a question is asked without are not found") {
+  CHECK(rows_of_same_run(store(), asked(), {.run = "a"}).size() == 2);
+  CHECK(rows_of_same_run(store(), asked(), {.run = "a", .measured = 0.098}).size() == 1);
+  CHECK(rows_of_same_run(store(), asked(), {.source = "lab"}).empty());
+  CHECK(rows_of_same_run(store(), asked(), {.cluster = "puhti"}).empty());
+}
+
 TEST_CASE("rows of one's own come before those of others") {
   EvidenceTable table = store();
   Observation own = asked();
