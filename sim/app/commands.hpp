@@ -309,6 +309,14 @@ struct EvidenceCommand {
   std::string output;                ///< of export and learn; empty: standard output
   std::string svg;                   ///< of learn; empty: nothing is drawn
 };
+struct MeasuredCommand {
+  std::string value;            ///< "326/s", "98ms"
+  std::string scenario;         ///< as of predict; empty: model and cluster come from the overrides
+  ScenarioOverrides overrides;  ///< with one number of GPUs
+  std::string store;            ///< empty: the user's own
+};
+void run_measured_add(const MeasuredCommand& command);  // measured_step.cpp
+
 void run_evidence_add(const EvidenceCommand& command);     // evidence.cpp
 void run_evidence_list(const EvidenceCommand& command);    // evidence.cpp
 void run_evidence_show(const EvidenceCommand& command);    // evidence.cpp
