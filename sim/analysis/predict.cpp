@@ -7,6 +7,7 @@
 
 #include "sim/analysis/answer/answer_of.hpp"
 #include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/analysis/search/mixing.hpp"
 #include "sim/analysis/step/anchor.hpp"
@@ -14,6 +15,7 @@
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
+#include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
@@ -34,8 +36,7 @@ class Predictor {
 
   Prediction predict() {
     Prediction prediction = heading();
-    if (scenario_.anchor) anchor(prediction);
-    if (options_.evidence.field != nullptr) correct(prediction);
+    calibrate(prediction);
     for (const int gpus : scenario_.gpus) prediction.points.push_back(point(gpus, prediction.decisions));
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
@@ -52,6 +53,8 @@ class Predictor {
     Decisions ignored;
     prediction.answer = answer_of(points_, prediction, point(1, ignored));
     Answer& answer = prediction.answer;
+    if (prediction.evidence)
+      answer.measured = std::string(trimmed(measured_line_of(prediction.evidence->measured)));
     if (prediction.cannot_run) return;
     answer.next_measurement = intervals_->to_narrow(*answered_point(prediction, answer.gpus));
     if (points_.simulator().model().has_measured_runs)
@@ -60,7 +63,7 @@ class Predictor {
 
   /// Intervals, the crossover, and what was asked besides.
   void add_answers(Prediction& prediction) {
-    Intervals& intervals = intervals_.emplace(intervals_of());
+    Intervals& intervals = intervals_.emplace(intervals_of(points_, calibration_));
     for (std::size_t i = 0; i < prediction.points.size(); ++i) {
       intervals.add_to(prediction.points[i]);
       if (prediction.evidence) narrow(prediction.points[i], intervals, *prediction.evidence);
@@ -77,30 +80,46 @@ class Predictor {
     if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
   }
 
-  /// From here on steps are what measured runs like this one say of them.
-  void correct(Prediction& prediction) {
+  /// From here on steps are what measured runs of this training, or of trainings like it, say of them.
+  void calibrate(Prediction& prediction) {
     EvidenceUse use = options_.evidence;
     use.suggests_runs = options_.sensitivity;
-    prediction.evidence = evidence_for(points_.simulator(), use);
-    points_.set_correction(prediction.evidence->correction);
+    calibration_ = calibrate_to_measured(points_, most_gpus_, use);
+    if (calibration_.anchored) note_anchor(*calibration_.anchored, prediction);
+    prediction.evidence = calibration_.evidence;
+    if (!calibration_.is_by_evidence()) return;
+    simulated_.emplace(scenario_, points_);
+    simulated_->set_device(default_device_model(scenario_));
+    simulated_->set_correction({});
   }
 
-  /// One GPU as simulated, with its interval: what the field of its residuals is about.
-  const RawPoint& one_gpu(Intervals& intervals) {
-    if (one_gpu_) return *one_gpu_;
-    PredictionPoint one;
-    one.step_s = one.epoch_s = one.total_s = points_.step(1).step_s;
-    intervals.add_to(one);
-    return one_gpu_.emplace(RawPoint{1, one.step_s, one.interval});
+  static RawPoint raw_point(int gpus, PointPredictor& points, Intervals& intervals) {
+    PredictionPoint p;
+    p.gpus = gpus, p.step_s = p.epoch_s = p.total_s = points.step(gpus).step_s;
+    intervals.add_to(p);
+    return {gpus, p.step_s, p.interval};
+  }
+
+  /// What the field of residuals is about: one GPU, or what the model is calibrated to, with its interval.
+  const RawPoint& reference(Intervals& intervals, const AppliedEvidence& evidence) {
+    if (!reference_) reference_ = raw_point(std::max(1, evidence.calibrated_on), points_, intervals);
+    return *reference_;
   }
 
   /// Keeps what was simulated, and makes the point's intervals those around its corrected step.
   void narrow(PredictionPoint& p, Intervals& intervals, AppliedEvidence& evidence) {
     const double raw_s = points_.step(p.gpus).step_s, scale = raw_s / p.step_s;
-    const Interval raw{p.interval.low_s * scale, p.interval.high_s * scale, p.interval.level};
-    evidence.raw.push_back({p.gpus, raw_s, raw});
-    if (evidence.step.neighbours.empty() && evidence.ratio.neighbours.empty()) return;
-    with_step_interval(p, narrowed(evidence, evidence.raw.back(), one_gpu(intervals)));
+    const RawPoint raw{
+        p.gpus, raw_s, {p.interval.low_s * scale, p.interval.high_s * scale, p.interval.level}};
+    if (simulated_) {
+      Intervals plain(*simulated_);
+      evidence.raw.push_back(raw_point(p.gpus, *simulated_, plain));
+    } else {
+      evidence.raw.push_back(raw);
+    }
+    if (!evidence.is_applied()) return;
+    with_step_interval(p, narrowed(evidence, raw, reference(intervals, evidence)));
+    p.speedup_range = known_speedup(evidence, p).value_or(p.speedup_range);
   }
 
   static bool all_fit(const Prediction& prediction) {
@@ -129,15 +148,12 @@ class Predictor {
     return prediction;
   }
 
-  /// From here on the device model is the one that repeats the measured step.
-  void anchor(Prediction& prediction) {
-    anchored_ = fit_anchor(points_.simulator(), points_.device(), *scenario_.anchor);
-    const Anchored& anchored = *anchored_;
-    points_.set_device(anchored.device);
-    prediction.decisions.add(
-        "anchor", scaling_text(anchored),
-        fmt::format("measured step {} on {}; {}", to_string(seconds(scenario_.anchor->step_s)),
-                    counted(scenario_.anchor->gpus, "GPU"), anchored.why));
+  /// The device model is the one that repeats the measured step.
+  void note_anchor(const Anchored& anchored, Prediction& prediction) const {
+    const Anchor& anchor = *calibration_.anchor;
+    prediction.decisions.add("anchor", scaling_text(anchored),
+                             fmt::format("measured step {} on {}; {}", to_string(seconds(anchor.step_s)),
+                                         counted(anchor.gpus, "GPU"), anchored.why));
     if (anchored.efficiency > 0) {
       prediction.decisions.add("implied efficiency",
                                fmt::format("{:.1f} % of peak", 100 * anchored.efficiency),
@@ -194,17 +210,14 @@ class Predictor {
           "speedups and efficiencies are over one GPU, on which this does not fit into memory");
   }
 
-  Intervals intervals_of() {
-    return anchored_ ? Intervals(points_, parts_of(*anchored_), scenario_.anchor->gpus) : Intervals(points_);
-  }
-
   const Scenario& scenario_;
   const Progress& progress_;
   const PredictOptions& options_;
   int most_gpus_;
   PointPredictor points_;
-  std::optional<Anchored> anchored_;
-  std::optional<RawPoint> one_gpu_;
+  MeasuredCalibration calibration_;
+  std::optional<PointPredictor> simulated_;  ///< where evidence calibrates the model: without that
+  std::optional<RawPoint> reference_;
   std::optional<Intervals> intervals_;
 };
 

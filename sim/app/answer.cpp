@@ -8,6 +8,7 @@
 
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/predict.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/pages/listing.hpp"
@@ -55,12 +56,13 @@ std::vector<int> job_gpus(const Scenario& scenario) {
   return {counts.back()};
 }
 
-void add_job(const OpenedScenario& opened, const PredictCommand& asked, WorkshopAnswer& answer) {
+void add_job(const OpenedScenario& opened, const PredictCommand& asked, const EvidenceUse& use,
+             WorkshopAnswer& answer) {
   const ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
   RecommendationRequest request;
   request.only_gpus = job_gpus(opened.scenario);
   request.fixed = given_parallel_keys(opened.source, asked.overrides);
-  const Recommendation recommendation = recommend(scenarios, request);
+  const Recommendation recommendation = recommend(scenarios, request, nullptr, use);
   if (!recommendation.best) return answer.why_no_job = recommendation.why_none, void();
   const JobSystem& system = job_system(recommendation.plan.system);
   answer.why_no_job = why_not_written(recommendation.plan, system.system).why;
@@ -82,19 +84,29 @@ ScenarioOverrides as_in_file(const PredictCommand& asked, const Scenario& scenar
   return overrides;
 }
 
-std::string answered(const WorkshopQuestion& question) {
+/// A person who asks over the network may leave evidence out, and name no file of this machine.
+EvidenceUse evidence_asked(const PredictCommand& asked, const OpenedEvidence& evidence) {
+  if (asked.evidence == "off") return {};
+  if (!asked.evidence.empty())
+    throw InputError("a question names no store of evidence", "--evidence off leaves all stores out");
+  return {&evidence.field, kOwnSource};
+}
+
+std::string answered(const WorkshopQuestion& question, const OpenedEvidence& evidence) {
   const PredictCommand asked = predict_question(question.arguments);
+  const EvidenceUse use = evidence_asked(asked, evidence);
   const OpenedScenario opened =
       std::move(open_scenarios(asked.scenarios, asked.overrides, asked.scaling).front());
   if (!opened.scenario.study.axes.empty())
     throw InputError("a scenario with a [study] is a table of its own", "foretrain predict shows it");
-  const Prediction prediction = predict(opened.scenario, nullptr, {.every_gpu = asked.every_gpu});
+  Prediction prediction = predict(opened.scenario, nullptr, {.every_gpu = asked.every_gpu, .evidence = use});
+  prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   WorkshopAnswer answer{.prediction = write_json(prediction, {}),
                         .details = prediction_details(opened.scenario, opened.source, prediction, ""),
                         .table = write_table(prediction, {}),
                         .why = why(prediction),
                         .scenario_toml = scenario_file_of(opened.source, as_in_file(asked, opened.scenario))};
-  if (question.wants_job) add_job(opened, asked, answer);
+  if (question.wants_job) add_job(opened, asked, use, answer);
   return write_answer(answer);
 }
 
@@ -103,8 +115,10 @@ std::string answered(const WorkshopQuestion& question) {
 std::string answer_question(std::string_view question) {
   try {
     const WorkshopQuestion asked = read_question(question);
+    OpenedEvidence evidence;  // opened before only given files may be read
+    if (!asked.lists) evidence = open_evidence("", EvidenceOf::trainings);
     const GivenFiles files(asked.files, catalog_folders());
-    return asked.lists ? answered_list() : answered(asked);
+    return asked.lists ? answered_list() : answered(asked, evidence);
   } catch (const InputError& error) {
     return write_refusal(printable_lines(error.what()));
   } catch (const WorldError& error) {

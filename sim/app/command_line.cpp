@@ -59,6 +59,7 @@ struct Options {
   CalibrateCommand calibrate;
   TraceCommand trace;
   EvidenceCommand evidence;
+  MeasuredOptions measured;
   ReferenceCommand reference;
   std::string shell;
   std::vector<std::string> help;
@@ -289,6 +290,7 @@ void declare(CLI::App& app, Options& options) {
   add_job(app, options);
   add_explain(app, options.explain);
   add_evidence(app, options.evidence);
+  add_measured(app, options.measured);
   add_export(app, options.exported);
   add_serve(app, options.serve);
   add_reference(app, options);

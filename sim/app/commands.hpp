@@ -100,7 +100,8 @@ struct TuneCommand {
   std::int64_t most = 5000;  ///< predictions
   std::int64_t seed = 1;
   std::string format = "table";
-  std::string output;  ///< file; empty = standard output
+  std::string output;    ///< file; empty = standard output
+  std::string evidence;  ///< as of predict
 };
 void run_tune(const TuneCommand& command);  // tune.cpp
 
@@ -310,6 +311,14 @@ struct EvidenceCommand {
   std::string output;                ///< of export and learn; empty: standard output
   std::string svg;                   ///< of learn; empty: nothing is drawn
 };
+struct MeasuredCommand {
+  std::string value;            ///< "326/s", "98ms"
+  std::string scenario;         ///< as of predict; empty: model and cluster come from the overrides
+  ScenarioOverrides overrides;  ///< with one number of GPUs
+  std::string store;            ///< empty: the user's own
+};
+void run_measured_add(const MeasuredCommand& command);  // measured_step.cpp
+
 void run_evidence_add(const EvidenceCommand& command);     // evidence.cpp
 void run_evidence_list(const EvidenceCommand& command);    // evidence.cpp
 void run_evidence_show(const EvidenceCommand& command);    // evidence.cpp

@@ -74,9 +74,10 @@ Comparison compared(const ComparedScenarios& scenarios, const OpenedEvidence& ev
 }
 
 StrategyMatrix matrix_of(const CompareCommand& command, const std::vector<std::string>& strategies) {
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   ProgressLine progress("comparing");
   return choose_strategies(command.models, command.clusters, command.overrides, strategies,
-                           [&progress](double done) { progress.show(done); });
+                           [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
 }
 
 // Report.

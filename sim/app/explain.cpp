@@ -10,6 +10,7 @@
 #include "sim/analysis/predict.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
+#include "sim/app/evidence/measured_step.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
@@ -147,10 +148,7 @@ std::string keep_measured(const ExplainCommand& command, JobObservation measured
   input.run = row.run;
   const std::string store = named_store(command.store);
   add_job_to_store(store, row, input_of(input));
-  return fmt::format("Kept in {}: {} batch {:g} on {} of {}, {} a step where {} are predicted.\n",
-                     printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
-                     printable(row.cluster), to_string(seconds(row.measured)),
-                     to_string(seconds(row.predicted)));
+  return kept_sentence(store, row);
 }
 
 }  // namespace

@@ -143,9 +143,13 @@ Answered answered(const PredictCommand& command, const OpenedEvidence& evidence,
   return answer;
 }
 
-StudyResult studied(const StudyQuestion& study) {
+StudyResult studied(const PredictCommand& command, const StudyQuestion& study) {
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   ProgressLine progress("predicting " + study.own.name);
-  return run_study(study, [&progress](double done) { progress.show(done); });
+  StudyResult result =
+      run_study(study, [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
+  result.warnings.insert(result.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
+  return result;
 }
 
 // Report: all texts before any is written, so that every mistake shows first.
@@ -227,7 +231,7 @@ void predict_study(const PredictCommand& command, const OpenedScenario& opened) 
   const auto write = find_report(command.format)->write_study;
   refuse_traces(command, write != nullptr, "the combinations of a study",
                 "leave [study] out, and say with --set which combination");
-  const StudyResult result = studied(read_study(opened.source, command.overrides, opened.scenario));
+  const StudyResult result = studied(command, read_study(opened.source, command.overrides, opened.scenario));
   if (!command.html.empty())
     write_file(command.html, write_page({"study", {write_study_json(result, {})}, {}, command.made}));
   write_report(command.output, command.format, write(result, {.explain = command.explain}));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
@@ -46,7 +47,9 @@ TuneGoal goal_of(const TuneCommand& command, const Scenario& own) {
 }
 
 TuneAnswer answer_of(const TuneCommand& command) {
-  const SweptScenario scenario = swept_scenario(scenario_text(command));
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
+  for (const std::string& warning : evidence.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const SweptScenario scenario = swept_scenario(scenario_text(command), {&evidence.field, kOwnSource});
   const int gpus = number_of(command, scenario.own);
   const SourceText file = tuned_sweep(command.over, command.axes, command.where, scenario.own);
   Sweep sweep = read_or_throw(file, read_sweep);
@@ -55,6 +58,7 @@ TuneAnswer answer_of(const TuneCommand& command) {
   CasePredictor predictor(scenario);
   const TuneQuestion question{goal_of(command, scenario.own), command.searches, command.most, command.seed};
   TuneAnswer answer{scenario.own.name, {}, {}, gpus};
+  answer.measured = scenario.measured;
   ProgressLine line("tuning " + scenario.own.name);
   answer.search = tune(predictor, cases, question, [&](std::int64_t predicted) {
     line.show(static_cast<double>(predicted) / static_cast<double>(question.most_predictions),

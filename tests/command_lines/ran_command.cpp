@@ -71,11 +71,14 @@ std::string text_in(int descriptor) {
   return text;
 }
 
-/// An evidence store that a command was told to write (`evidence remove --all --store evidence.csv`).
+/// An evidence store that a command was told to write (`evidence remove --all --store evidence.csv`,
+/// `measured add`).
 bool is_own_store(const std::vector<std::string>& arguments, const RanCommand& ran, const std::string& file) {
   const auto option = std::ranges::find(arguments, "--store");
   const bool is_named = option != arguments.end() && option + 1 != arguments.end() && *(option + 1) == file;
-  return ran.code == 0 && !arguments.empty() && arguments.front() == "evidence" && is_named;
+  const bool is_writer =
+      !arguments.empty() && (arguments.front() == "evidence" || arguments.front() == "measured");
+  return ran.code == 0 && is_writer && is_named;
 }
 
 }  // namespace

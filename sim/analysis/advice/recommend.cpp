@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/job_resources.hpp"
-#include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/step_model.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
@@ -69,8 +69,10 @@ class Recommender {
     refuse_contradiction(scenarios_.own, request_);
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
-    if (own_.anchor) anchor(base);
-    base.set_correction(evidence_for(base.simulator(), evidence_).correction);
+    calibration_ = calibrate_to_measured(base, most_gpus(), evidence_);
+    // A measurement on so many nodes is the first run.
+    if (own_.anchor && reserved_gpus(own_, own_.anchor->gpus).nodes >= request_.first_run_nodes)
+      request_.first_run_nodes = 0;
     Recommendation out = choose_jobs(own_options(base), request_, billing_of(own_, request_));
     if (!out.best) return out;
     std::vector<std::string> notes;
@@ -121,21 +123,8 @@ class Recommender {
     return scenario;
   }
 
-  void anchor(PointPredictor& base) {
-    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
-    // A measurement on so many nodes is the first run.
-    if (reserved_gpus(own_, own_.anchor->gpus).nodes >= request_.first_run_nodes)
-      request_.first_run_nodes = 0;
-    base.set_device(anchored.device);
-    anchored_ = parts_of(anchored);
-  }
-
-  Intervals intervals_of(PointPredictor& points) const {
-    return anchored_ ? Intervals(points, *anchored_, own_.anchor->gpus) : Intervals(points);
-  }
-
   std::vector<JobOption> own_options(PointPredictor& base) {
-    Intervals intervals = intervals_of(base);
+    Intervals intervals = intervals_of(base, calibration_);
     std::vector<JobOption> options;
     const std::vector<int> numbers = numbers_within(own_, request_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -197,7 +186,7 @@ class Recommender {
                                  double part) {
     try {
       PointPredictor points(scenario, base);
-      Intervals intervals = intervals_of(points);
+      Intervals intervals = intervals_of(points, calibration_);
       JobOption tried = option(points, intervals, job.point.gpus, base.throughput(1).samples_per_s);
       if (tried.point.total_s > part * job.point.total_s || !broken_limit(tried, request_).empty())
         return std::nullopt;
@@ -279,7 +268,7 @@ class Recommender {
   const EvidenceUse& evidence_;
   Scenario own_;
   std::deque<Scenario> variants_;
-  std::optional<AnchoredParts> anchored_;
+  MeasuredCalibration calibration_;
 };
 
 }  // namespace

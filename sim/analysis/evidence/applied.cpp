@@ -12,11 +12,8 @@ namespace foretrain {
 
 namespace {
 
-/// Of what is added to the variance of one GPU's step by more of them.
-double half_width(double one, double here, double of_step, double of_ratio) {
-  const double added = std::max(0.0, here * here - one * one);
-  return std::sqrt(std::pow(std::min(one, here) * of_step, 2) + added * of_ratio * of_ratio);
-}
+/// What more GPUs add to the half-width of one GPU's step, in squares.
+double added(double one, double here) { return std::sqrt(std::max(0.0, here * here - one * one)); }
 
 }  // namespace
 
@@ -63,12 +60,12 @@ Observation ratio_question(const Scenario& s, std::int64_t batch_per_gpu, int gp
   return q;
 }
 
-AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use) {
+AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use, bool is_anchored) {
   const Scenario& scenario = simulator.scenario();
   AppliedEvidence out;
   if (use.field == nullptr || !has_evidence(scenario)) return out;
   const std::int64_t batch = simulator.batch_per_gpu(scenario.gpus.front());
-  if (!scenario.anchor) {
+  if (!is_anchored) {
     Observation question = step_question(scenario, batch);
     question.source = use.source;
     Estimate e = use.field->at(question);
@@ -80,19 +77,33 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
     question.source = use.source;
     if (Estimate e = use.field->at(question); is_worth_applying(e, question)) out.ratio = std::move(e);
   }
-  if (use.suggests_runs) out.runs = runs_to_make(simulator, out, use);
+  if (use.suggests_runs && !is_anchored) out.runs = runs_to_make(simulator, out, use);
   out.correction.one_gpu = out.step.log_factor;
   if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);
   return out;
 }
 
 Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const RawPoint& one) {
-  const double of_step = evidence.step.narrowing(), of_ratio = evidence.ratio.narrowing();
+  const bool knows_largest = evidence.known_on(evidence.gpus) != nullptr;
+  const double of_step = evidence.step.narrowing(), of_ratio = knows_largest ? 1 : evidence.ratio.narrowing();
   const auto below = [](const RawPoint& p) { return std::log(p.step_s / p.interval.low_s); };
   const auto above = [](const RawPoint& p) { return std::log(p.interval.high_s / p.step_s); };
   const double step = raw.step_s * evidence.correction.factor(raw.gpus);
-  return {step * std::exp(-half_width(below(one), below(raw), of_step, of_ratio)),
-          step * std::exp(half_width(above(one), above(raw), of_step, of_ratio)), raw.interval.level};
+  if (const KnownReach* known = evidence.known_on(raw.gpus))
+    return {step * std::exp(-known->step), step * std::exp(known->step), raw.interval.level};
+  const double known = evidence.known.empty() ? 0 : evidence.known.front().step;
+  const auto reach = [&](double at_one, double here) {
+    return known > 0 ? std::hypot(known, of_ratio * added(at_one, here))
+                     : std::hypot(std::min(at_one, here) * of_step, of_ratio * added(at_one, here));
+  };
+  return {step * std::exp(-reach(below(one), below(raw))), step * std::exp(reach(above(one), above(raw))),
+          raw.interval.level};
+}
+
+std::optional<Range> known_speedup(const AppliedEvidence& evidence, const PredictionPoint& p) {
+  const KnownReach* known = evidence.known_on(p.gpus);
+  if (known == nullptr || p.gpus == 1 || evidence.calibrated_on != 1) return std::nullopt;
+  return Range{p.speedup * std::exp(-known->ratio), p.speedup * std::exp(known->ratio)};
 }
 
 void with_step_interval(PredictionPoint& p, const Interval& interval) {

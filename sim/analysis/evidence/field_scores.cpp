@@ -8,19 +8,18 @@
 #include <set>
 
 #include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/same_runs.hpp"
 #include "sim/analysis/validation/collective_validation.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// The 95 % quantile of Student's t with 4 degrees of freedom, by which rows scatter (gaussian_field.cpp).
-constexpr double kStudentReach = 2.131846786;
-
 struct ScoredQuestion {
   double raw = 0, corrected = 0;  ///< log(measured / predicted)
   double spread = 0, narrowing = 1;
   bool reached = false;
+  bool is_same = false;  ///< by runs of the very training
 };
 
 FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQuestion>& rows) {
@@ -50,20 +49,34 @@ RowsLeftOut unknown_to(const Observation& row, FieldLeftOut left_out) {
     case FieldLeftOut::series:
       break;
   }
-  return {.run = row.run};
+  return {.run = row.run, .measured = row.measured};
 }
 
-ScoredQuestion scored(const Observation& row, const Observation& question, const Estimate& e) {
-  const bool applies = is_worth_applying(e, question);
+ScoredQuestion scored_by(const Observation& row, const Estimate& e, bool applies) {
   const double residual = residual_of(row);
   return {residual, applies ? residual - e.log_factor : residual, applies ? e.spread : e.prior,
           applies ? e.narrowing() : 1, applies};
 }
 
+/// As a prediction is corrected: by runs of the very training, or else by what is like it.
+ScoredQuestion scored(const Observation& row, const Observation& question, const ResidualField& field,
+                      const RowsLeftOut& without = {}) {
+  if (question.what != Observed::collective) {
+    const Estimate same = estimate_by_same_runs(field, question, without);
+    if (may_calibrate(same, question)) {
+      ScoredQuestion out = scored_by(row, same, true);
+      out.is_same = true;
+      return out;
+    }
+  }
+  const Estimate like = field.at(question, without);
+  return scored_by(row, like, is_worth_applying(like, question));
+}
+
 ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
   Observation question = row;
   if (left_out == FieldLeftOut::source) question.source.clear();
-  return scored(row, question, field.at(question, unknown_to(row, left_out)));
+  return scored(row, question, field, unknown_to(row, left_out));
 }
 
 constexpr int kOrders = 10;
@@ -108,8 +121,7 @@ ResidualField known_to(const User& user, const std::vector<Observation>& order, 
 void score_rest(const User& user, const std::vector<Observation>& order, std::size_t known,
                 std::vector<ScoredQuestion>& out) {
   const ResidualField field = known_to(user, order, known);
-  for (std::size_t i = known; i < order.size(); ++i)
-    out.push_back(scored(order[i], order[i], field.at(order[i])));
+  for (std::size_t i = known; i < order.size(); ++i) out.push_back(scored(order[i], order[i], field));
 }
 
 LearningStep learned_after(const User& user, int known) {
@@ -123,7 +135,7 @@ LearningStep learned_after(const User& user, int known) {
 }
 
 LearnedJob learned_job(const User& user, const std::vector<Observation>& order, std::size_t job) {
-  const ScoredQuestion one = scored(order[job], order[job], known_to(user, order, job).at(order[job]));
+  const ScoredQuestion one = scored(order[job], order[job], known_to(user, order, job));
   return {one.raw, one.raw - one.corrected, kStudentReach * one.spread};
 }
 
@@ -143,12 +155,13 @@ Learning learn_machine(const ResidualField& field, const std::string& cluster,
 }
 
 std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out) {
-  std::vector<ScoredQuestion> all, large, small;
+  std::vector<ScoredQuestion> all, same, large, small;
   std::map<std::string, std::vector<ScoredQuestion>> groups;
   for (const Observation& row : field.rows()) {
     if (row.what != what) continue;
     const ScoredQuestion one = score_question(field, row, left_out);
     all.push_back(one);
+    if (one.is_same) same.push_back(one);
     groups[left_out == FieldLeftOut::source ? row.source : row.cluster].push_back(one);
     if (what == Observed::collective) (row.size < kLargeMessage ? small : large).push_back(one);
   }
@@ -157,6 +170,7 @@ std::vector<FieldScore> score_field(const ResidualField& field, Observed what, F
   std::ranges::stable_sort(out, std::ranges::greater{}, &FieldScore::rows);
   if (what == Observed::collective)
     out.insert(out.begin(), {summary_of_rows("from 4 MiB on", large), summary_of_rows("below 4 MiB", small)});
+  if (!same.empty()) out.insert(out.begin(), summary_of_rows("with runs of the very training", same));
   out.insert(out.begin(), summary_of_rows("all", all));
   return out;
 }

@@ -10,7 +10,8 @@
 namespace foretrain {
 
 /// source: without the row's publication. cluster: without its machine, but with its source's other machines,
-/// as a question of the source itself. series: likewise without the row's series alone.
+/// as a question of the source itself. series: likewise without the row's series alone, and rows of the same
+/// time, which are the same measurement.
 enum class FieldLeftOut : std::uint8_t { source, cluster, series };
 inline constexpr std::array<std::string_view, 3> kFieldLeftOutNames{"source", "cluster", "series"};
 
@@ -23,8 +24,8 @@ struct FieldScore {
   int reached = 0;       ///< rows that the field says something about
 };
 
-/// All rows of one kind first, then by source or machine, most rows first. Of collectives also those of at
-/// least, and of less than, kLargeMessage.
+/// All rows of one kind first, then those that runs of the very training correct, then by source or machine,
+/// most rows first. Of collectives also those of at least, and of less than, kLargeMessage.
 std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out);
 
 /// How well the steps of a machine are known to its user after so many jobs of theirs.

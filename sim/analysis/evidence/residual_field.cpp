@@ -7,6 +7,7 @@
 #include <map>
 
 #include "calibrate/fit/gaussian_field.hpp"
+#include "sim/analysis/evidence/further_run.hpp"
 #include "sim/analysis/evidence/likeness.hpp"
 
 namespace foretrain {
@@ -30,12 +31,6 @@ struct NearRun {
 double bias_of(const StoredRow& question, const StoredRow& row, const Likeness& likeness) {
   const TextId asking = question.text(RowText::source);
   return asking != 0 && asking == row.text(RowText::source) ? likeness.bias * likeness.bias : 0;
-}
-
-double middle_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// By what both have in common, most first; then in an order of their own, whatever that of the store. Only
@@ -118,25 +113,24 @@ class Kriged {
   double own_;
 };
 
-/// Of a text that leaves rows out; none does where it is empty.
-TextId text_left_out(const EvidenceTable& table, const std::string& text) {
-  return text.empty() ? kUnknownText : table.find(text);
-}
-
 }  // namespace
+
+bool RowsLeftOut::names(const EvidenceTable& table, const StoredRow& row) const {
+  const auto is = [&](RowText which, const std::string& text) {
+    return !text.empty() && table.text(row, which) == text;
+  };
+  return is(RowText::source, source) || is(RowText::cluster, cluster) || is(RowText::run, run) ||
+         (measured > 0 && row.measured == measured);
+}
 
 Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without) const {
   const StoredRow question = table_.asked(asked);
   const Likeness& likeness = likeness_of(question.what);
   const double reach = kReachOfRows * covariance(question, question);
-  const TextId source = text_left_out(table_, without.source),
-               cluster = text_left_out(table_, without.cluster), run = text_left_out(table_, without.run);
   std::vector<Candidate> candidates;
   for (const StoredRow& row : table_.rows()) {
     if (!tells_about(row.what, question.what)) continue;
-    if (row.text(RowText::source) == source || row.text(RowText::cluster) == cluster ||
-        row.text(RowText::run) == run)
-      continue;
+    if (without.names(table_, row)) continue;
     const double across = covariance(question, row) + bias_of(question, row, likeness);
     if (across > reach) candidates.push_back({&row, across});
   }

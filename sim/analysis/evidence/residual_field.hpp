@@ -10,6 +10,10 @@
 
 namespace foretrain {
 
+/// The 95 % quantile of Student's t with 4 degrees of freedom, by which rows scatter (gaussian_field.cpp): an
+/// estimate's interval of 90 % is so many spreads to either side.
+inline constexpr double kStudentReach = 2.131846786;
+
 /// A run that an estimate rests on, with its repeats.
 struct Neighbour {
   Observation row;  ///< the first of them; measured is their median
@@ -32,6 +36,8 @@ struct Estimate {
 /// Whose rows a question is asked without; empty: nobody's.
 struct RowsLeftOut {
   std::string source{}, cluster{}, run{};
+  double measured = 0;  ///< and rows of just this time, which are the same measurement in another series
+  bool names(const EvidenceTable& table, const StoredRow& row) const;
 };
 
 /// Rows that are the same run count once; their order makes no difference.

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/evidence/applied.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/strategy_order.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
@@ -42,8 +42,7 @@ class Comparer {
         progress_(progress),
         plain_(plain_loop(own_)),
         base_(own_, most_gpus(own_)) {
-    if (own_.anchor) anchor();
-    if (evidence.field != nullptr) correct(evidence);
+    calibrate(evidence);
     predictors_.reserve(scenarios.strategies.size());
     for (const Scenario& scenario : scenarios.strategies)
       predictors_.emplace_back(scenario, base_).read_parts();
@@ -68,20 +67,20 @@ class Comparer {
   }
 
  private:
-  void anchor() {
+  void refuse_impossible_anchor() const {
     const Scenario& measured = own_.anchor->job ? *own_.anchor->job : own_;
     if (const std::string why = why_not(measured, own_.anchor->gpus); !why.empty())
       throw InputError(fmt::format("measured.gpus = {}: {}", own_.anchor->gpus, why));
-    const Anchored anchored = fit_anchor(base_.simulator(), base_.device(), *own_.anchor);
-    base_.set_device(anchored.device);
-    decisions_.add(
-        "anchor", scaling_text(anchored),
-        fmt::format("measured with {}, the model scaled by it serves all strategies", own_.strategy));
   }
 
-  void correct(const EvidenceUse& evidence) {
-    evidence_ = evidence_for(base_.simulator(), evidence);
-    base_.set_correction(evidence_->correction);
+  void calibrate(const EvidenceUse& evidence) {
+    if (own_.anchor) refuse_impossible_anchor();
+    const MeasuredCalibration measured = calibrate_to_measured(base_, most_gpus(own_), evidence);
+    evidence_ = measured.evidence;
+    if (measured.anchored)
+      decisions_.add(
+          "anchor", scaling_text(*measured.anchored),
+          fmt::format("measured with {}, the model scaled by it serves all strategies", own_.strategy));
   }
 
   Comparison heading() const {

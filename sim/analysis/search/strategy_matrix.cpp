@@ -29,14 +29,15 @@ StrategyChoice best_strategy_of(const Comparison& comparison) {
 
 StrategyMatrix choose_strategies(const std::vector<std::string>& models,
                                  const std::vector<std::string>& clusters, const ScenarioOverrides& overrides,
-                                 const std::vector<std::string>& strategies, const Progress& progress) {
+                                 const std::vector<std::string>& strategies, const Progress& progress,
+                                 const EvidenceUse& evidence) {
   assert(overrides.gpus.size() == 1);
   StrategyMatrix out{overrides.gpus.front(), models, clusters, strategies, {}};
   for (const std::string& model : models) {
     for (const std::string& cluster : clusters) {
       ScenarioOverrides pair = overrides;
       pair.model = model, pair.cluster = cluster;
-      const Comparison comparison = compare(read_compared({}, pair, strategies));
+      const Comparison comparison = compare(read_compared({}, pair, strategies), nullptr, evidence);
       if (out.strategies.empty()) out.strategies = comparison.strategies;
       StrategyChoice choice = best_strategy_of(comparison);
       choice.model = model, choice.cluster = cluster;

@@ -30,6 +30,6 @@ struct StrategyMatrix {
 StrategyMatrix choose_strategies(const std::vector<std::string>& models,
                                  const std::vector<std::string>& clusters, const ScenarioOverrides& overrides,
                                  const std::vector<std::string>& strategies,
-                                 const Progress& progress = nullptr);
+                                 const Progress& progress = nullptr, const EvidenceUse& evidence = {});
 
 }  // namespace foretrain

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/step/anchor.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/base/counted.hpp"
@@ -24,11 +24,15 @@ constexpr std::size_t kMostWarnings = 20;
 
 class StudyRunner {
  public:
-  StudyRunner(const StudyQuestion& question, const Progress& progress)
-      : question_(question), own_(question.own), progress_(progress), rows_(question.points.size()) {}
+  StudyRunner(const StudyQuestion& question, const Progress& progress, const EvidenceUse& evidence)
+      : question_(question),
+        own_(question.own),
+        progress_(progress),
+        evidence_(evidence),
+        rows_(question.points.size()) {}
 
   StudyResult run() {
-    if (own_.anchor) anchor();
+    if (own_.anchor || evidence_.field != nullptr) anchor();
     for (std::size_t g = 0; g < question_.groups.size(); ++g) {
       run_group(question_.groups[g]);
       if (progress_) progress_(static_cast<double>(g + 1) / static_cast<double>(question_.groups.size()));
@@ -48,15 +52,18 @@ class StudyRunner {
   }
 
   void anchor() {
-    const int most = std::max(own_.gpus.back(), own_.anchor->gpus);
+    const int most = std::max(own_.gpus.back(), own_.anchor ? own_.anchor->gpus : 1);
     PointPredictor base(own_, most);
-    anchored_ = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    MeasuredCalibration measured = calibrate_to_measured(base, most, evidence_);
+    if (!measured.anchored) return;
+    anchor_ = measured.anchor, anchored_ = std::move(measured.anchored);
+    if (measured.is_by_evidence()) result_.measured = {measured.evidence->measured.front()};
     const Anchored& anchored = *anchored_;
     result_.decisions.add(
         "anchor", scaling_text(anchored),
         fmt::format(
             "measured step {} of the scenario as it stands; the model scaled by it serves all of {} on {}",
-            to_string(seconds(own_.anchor->step_s)), own_.model.name, own_.cluster.name));
+            to_string(seconds(anchor_->step_s)), own_.model.name, own_.cluster.name));
     for (const std::string& doubt : doubts_about(anchored)) warn(doubt);
   }
 
@@ -70,10 +77,10 @@ class StudyRunner {
     overrides.combination = group.settings;
     Scenario scenario = question_.source.text.empty() ? make_scenario(overrides, opened_)
                                                       : read_scenario(question_.source, overrides, opened_);
-    if (is_anchored(scenario)) scenario.anchor = own_.anchor;
+    if (is_anchored(scenario)) scenario.anchor = anchor_;
     for (const std::string& warning : scenario.warnings) warn(warning);
     const std::vector<int> all = asked_of(group, scenario);
-    int most = is_anchored(scenario) ? own_.anchor->gpus : 1;
+    int most = is_anchored(scenario) ? anchor_->gpus : 1;
     for (const int gpus : all) most = why_not_on(scenario, gpus).empty() ? std::max(most, gpus) : most;
     PointPredictor predictor(scenario, most);
     if (is_anchored(scenario)) predictor.set_device(anchored_->device);
@@ -87,9 +94,8 @@ class StudyRunner {
   /// The measurement serves combinations that could have run it.
   Intervals intervals_of(PointPredictor& predictor) const {
     const Scenario& scenario = predictor.simulator().scenario();
-    if (!is_anchored(scenario) || !why_not_on(scenario, own_.anchor->gpus).empty())
-      return Intervals(predictor);
-    return Intervals(predictor, parts_of(*anchored_), own_.anchor->gpus);
+    if (!is_anchored(scenario) || !why_not_on(scenario, anchor_->gpus).empty()) return Intervals(predictor);
+    return Intervals(predictor, parts_of(*anchored_), anchor_->gpus);
   }
 
   void refuse(const StudyGroup& group, const std::string& why) {
@@ -175,7 +181,9 @@ class StudyRunner {
   const StudyQuestion& question_;
   const Scenario& own_;
   const Progress& progress_;
+  const EvidenceUse& evidence_;
   std::vector<std::vector<StudyRow>> rows_;  ///< per point
+  std::optional<Anchor> anchor_;
   std::optional<Anchored> anchored_;
   StudyResult result_;
   OpenedCatalogs opened_;
@@ -196,8 +204,8 @@ bool varies(const StudyResult& study, std::string_view key) {
                      [&](const StudyAxis& axis) { return axis.key == key; });
 }
 
-StudyResult run_study(const StudyQuestion& question, const Progress& progress) {
-  return StudyRunner(question, progress).run();
+StudyResult run_study(const StudyQuestion& question, const Progress& progress, const EvidenceUse& evidence) {
+  return StudyRunner(question, progress, evidence).run();
 }
 
 }  // namespace foretrain

@@ -48,6 +48,7 @@ struct StudyResult {
   /// Row with the shortest run, or most samples per second; none where nothing fits into memory.
   std::optional<std::size_t> fastest{};
   std::optional<std::size_t> cheapest{};  ///< with the fewest GPU hours, or most samples per second and GPU
+  std::vector<MeasuredRuns> measured{};   ///< evidence that scales the model
   Decisions decisions{};
   std::vector<std::string> warnings{};
   std::string note{};
@@ -59,9 +60,10 @@ std::string why_not_on(const Scenario& scenario, int gpus);
 /// Whether an axis of the study has this key.
 bool varies(const StudyResult& study, std::string_view key);
 
-/// An anchor is fitted to the scenario as it stands; what it says of the model holds for all combinations of
-/// its network and cluster. What does not fit into memory is neither fastest nor cheapest.
-/// Throws InputError when no combination runs.
-StudyResult run_study(const StudyQuestion& question, const Progress& progress = nullptr);
+/// [measured], or runs in evidence of the scenario as it stands, scale the model; what they say of it holds
+/// for all combinations of its network and cluster. What does not fit into memory is neither fastest nor
+/// cheapest. Throws InputError when no combination runs.
+StudyResult run_study(const StudyQuestion& question, const Progress& progress = nullptr,
+                      const EvidenceUse& evidence = {});
 
 }  // namespace foretrain

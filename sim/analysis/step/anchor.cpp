@@ -160,6 +160,11 @@ std::string scaling_text(const Anchored& anchored) {
 
 AnchoredParts parts_of(const Anchored& anchored) { return parts_of(anchored.scaled); }
 
+bool is_plausible(const Anchored& anchored) {
+  return anchored.efficiency <= 1 && anchored.factor >= 1 / kPlausibleFactor &&
+         anchored.factor <= kPlausibleFactor;
+}
+
 std::vector<std::string> doubts_about(const Anchored& anchored) {
   std::vector<std::string> doubts;
   if (anchored.efficiency > 1) {

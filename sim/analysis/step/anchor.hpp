@@ -42,6 +42,9 @@ std::string scaling_text(const Anchored& anchored);
 /// Which parts of the model the measurement fixed.
 AnchoredParts parts_of(const Anchored& anchored);
 
+/// Whether the GPU would run within its peak rate, and what was scaled changes by at most a factor of three.
+bool is_plausible(const Anchored& anchored);
+
 /// What is implausible about it, in sentences.
 std::vector<std::string> doubts_about(const Anchored& anchored);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/analysis/advice/job_resources.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/study.hpp"
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/scenario/job.hpp"
@@ -84,13 +85,16 @@ const std::vector<CaseFigure>& case_figures() {
   return figures;
 }
 
-SweptScenario swept_scenario(const SourceText& source) {
-  SweptScenario out{source, {}, std::nullopt};
+SweptScenario swept_scenario(const SourceText& source, const EvidenceUse& evidence) {
+  SweptScenario out{source, {}, std::nullopt, {}};
   if (source.text.empty()) return out;
   out.own = read_scenario(source, {});
-  if (!out.own.anchor) return out;
-  const PointPredictor base(out.own, std::max(out.own.gpus.back(), out.own.anchor->gpus));
-  out.anchored = fit_anchor(base.simulator(), base.device(), *out.own.anchor);
+  if (!out.own.anchor && evidence.field == nullptr) return out;
+  const int most = std::max(out.own.gpus.back(), out.own.anchor ? out.own.anchor->gpus : 1);
+  PointPredictor base(out.own, most);
+  MeasuredCalibration measured = calibrate_to_measured(base, most, evidence);
+  out.anchored = std::move(measured.anchored);
+  if (measured.is_by_evidence()) out.measured = {measured.evidence->measured.front()};
   return out;
 }
 

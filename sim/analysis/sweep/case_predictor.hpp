@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
@@ -41,10 +42,12 @@ struct SweptScenario {
   Scenario own;       ///< as it stands; without text the first case that can be read
   std::optional<Anchored>
       anchored;  ///< its measured step, of which all cases of its model and cluster make use
+  std::vector<MeasuredRuns> measured{};  ///< evidence that this step is from
 };
 
-/// The scenario that a sweep names, with its mistakes thrown.
-SweptScenario swept_scenario(const SourceText& source);
+/// The scenario that a sweep names, with its mistakes thrown. Without [measured] runs of it in evidence take
+/// that place.
+SweptScenario swept_scenario(const SourceText& source, const EvidenceUse& evidence = {});
 
 /// For one thread.
 class CasePredictor {

@@ -15,6 +15,7 @@
 #include "sim/analysis/explanation/explanation.hpp"
 #include "sim/analysis/explanation/job_observation.hpp"
 #include "sim/analysis/predict.hpp"
+#include "sim/app/evidence/measured_step.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
@@ -113,6 +114,11 @@ Observation predicted_job(const JobInput& input) {
   overrides.gpus = {input.gpus};
   Scenario scenario = read_scenario(input.scenario, overrides);
   if (input.spread_nodes > 0) scenario.layout = Layout::spread, scenario.cluster.nodes = input.spread_nodes;
+  if (scenario.anchor) {  // of `measured add`
+    Observation row = measured_step_row(std::move(scenario));
+    row.run = input.run, row.source = input.source, row.version = FORETRAIN_VERSION;
+    return row;
+  }
   const Prediction prediction = predict(scenario);
   const auto point = std::ranges::find(prediction.points, input.gpus, &PredictionPoint::gpus);
   if (point == prediction.points.end())

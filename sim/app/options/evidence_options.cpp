@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/analysis/evidence/field_scores.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
@@ -132,6 +133,43 @@ void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
       "Examples:\n  foretrain evidence add my_runs.csv\n  foretrain evidence list\n  foretrain evidence "
       "report "
       "--cluster puhti");
+}
+
+void add_measured(CLI::App& app, MeasuredOptions& options) {
+  CLI::App* parent = app.add_subcommand(
+      "measured", "What a run of yours measured: the next prediction of its training is calibrated to it");
+  parent->require_subcommand(1);
+  CLI::App* command = parent->add_subcommand("add", "Keep a measured step in your own store of evidence");
+  MeasuredCommand& measured = options.measured;
+  command
+      ->add_option("VALUE", measured.value,
+                   "Samples per second of all GPUs, as in 326/s, or a step's time, as in 98ms")
+      ->required();
+  command->add_option("SCENARIO", measured.scenario,
+                      "As of predict: what trained; without one --model and --cluster are needed");
+  command->add_option("--gpus", options.gpus, "On how many GPUs it was measured")
+      ->delimiter(',')
+      ->type_name("N")
+      ->required();
+  ScenarioOverrides& overrides = measured.overrides;
+  command->add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  command->add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")
+      ->type_name("NAME");
+  command->add_option("--strategy", overrides.strategy, "As of predict")->type_name("NAME");
+  command->add_option("--batch", options.batch, "Samples per GPU and step")->type_name("N");
+  command->add_option("--set", overrides.settings, "Any key of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--store", measured.store, "Another store than your own")->type_name("FILE");
+  command->footer(
+      "Examples:\n  foretrain measured add 326/s train.sbatch --gpus 1\n  foretrain measured add 98ms "
+      "--model "
+      "resnet50 --cluster puhti --gpus 1");
+  command->callback([command, &options] {
+    options.measured.overrides.gpus = gpu_numbers(options.gpus);
+    if (command->count("--batch") > 0) options.measured.overrides.batch = options.batch;
+    run_measured_add(options.measured);
+  });
 }
 
 void add_evidence_option(CLI::App& command, std::string& evidence) {

@@ -217,6 +217,7 @@ PredictCommand predict_question(std::vector<std::string> arguments) {
   app.add_option("--strategy", predict.overrides.strategy);
   add_scaling(app, predict);
   app.add_flag("--every-gpu", predict.every_gpu);
+  add_evidence_option(app, predict.evidence);
   std::ranges::reverse(arguments);  // as CLI11 takes them
   try {
     app.parse(std::move(arguments));

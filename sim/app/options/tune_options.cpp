@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sim/app/options/evidence_options.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
@@ -78,6 +79,7 @@ void add_search(CLI::App& command, TuneCommand& tune) {
       ->capture_default_str();
   command.add_option("-o,--output", tune.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  add_evidence_option(command, tune.evidence);
 }
 
 }  // namespace

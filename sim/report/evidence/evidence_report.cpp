@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
@@ -120,11 +121,12 @@ std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
 
 std::string evidence_line_of(const AppliedEvidence& e) {
   std::string out;
-  if (!e.step.neighbours.empty()) out = correction_sentence("Corrected", e.correction.one_gpu, e.step);
-  if (!e.ratio.neighbours.empty())
+  if (!e.step.neighbours.empty() && e.calibrated_on == 0)
+    out = correction_sentence("Corrected", e.correction.one_gpu, e.step);
+  if (!e.ratio.neighbours.empty() && e.known_on(e.gpus) == nullptr)
     out += (out.empty() ? "Corrected: " : "; ") +
            correction_sentence(fmt::format("{} GPUs over one", e.gpus), e.ratio.log_factor, e.ratio);
-  return out.empty() ? out : out + " (--evidence off: as simulated).\n";
+  return measured_line_of(e.measured) + (out.empty() ? out : out + " (--evidence off: as simulated).\n");
 }
 
 std::string runs_to_make_lines(const AppliedEvidence& e) {

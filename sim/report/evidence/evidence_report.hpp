@@ -10,7 +10,8 @@
 
 namespace foretrain {
 
-/// "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how to leave it; empty when nothing was.
+/// That line, and what trainings like it did: "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how
+/// to leave it; empty when nothing was.
 std::string evidence_line_of(const AppliedEvidence& evidence);
 /// Short runs that would make the training's largest step surest, and the command that keeps them; empty when
 /// none would.

@@ -159,8 +159,11 @@ std::string write_answer(const Prediction& prediction) {
   out += warnings_of(prediction);
   out += labelled("Asked", answer.question + ".");
   out += labelled("Assumed", assumed(answer));
-  out += labelled("Measured", answer.measured);
-  if (prediction.evidence) out += labelled("", trimmed(evidence_line_of(*prediction.evidence)));
+  if (prediction.evidence) {
+    std::string_view corrected = trimmed(evidence_line_of(*prediction.evidence));
+    if (corrected.starts_with(answer.measured)) corrected.remove_prefix(answer.measured.size());
+    out += labelled("Measured", answer.measured) + labelled("Corrected", trimmed(corrected));
+  }
   out +=
       labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
   for (const std::string& beyond : answer.extrapolated) out += labelled("", capitalized(beyond) + ".");

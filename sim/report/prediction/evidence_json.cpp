@@ -36,6 +36,14 @@ Json evidence_json(const AppliedEvidence& e) {
            {"log_factor_per_doubling", e.correction.per_doubling},
            {"step", estimate_json(e.step)},
            {"ratio", estimate_json(e.ratio)}};
+  out["measured"] = Json::array();
+  for (const MeasuredRuns& m : e.measured)
+    out["measured"].push_back({{"where", m.where},
+                               {"source", m.source},
+                               {"runs", m.runs},
+                               {"gpus", m.gpus},
+                               {"low_s", m.low_s},
+                               {"high_s", m.high_s}});
   out["raw"] = Json::array();
   for (const RawPoint& p : e.raw)
     out["raw"].push_back(

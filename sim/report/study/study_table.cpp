@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/prediction/table.hpp"
 #include "sim/report/study/study_reports.hpp"
 
@@ -137,6 +139,7 @@ std::string best(const StudyResult& study) {
 std::string write_study_table(const StudyResult& study, const ReportOptions& options) {
   std::string out = heading(study) + lines(study) + best(study);
   if (study.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
+  out += measured_line_of(study.measured);
   for (const std::string& warning : study.warnings) out += "warning: " + warning + "\n";
   if (!study.note.empty()) out += "\n" + study.note + "\n";
   if (!options.explain) return out;

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/sweep/aligned_columns.hpp"
@@ -152,7 +154,8 @@ std::string write_tuning(const TuneAnswer& answer) {
   const TriedCase& best = search.tried[search.best];
   return fmt::format("The {}: {} with {}.\n", words_of(search.goal.name),
                      figure_text(search.goal.name, best.figure), printable(settings_text(search, best))) +
-         beside_own(answer) + how_sure(search) + "\n" + axes_table(search);
+         beside_own(answer) + measured_line_of(answer.measured) + how_sure(search) + "\n" +
+         axes_table(search);
 }
 
 std::string write_tuning_csv(const TuneAnswer& answer) {

@@ -15,7 +15,8 @@ struct TuneAnswer {
   TuneResult search;
   CaseResult own;  ///< the scenario as it stands, on `own_gpus`
   int own_gpus = 1;
-  std::optional<double> own_figure{};  ///< of the goal; none: it does not run or fit
+  std::vector<MeasuredRuns> measured{};  ///< evidence that scales the model for all cases
+  std::optional<double> own_figure{};    ///< of the goal; none: it does not run or fit
 };
 
 std::string write_tuning(const TuneAnswer& answer);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -38,6 +39,22 @@ PredictionPoint predicted(const ScenarioOverrides& overrides, const std::string&
 }
 
 }  // namespace
+
+TEST_CASE("runs of the scenario as it stands scale the model for all combinations, and are named") {
+  test::use_source_catalogs();
+  const SourceText source{"s.toml", kText + "[study]\nbatch = [32, 64]\ngpus = [1]\n"};
+  const Scenario own = read_scenario(source, {});
+  const StudyResult plain = run_study(read_study(source, {}, own));
+  Observation row = step_question(own, own.workload.batch_per_gpu);
+  row.source = "lab", row.predicted = plain.rows[0].point.step_s, row.measured = 1.1 * row.predicted;
+  const ResidualField field(std::vector<Observation>{row});
+  const StudyResult study = run_study(read_study(source, {}, own), nullptr, {&field, "own"});
+  CHECK(study.rows[0].point.step_s == Approx(row.measured).epsilon(1e-4));
+  CHECK(study.rows[1].point.step_s > plain.rows[1].point.step_s);
+  REQUIRE(study.measured.size() == 1);
+  CHECK(study.measured.front().runs == 1);
+  CHECK(plain.measured.empty());
+}
 
 TEST_CASE("each combination is what predict says of its settings alone") {
   const StudyResult study =

@@ -1,0 +1,72 @@
+// `foretrain measured add`: a value as typed, and what the next prediction makes of it.
+#include "tests/support/catch.hpp"
+#include "tests/unit/app/temporary_folder.hpp"
+
+namespace measured_add_test {
+
+using namespace foretrain;
+using test::ProgramRun;
+using test::TemporaryFolder;
+
+namespace {
+
+constexpr const char* kTraining = " --model resnet50 --cluster puhti ";
+
+ProgramRun added(const TemporaryFolder& folder, const std::string& value, const std::string& more) {
+  return folder.run("foretrain measured add " + value + kTraining + more + " --store own.csv");
+}
+
+}  // namespace
+
+TEST_CASE("a rate and a time are runs of the training, and the next prediction is calibrated to them") {
+  const TemporaryFolder folder;
+  const ProgramRun rate = added(folder, "320/s", "--gpus 1"), time = added(folder, "98ms", "--gpus 1");
+  INFO(rate.output << time.output);
+  CHECK(rate.exit_code == 0);
+  CHECK_THAT(rate.output, ContainsSubstring("Kept in own.csv: resnet50 batch 32 on 1 GPU of puhti, 100 ms a "
+                                            "step where 99 ms are predicted."));
+  CHECK(time.exit_code == 0);
+  CHECK_THAT(folder.run("foretrain predict" + std::string(kTraining) + "--gpus 1 --evidence own.csv").output,
+             ContainsSubstring("Measured on puhti: 98 to 100 ms on 1 GPU (2 runs, your own); the prediction "
+                               "is calibrated to it."));
+}
+
+TEST_CASE("a value of several GPUs is over all of them, and a scenario says what trained") {
+  const TemporaryFolder folder;
+  folder.write("train.toml",
+               "[model]\nname = \"resnet50\"\nbatch_per_gpu = 32\n[cluster]\nname = \"puhti\"\n"
+               "[strategy]\nname = \"ddp\"\n[run]\ngpus = [1, 4]\n");
+  const ProgramRun run = folder.run("foretrain measured add 1280/s train.toml --gpus 4 --store own.csv");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("on 4 GPUs of puhti, 100 ms a step"));
+  CHECK_THAT(folder.run("foretrain predict train.toml --evidence own.csv").output,
+             ContainsSubstring("Measured on puhti: 100 ms on 4 GPUs (1 run, your own)"));
+}
+
+TEST_CASE("another version of the program predicts added values again") {
+  const TemporaryFolder folder;
+  added(folder, "98ms", "--gpus 1");
+  std::string stale = folder.read("own.csv");
+  const std::size_t end = stale.rfind(',');
+  stale = stale.substr(0, stale.rfind(',', end - 1)) + ",0.05,0.0.1\n";
+  folder.write("stale.csv", stale);
+  const std::string list = "export XDG_CACHE_HOME=$PWD/cache; foretrain evidence show resnet50 --store ";
+  CHECK(folder.run(list + "stale.csv").output == folder.run(list + "own.csv").output);
+}
+
+TEST_CASE("values that are none, without a number of GPUs, or off by a unit are refused") {
+  const TemporaryFolder folder;
+  for (const char* value : {"326", "fast", "0/s", "x/s", "98", "98mm"}) {
+    INFO(value);
+    CHECK(added(folder, value, "--gpus 1").exit_code == 1);
+  }
+  CHECK(added(folder, "326/s", "--gpus 1,4").exit_code == 1);
+  CHECK(added(folder, "326/s", "").exit_code == 2);
+  const ProgramRun unit = added(folder, "98us", "--gpus 1");
+  CHECK(unit.exit_code == 1);
+  CHECK_THAT(unit.output, ContainsSubstring("a step of 98 us was measured, expected are about 99 ms"));
+  CHECK(folder.read("own.csv").empty());
+}
+
+}  // namespace measured_add_test
