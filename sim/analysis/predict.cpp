@@ -15,7 +15,6 @@
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
-#include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
@@ -53,8 +52,7 @@ class Predictor {
     Decisions ignored;
     prediction.answer = answer_of(points_, prediction, point(1, ignored));
     Answer& answer = prediction.answer;
-    if (prediction.evidence)
-      answer.measured = std::string(trimmed(measured_line_of(prediction.evidence->measured)));
+    if (prediction.evidence) answer.measured = measured_words(prediction.evidence->measured);
     if (prediction.cannot_run) return;
     answer.next_measurement = intervals_->to_narrow(*answered_point(prediction, answer.gpus));
     if (points_.simulator().model().has_measured_runs)

@@ -1,9 +1,15 @@
 // One function per command declares its options; the callbacks carry it out.
 #include "sim/app/command_line.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -175,7 +181,8 @@ void add_job_settings(CLI::App& command, SettingsCommand& settings) {
 }
 
 void add_job_check(CLI::App& command, JobCommand& job) {
-  CLI::App* check = command.add_subcommand("check", "What is wrong with it, before it is submitted");
+  CLI::App* check =
+      command.add_subcommand("check", "What is wrong with a job script, before it is submitted");
   check->add_option("FILE", job.file, "The script; it is only read, never run")->required();
   check
       ->add_option("--cluster", job.overrides.cluster,
@@ -269,6 +276,10 @@ void add_help(CLI::App& app, Options& options) {
   });
 }
 
+/// What most people need; all other commands stand under "Tools".
+constexpr std::array<std::string_view, 6> kMainCommands{"predict", "check", "compare",
+                                                        "explain", "plan",  "serve"};
+
 void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "foretrain " FORETRAIN_VERSION);
   app.require_subcommand(1);
@@ -276,6 +287,7 @@ void declare(CLI::App& app, Options& options) {
       "Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or "
       "written), 130 interrupted.");
   add_predict(app, options.training);
+  add_job_check(app, options.job);
   add_compare(app, options.training);
   add_plan(app, options.plan);
   add_sweep(app, options.sweep);
@@ -296,6 +308,8 @@ void declare(CLI::App& app, Options& options) {
   add_reference(app, options);
   add_completion(app, options);
   add_help(app, options);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+    if (std::ranges::find(kMainCommands, command->get_name()) == kMainCommands.end()) command->group("Tools");
 }
 
 constexpr const char* kPurpose =
@@ -326,6 +340,44 @@ std::vector<CompletedCommand> described_commands() {
   return completed_commands(app);
 }
 
+namespace {
+
+bool is_file(const std::string& word) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(word, unknown);
+}
+
+/// No command, but a file that is there, or a word that can only be meant as one.
+bool begins_with_file(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) return false;
+  const std::string& word = words.front();
+  const auto is_it = [&word](const CLI::App* command) { return command->get_name() == word; };
+  if (!app.get_subcommands(is_it).empty()) return false;
+  return is_file(word) || word.find_first_of("./") != std::string::npos;
+}
+
+/// Training settings of other tools, by the file's ending; scenarios and job scripts have others.
+bool is_settings_file(const std::string& word) {
+  return word.ends_with(".json") || word.ends_with(".yaml") || word.ends_with(".yml");
+}
+
+/// `foretrain FILE…` is predict of those files, in whatever mix; the last argument first, as CLI11 takes
+/// them.
+std::vector<std::string> with_command(const CLI::App& app, std::vector<std::string> words) {
+  if (begins_with_file(app, words)) {
+    std::vector<std::string> out{"predict"};
+    for (std::string& word : words) {
+      if (is_settings_file(word) && is_file(word)) out.emplace_back("--settings");
+      out.push_back(std::move(word));
+    }
+    words = std::move(out);
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
+}  // namespace
+
 int run_command_line(int argc, char** argv) {
   CLI::App app{kPurpose, "foretrain"};
   Options options;
@@ -335,7 +387,7 @@ int run_command_line(int argc, char** argv) {
   options.collective.made = options.plan.plan.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
-    app.parse(argc, argv);
+    app.parse(with_command(app, {argv + 1, argv + argc}));
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }

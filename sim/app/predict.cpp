@@ -99,7 +99,9 @@ Prediction predicted(const PredictCommand& command, const OpenedEvidence& eviden
   prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
-  if (!too_short.empty()) prediction.warnings.push_back(fmt::format("{}: {}", limit->place, too_short));
+  // A run that is cut off comes before everything else.
+  if (!too_short.empty())
+    prediction.warnings.insert(prediction.warnings.begin(), fmt::format("{}: {}", limit->place, too_short));
   return prediction;
 }
 
@@ -131,7 +133,8 @@ Answered answered(const PredictCommand& command, const OpenedEvidence& evidence,
   if (others) {
     Prediction& prediction = answer.prediction;
     prediction.recommendation = recommended(command, evidence, opened, *others);
-    prediction.answer = with_recommendation(std::move(prediction.answer), *prediction.recommendation);
+    prediction.answer = with_recommendation(std::move(prediction.answer), *prediction.recommendation,
+                                            opened.scenario, {&evidence.field, kOwnSource});
   }
   if (command.scaling == AskedScaling::both) {
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;

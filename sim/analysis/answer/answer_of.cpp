@@ -9,6 +9,7 @@
 
 #include "sim/analysis/answer/answer_words.hpp"
 #include "sim/analysis/causes/step_causes.hpp"
+#include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/crossover.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/base/counted.hpp"
@@ -41,8 +42,8 @@ class AnswerMaker {
         one_gpu_(one_gpu) {}
 
   Answer make() {
-    answer_.question = question_words(scenario_, prediction_);
     choose_counts();
+    answer_.question = question_words(scenario_, prediction_, answer_.counts);
     const PredictionPoint& p = *answered_point(prediction_, answer_.gpus);
     find_causes(p);
     note_unmodelled(p);
@@ -130,6 +131,9 @@ class AnswerMaker {
     answer_.assumptions = assumptions_of(scenario_);
     answer_.not_credible = not_credible(points_, prediction_);
     answer_.verdict = verdict_of(p);
+    if (answer_.kind == VerdictKind::idle_gpus)
+      answer_.cause = fmt::format("{} without a process: they do nothing, and the job pays for them.",
+                                  counted(p.gpus - working_gpu_count(scenario_, p.gpus), "GPU"));
     answer_.action = action_of(p);
   }
 
@@ -169,8 +173,9 @@ class AnswerMaker {
       case VerdictKind::cannot_say:
         return "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
       case VerdictKind::idle_gpus:
-        return "Start one process for each GPU: torchrun --nproc_per_node=GPUS, or srun "
-               "--ntasks-per-node=GPUS.";
+        return fmt::format(
+            "Start one process for each GPU: torchrun --nproc_per_node={0}, or srun --ntasks-per-node={0}.",
+            (p.gpus + p.nodes - 1) / p.nodes);
       case VerdictKind::does_not_fit:
         return does_not_fit_action(points_, p);
       case VerdictKind::waits_for_input:
@@ -225,22 +230,40 @@ const PredictionPoint* answered_point(const Prediction& prediction, int gpus) {
   return found == prediction.points.end() ? nullptr : &*found;
 }
 
-Answer with_recommendation(Answer answer, const Recommendation& recommendation) {
+namespace {
+
+/// The causes of the recommended step, calibrated as the prediction is.
+void explain_request(Answer& answer, const Scenario& scenario, const EvidenceUse& use) {
+  PointPredictor points(scenario, answer.gpus);
+  calibrate_to_measured(points, answer.gpus, use);
+  answer.causes = causes_of(points, answer.gpus);
+  const auto row = std::ranges::find(answer.rows, answer.gpus, &PredictionPoint::gpus);
+  answer.cause = cause_words(*answer.causes, *row);
+}
+
+}  // namespace
+
+Answer with_recommendation(Answer answer, const Recommendation& recommendation, const Scenario& scenario,
+                           const EvidenceUse& use) {
   if (answer.kind == VerdictKind::cannot_say) return answer;
   answer.verdict = request_words(recommendation);
   if (!recommendation.best) return answer;
+  const PredictionPoint& best = recommendation.best->point;
   answer.kind = VerdictKind::request;
-  answer.rows = {recommendation.best->point};
+  answer.rows = {best};
   for (const JobOption& job : recommendation.runners_up) answer.rows.push_back(job.point);
   std::ranges::stable_sort(answer.rows, {}, &PredictionPoint::gpus);
   answer.counts.clear();
   for (const PredictionPoint& row : answer.rows) answer.counts.push_back(row.gpus);
-  const PredictionPoint& best = recommendation.best->point;
+  const bool is_another = answer.gpus != best.gpus;
   answer.gpus = best.gpus, answer.quantity = "total", answer.value_s = best.total_s;
   answer.interval = best.total_interval;
   answer.action = recommendation.notes.empty() ? "" : capitalized(recommendation.notes.front()) + ".";
-  answer.one_gpu_fits = true;
+  answer.one_gpu_fits = fewest_gpus_of(scenario) == 1;
   answer.remedy.reset();
+  if (!is_another) return answer;
+  explain_request(answer, scenario, use);
+  answer.next_measurement.clear(), answer.extrapolated.clear();  // those of another number of GPUs
   return answer;
 }
 

@@ -12,7 +12,8 @@ namespace foretrain {
 Answer answer_of(PointPredictor& points, const Prediction& prediction, const PredictionPoint& one_gpu);
 
 /// The same answer with the job that was recommended in the first line.
-Answer with_recommendation(Answer answer, const Recommendation& recommendation);
+Answer with_recommendation(Answer answer, const Recommendation& recommendation, const Scenario& scenario,
+                           const EvidenceUse& use = {});
 
 // Parts of an answer, each in its own file.
 

@@ -69,15 +69,14 @@ std::string epochs_of(const Scenario& scenario) {
 
 }  // namespace
 
-std::string question_words(const Scenario& scenario, const Prediction& prediction) {
-  std::vector<int> numbers;
-  for (const PredictionPoint& p : prediction.points) numbers.push_back(p.gpus);
+std::string question_words(const Scenario& scenario, const Prediction& prediction,
+                           const std::vector<int>& counts) {
   const std::string batch = prediction.strong_scaling
                                 ? fmt::format("global batch {}", prediction.global_batch)
                                 : fmt::format("batch {} per GPU", prediction.points.front().batch_per_gpu);
   return fmt::format("{} on {} with {}, {}, {}, on {} GPU{}", scenario.model.name, scenario.cluster.name,
-                     prediction.strategy, prediction.precision, batch, listed(numbers),
-                     numbers.back() == 1 ? "" : "s");
+                     prediction.strategy, prediction.precision, batch, listed(counts),
+                     counts.back() == 1 ? "" : "s");
 }
 
 void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scenario) {
@@ -102,9 +101,9 @@ std::string cause_words(const StepCauses& causes, const PredictionPoint& p) {
       fmt::format("{}: {} of the step. {}, it would take {} instead of {}.", capitalized(most->name),
                   time(most->saves_s), capitalized(most->without), after, before);
   const auto links = std::ranges::find(causes.alone, std::vector{Removable::links}, &StepCause::what);
-  if (links != causes.alone.end() && &*links != most && links->saves_s < most->saves_s / 2)
-    out += fmt::format(" {}: {}.", capitalized(links->name),
-                       links->saves_s > 0 ? time(links->saves_s) : "nothing");
+  if (links != causes.alone.end() && &*links != most && links->saves_s > 0 &&
+      links->saves_s < most->saves_s / 2)
+    out += fmt::format(" {}: {}.", capitalized(links->name), time(links->saves_s));
   return out;
 }
 

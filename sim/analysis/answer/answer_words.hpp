@@ -14,7 +14,8 @@ namespace foretrain {
 const PredictionPoint* answered_point(const Prediction& prediction, int gpus);
 
 /// "resnet50 on puhti with ddp, fp32, batch 32 per GPU, on 1, 4 and 8 GPUs".
-std::string question_words(const Scenario& scenario, const Prediction& prediction);
+std::string question_words(const Scenario& scenario, const Prediction& prediction,
+                           const std::vector<int>& counts);
 
 /// What the answer is in: the run where its length is known, else an epoch, else a step.
 void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scenario);

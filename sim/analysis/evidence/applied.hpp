@@ -46,6 +46,8 @@ std::optional<Range> known_speedup(const AppliedEvidence& evidence, const Predic
 /// "Measured on puhti: 96 to 101 ms on 1 GPU (16 runs, …); the prediction is calibrated to it."; empty when
 /// no run of the very training is known.
 std::string measured_line_of(const std::vector<MeasuredRuns>& measured);
+/// The same without its first word and its line end: "on puhti: …".
+std::string measured_words(const std::vector<MeasuredRuns>& measured);
 
 /// Sets the interval of the step, and with it those of the epoch and of the run, whose steps scatter alike.
 void with_step_interval(PredictionPoint& point, const Interval& interval);

@@ -26,7 +26,7 @@ std::string range_of(double low_s, double high_s) {
 
 }  // namespace
 
-std::string measured_line_of(const std::vector<MeasuredRuns>& measured) {
+std::string measured_words(const std::vector<MeasuredRuns>& measured) {
   if (measured.empty()) return {};
   const MeasuredRuns& first = measured.front();
   const bool is_one = measured.size() == 1;
@@ -42,8 +42,12 @@ std::string measured_line_of(const std::vector<MeasuredRuns>& measured) {
   }
   if (measured.size() > kShownNumbers)
     out += fmt::format(" and {} more numbers of GPUs", measured.size() - kShownNumbers);
-  return fmt::format("Measured on {}: {}; the prediction is calibrated to {}.\n", printable(first.where), out,
+  return fmt::format("on {}: {}; the prediction is calibrated to {}.", printable(first.where), out,
                      is_one ? "it" : "them");
+}
+
+std::string measured_line_of(const std::vector<MeasuredRuns>& measured) {
+  return measured.empty() ? "" : "Measured " + measured_words(measured) + "\n";
 }
 
 }  // namespace foretrain

@@ -141,7 +141,8 @@ void take_question(const CLI::App& command, TrainingOptions& options) {
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
 
 void add_predict(CLI::App& app, TrainingOptions& options) {
-  CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
+  CLI::App* command = app.add_subcommand(
+      "predict", "How long a training takes on N GPUs, how much faster that is, and why not more");
   PredictCommand& predict = options.predict;
   add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,
                options.settings_files);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/base/ascii.hpp"
@@ -160,9 +161,10 @@ std::string write_answer(const Prediction& prediction) {
   out += labelled("Asked", answer.question + ".");
   out += labelled("Assumed", assumed(answer));
   if (prediction.evidence) {
-    std::string_view corrected = trimmed(evidence_line_of(*prediction.evidence));
-    if (corrected.starts_with(answer.measured)) corrected.remove_prefix(answer.measured.size());
-    out += labelled("Measured", answer.measured) + labelled("Corrected", trimmed(corrected));
+    const std::string text = evidence_line_of(*prediction.evidence);
+    const std::size_t measured = measured_line_of(prediction.evidence->measured).size();
+    const std::string_view corrected = trimmed(std::string_view(text).substr(measured));
+    out += labelled("Measured", answer.measured) + labelled("Evidence", corrected);
   }
   out +=
       labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");

@@ -56,7 +56,7 @@ TEST_CASE("own rows of another batch correct the next prediction, which says so"
 
 TEST_CASE("shipped runs of ResNet-50 on Puhti calibrate its prediction to within what was measured") {
   const TemporaryFolder folder;
-  const std::string command = "foretrain predict --model resnet50 --cluster puhti --gpus 1,4";
+  const std::string command = "foretrain predict --details --model resnet50 --cluster puhti --gpus 1,4";
   const ProgramRun with = folder.run(command), off = folder.run(command + " --evidence off");
   INFO(with.output);
   CHECK_THAT(with.output, ContainsSubstring("Measured on puhti: 96 to 101 ms on 1 GPU (16 runs, "

@@ -61,10 +61,10 @@ TEST_CASE("a prediction has exactly the keys of the contract") {
   CHECK(keys(j["crossover_interval"]) ==
         Keys{"fastest_gpus", "chance_slower_than_one_gpu", "slower_than_one_gpu_from", "level"});
   CHECK(keys(j["points"][0]["interval"]) == Keys{"low_s", "high_s", "level"});
-  CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits", "fits_tightly",
-                                               "largest_batch_per_gpu", "parameters_bytes", "gradients_bytes",
-                                               "optimizer_bytes", "buckets_bytes", "activations_bytes",
-                                               "workspace_bytes", "framework_bytes"});
+  CHECK(keys(j["points"][0]["memory"]) ==
+        Keys{"bytes", "capacity_bytes", "fits", "fits_tightly", "chance_of_fitting", "largest_batch_per_gpu",
+             "parameters_bytes", "gradients_bytes", "optimizer_bytes", "buckets_bytes", "activations_bytes",
+             "workspace_bytes", "framework_bytes"});
   CHECK(keys(j["points"][0]["breakdown"]) ==
         Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
   CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu", "slower_than_fewer_gpus",

@@ -68,7 +68,7 @@ TEST_CASE("rows of another version are predicted again, and are as those that th
   const std::string stale = folder.read("stale.csv");
   CHECK_THAT(stale, ContainsSubstring(",0.0512,0.0.1\n"));
   const std::string fresh = folder.succeed(std::string(kPredict) + "own.csv");
-  CHECK_THAT(fresh, ContainsSubstring("Measured on puhti: 133 ms on 1 GPU"));
+  CHECK_THAT(fresh, ContainsSubstring("\nMeasured      on puhti: 133 ms on 1 GPU"));
   CHECK(folder.succeed(std::string(kPredict) + "stale.csv") == fresh);
   for (const char* question : {"list", "show monday", "show large", "score"})
     CHECK(folder.succeed("foretrain evidence " + std::string(question) + " --store stale.csv") ==

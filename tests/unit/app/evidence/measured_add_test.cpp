@@ -26,7 +26,7 @@ TEST_CASE("a rate and a time are runs of the training, and the next prediction i
   CHECK_THAT(rate.output, ContainsSubstring("Kept in own.csv: resnet50 batch 32 on 1 GPU of puhti, 100 ms a "
                                             "step where 99 ms are predicted."));
   CHECK(time.exit_code == 0);
-  CHECK_THAT(folder.run("foretrain predict" + std::string(kTraining) + "--gpus 1 --evidence own.csv").output,
+  CHECK_THAT(folder.run("foretrain predict --details" + std::string(kTraining) + "--gpus 1 --evidence own.csv").output,
              ContainsSubstring("Measured on puhti: 98 to 100 ms on 1 GPU (2 runs, your own); the prediction "
                                "is calibrated to it."));
 }
@@ -40,7 +40,7 @@ TEST_CASE("a value of several GPUs is over all of them, and a scenario says what
   INFO(run.output);
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("on 4 GPUs of puhti, 100 ms a step"));
-  CHECK_THAT(folder.run("foretrain predict train.toml --evidence own.csv").output,
+  CHECK_THAT(folder.run("foretrain predict --details train.toml --evidence own.csv").output,
              ContainsSubstring("Measured on puhti: 100 ms on 4 GPUs (1 run, your own)"));
 }
 
