@@ -66,8 +66,8 @@ std::string spoken_factor(double factor) {
 }
 
 std::string spoken_chance(double probability) {
-  if (probability > 0.99) return "> 99 %";
-  return probability < 0.01 ? "< 1 %" : fmt::format("{:.0f} %", 100 * probability);
+  if (probability > 0.99) return "more than 99 %";
+  return probability < 0.01 ? "less than 1 %" : fmt::format("{:.0f} %", 100 * probability);
 }
 
 std::string capitalized(std::string text) {

@@ -15,7 +15,7 @@ std::string spoken_range(double low_s, double high_s);
 /// "3.8", "12", "1.05", "0.95": a factor with a digit behind the point, two below 1.1, none from ten on.
 std::string spoken_factor(double factor);
 
-/// "> 99 %", "< 1 %", "40 %": certainty is never claimed.
+/// "more than 99 %", "less than 1 %", "40 %": certainty is never claimed.
 std::string spoken_chance(double probability);
 
 /// The first letter as a capital.

@@ -30,6 +30,8 @@ constexpr double kWorthDoubling = 1.4;
 constexpr double kWaitsForInput = 0.25;
 /// Below this chance nobody would start a training: it is not simulated without its causes.
 constexpr double kHardlyFits = 0.05;
+/// Below this chance the next step is to need less memory.
+constexpr double kSurelyFits = 0.95;
 /// Below this chance the first thing to say is that the memory is not enough.
 constexpr double kProbablyFits = 0.5;
 
@@ -103,10 +105,15 @@ class AnswerMaker {
     if (!answer_.not_understood.empty()) return VerdictKind::cannot_say;
     if (working_gpu_count(scenario_, p.gpus) < p.gpus) return VerdictKind::idle_gpus;
     if (chance_of_fitting(p) < kProbablyFits) return VerdictKind::does_not_fit;
-    if (answer_.causes &&
-        answer_.causes->saving_of(Removable::input) >= kWaitsForInput * answer_.causes->step_s)
-      return VerdictKind::waits_for_input;
+    if (waits_for_input()) return VerdictKind::waits_for_input;
     return faster_with_fewer(p) != nullptr ? VerdictKind::slower : VerdictKind::time;
+  }
+
+  /// Much of the time, and for nothing else as long.
+  bool waits_for_input() const {
+    const StepCause* most = answer_.causes ? answer_.causes->largest() : nullptr;
+    return most != nullptr && most->what == std::vector{Removable::input} &&
+           most->saves_s >= kWaitsForInput * answer_.causes->step_s;
   }
 
   /// Of one GPU and of the answer's rows, the fewest GPUs that are clearly faster.
@@ -131,6 +138,8 @@ class AnswerMaker {
     answer_.assumptions = assumptions_of(scenario_);
     answer_.not_credible = not_credible(points_, prediction_);
     answer_.verdict = verdict_of(p);
+    if (const std::string why = why_more_than_linear(points_, prediction_, p); !why.empty())
+      answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
       answer_.cause = fmt::format("{} without a process: they do nothing, and the job pays for them.",
                                   counted(p.gpus - working_gpu_count(scenario_, p.gpus), "GPU"));
@@ -202,7 +211,10 @@ class AnswerMaker {
     return std::pow(more.samples_per_s / fewer.samples_per_s, 1 / std::log2(double(more.gpus) / fewer.gpus));
   }
 
-  std::string time_action(const PredictionPoint& p) const {
+  std::string time_action(const PredictionPoint& p) {
+    if (chance_of_fitting(p) < kSurelyFits) return does_not_fit_action(points_, p);
+    if (prediction_.mixing && prediction_.mixing->best != 0)
+      return capitalized(prediction_.mixing->verdict) + ".";
     const PredictionPoint& worth = worth_requesting();
     if (worth.gpus != p.gpus) return fewer_words(p, worth);
     const auto& pays = prediction_.crossover.worth_requesting;
@@ -232,6 +244,16 @@ const PredictionPoint* answered_point(const Prediction& prediction, int gpus) {
 
 namespace {
 
+/// The first note that asks for something.
+std::string next_step_of(const Recommendation& recommendation) {
+  for (const std::string& note : recommendation.notes) {
+    const bool asks = note.find("do not help") == std::string::npos &&
+                      note.find("than the predictions can tell") == std::string::npos;
+    if (asks) return capitalized(note) + ".";
+  }
+  return {};
+}
+
 /// The causes of the recommended step, calibrated as the prediction is.
 void explain_request(Answer& answer, const Scenario& scenario, const EvidenceUse& use) {
   PointPredictor points(scenario, answer.gpus);
@@ -258,7 +280,8 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation, 
   const bool is_another = answer.gpus != best.gpus;
   answer.gpus = best.gpus, answer.quantity = "total", answer.value_s = best.total_s;
   answer.interval = best.total_interval;
-  answer.action = recommendation.notes.empty() ? "" : capitalized(recommendation.notes.front()) + ".";
+  answer.action = next_step_of(recommendation);
+  answer.question = answer.question.substr(0, answer.question.rfind(", on "));  // numbers are the answer
   answer.one_gpu_fits = fewest_gpus_of(scenario) == 1;
   answer.remedy.reset();
   if (!is_another) return answer;

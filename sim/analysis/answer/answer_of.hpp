@@ -29,6 +29,11 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario);
 std::optional<InputRemedy> input_remedy(const PointPredictor& points, int gpus,
                                         const std::vector<int>& counts);
 
+/// Why N GPUs may be more than N times as fast as one: its memory does not hold the training, or a part of
+/// its step shrinks with more GPUs. Empty where they are not, or nothing explains it.
+std::string why_more_than_linear(const PointPredictor& points, const Prediction& prediction,
+                                 const PredictionPoint& many);
+
 /// Figures that cannot be: faster than the GPU's peak, or more than N times as fast on N GPUs without a
 /// reason. One sentence each.
 std::vector<std::string> not_credible(const PointPredictor& points, const Prediction& prediction);

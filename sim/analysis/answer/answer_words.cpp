@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/search/crossover.hpp"
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/base/counted.hpp"
@@ -144,7 +145,7 @@ std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& 
 std::string waits_words(const Answer& answer, const PredictionPoint& p) {
   const StepCauses& causes = *answer.causes;
   const std::string waits = percentage(causes.saving_of(Removable::input) / causes.step_s);
-  const std::string who = p.gpus == 1 ? "The GPU waits" : "Do not add GPUs: each one waits";
+  const std::string who = p.gpus == 1 ? "The GPU waits" : "Mend the input before adding GPUs: each one waits";
   std::string out = fmt::format("{} {} of the time for data.", who, waits);
   if (!answer.remedy) return out;
   const auto place = std::ranges::find(answer.counts, p.gpus) - answer.counts.begin();
@@ -173,12 +174,23 @@ std::string compared_words(const Answer& answer, const PredictionPoint& p) {
                      gpus_of(least.gpus));
 }
 
+/// Rows between the first and the answered one that are slower than one GPU.
+std::string slower_rows(const Answer& answer, const PredictionPoint& p) {
+  if (!answer.one_gpu_fits) return {};
+  for (const PredictionPoint& row : answer.rows)
+    if (row.gpus > 1 && row.gpus < p.gpus && row.fits() && row.speedup < kSlower)
+      return fmt::format(" {} are slower than one GPU ({} times as fast).", counted(row.gpus, "GPU"),
+                         spoken_factor(row.speedup));
+  return {};
+}
+
 std::string time_words(const Answer& answer, const PredictionPoint& p, const Scenario& scenario,
                        double fits) {
   const std::string subject = answer.quantity == "step" ? "a step" : epochs_of(scenario);
   std::string out =
       fmt::format("On {}, {} {}{}.", gpus_of(p.gpus), subject,
                   takes(answer, subject.starts_with("a") ? "takes" : "take"), compared_words(answer, p));
+  out += slower_rows(answer, p);
   if (fits < kNearlySure)
     out += fmt::format(" It may not fit: {} of {} are needed, and {} of such runs are out of memory.",
                        to_string(p.memory.least()), to_string(p.memory_capacity), spoken_chance(1 - fits));
@@ -226,14 +238,13 @@ std::string slower_action(const std::vector<FasterWay>& ways, const PredictionPo
 }
 
 std::string fewer_words(const PredictionPoint& p, const PredictionPoint& worth) {
-  return fmt::format("Ask for {}: {} are only {} times as fast and cost {} more GPU-hours.",
-                     gpus_of(worth.gpus), counted(p.gpus, "GPU"),
-                     spoken_factor(p.samples_per_s / worth.samples_per_s),
-                     percentage(p.gpus / p.samples_per_s * worth.samples_per_s / worth.gpus - 1));
+  const double faster = p.samples_per_s / worth.samples_per_s, more = p.gpus / faster / worth.gpus;
+  return fmt::format("They pay up to {}: {} are {} times as fast as that and take {} times the GPU-hours.",
+                     gpus_of(worth.gpus), counted(p.gpus, "GPU"), spoken_factor(faster), spoken_factor(more));
 }
 
 std::string more_words(const PredictionPoint& p, bool more_pay, const Prediction& prediction) {
-  if (p.gpus >= prediction.cluster_gpus) return "These are all GPUs of the machine.";
+  if (p.gpus >= prediction.cluster_gpus) return "These are all GPUs that the job can have.";
   if (p.gpus >= prediction.crossover.searched) return "This job cannot use more GPUs.";
   return more_pay ? "Further GPUs still pay: each stays at least 70 % used. --gpus shows them."
                   : "Further GPUs do not pay: each would be less than 70 % used.";

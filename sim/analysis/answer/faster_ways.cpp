@@ -26,31 +26,38 @@ double ratio_of(const Scenario& scenario, const PointPredictor& points, int gpus
   }
 }
 
-/// PyTorch's own way with a process for each GPU, where one process drives all.
+FasterWay named_batch(std::int64_t batch, bool is_shared) {
+  if (is_shared)
+    return {fmt::format("a batch of {} in all", batch), fmt::format("--set model.global_batch={}", batch)};
+  return {fmt::format("a batch of {} for each GPU", batch), fmt::format("--batch {}", batch)};
+}
+
+/// The first of the larger batches with which more GPUs are clearly faster.
+std::optional<FasterWay> larger_batch(Scenario scenario, const PointPredictor& points, int gpus, int fewer) {
+  const bool is_shared = scenario.global_batch.has_value();
+  std::int64_t& batch = is_shared ? *scenario.global_batch : scenario.workload.batch_per_gpu;
+  const std::int64_t own = batch;
+  for (const int times : kLargerBatches) {
+    batch = own * times;
+    FasterWay way = named_batch(batch, is_shared);
+    way.ratio = ratio_of(scenario, points, gpus, fewer);
+    if (way.ratio >= kWorthChanging) return way;
+  }
+  return std::nullopt;
+}
+
+/// PyTorch's own way with a process for each GPU, where one process drives all; with a larger batch where
+/// that alone does not do.
 std::optional<FasterWay> processes(const PointPredictor& points, int gpus, int fewer) {
   Scenario scenario = points.simulator().scenario();
   if (scenario.workload.framework.kind != FrameworkKind::pytorch) return std::nullopt;
-  if (find_strategy(scenario.strategy)->processes != Processes::one) return std::nullopt;
+  if (find_strategy(scenario.strategy)->processes == Processes::per_gpu) return std::nullopt;
   scenario.strategy = "ddp", scenario.launch.with.reset(), scenario.launch.processes_per_node = 0;
-  const double ratio = ratio_of(scenario, points, gpus, fewer);
-  if (ratio < kWorthChanging) return std::nullopt;
-  return FasterWay{"DistributedDataParallel", "--strategy ddp", ratio};
-}
-
-std::optional<FasterWay> larger_batch(const PointPredictor& points, int gpus, int fewer) {
-  for (const int times : kLargerBatches) {
-    Scenario scenario = points.simulator().scenario();
-    const bool is_shared = scenario.global_batch.has_value();
-    std::int64_t& batch = is_shared ? *scenario.global_batch : scenario.workload.batch_per_gpu;
-    batch *= times;
-    const std::int64_t now = batch;
-    const double ratio = ratio_of(scenario, points, gpus, fewer);
-    if (ratio < kWorthChanging) continue;
-    return FasterWay{
-        fmt::format("a batch of {}{}", now, is_shared ? " in all" : " for each GPU"),
-        is_shared ? fmt::format("--set model.global_batch={}", now) : fmt::format("--batch {}", now), ratio};
-  }
-  return std::nullopt;
+  FasterWay way{"DistributedDataParallel", "--strategy ddp", ratio_of(scenario, points, gpus, fewer)};
+  if (way.ratio >= kWorthChanging) return way;
+  const std::optional<FasterWay> larger = larger_batch(scenario, points, gpus, fewer);
+  if (!larger) return std::nullopt;
+  return FasterWay{way.what + " with " + larger->what, way.option + " " + larger->option, larger->ratio};
 }
 
 }  // namespace
@@ -58,7 +65,8 @@ std::optional<FasterWay> larger_batch(const PointPredictor& points, int gpus, in
 std::vector<FasterWay> faster_ways(const PointPredictor& points, int gpus, int fewer) {
   std::vector<FasterWay> out;
   if (!points.simulator().model().is_strategy) return out;
-  for (const auto& way : {processes(points, gpus, fewer), larger_batch(points, gpus, fewer)})
+  for (const auto& way :
+       {processes(points, gpus, fewer), larger_batch(points.simulator().scenario(), points, gpus, fewer)})
     if (way) out.push_back(*way);
   return out;
 }

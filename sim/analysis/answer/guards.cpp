@@ -16,22 +16,22 @@ namespace {
 /// Rounding of steps and of shares of a batch.
 constexpr double kRounding = 1.02;
 
-/// Why one GPU may be slower than its share of many: its memory does not hold the training, or a part of its
-/// step shrinks with more GPUs. Empty: nothing explains it.
-std::string why_more_than_linear(const PointPredictor& points, const PredictionPoint& one,
+}  // namespace
+
+std::string why_more_than_linear(const PointPredictor& points, const Prediction& prediction,
                                  const PredictionPoint& many) {
-  if (chance_of_fitting(one) < 0.5) return "one GPU cannot hold it";
+  const PredictionPoint* one = answered_point(prediction, 1);
+  if (one == nullptr || many.efficiency <= kRounding) return {};
+  if (chance_of_fitting(*one) < 0.5) return "one GPU cannot hold it";
   const Scenario& scenario = points.simulator().scenario();
   if (scenario.global_batch) return "each GPU has a smaller batch";
   if (!points.simulator().model().is_strategy) return "the layout changes with the GPUs";
   double shrunk = 0;
   for (const Account account : {Account::input_stall, Account::optimizer, Account::other, Account::host})
-    shrunk += std::max(0.0, one.breakdown[static_cast<std::size_t>(account)] -
+    shrunk += std::max(0.0, one->breakdown[static_cast<std::size_t>(account)] -
                                 many.breakdown[static_cast<std::size_t>(account)]);
-  return one.step_s - many.step_s <= kRounding * shrunk ? "a part of the step is shared by the GPUs" : "";
+  return one->step_s - many.step_s <= kRounding * shrunk ? "the GPUs share a part of the step" : "";
 }
-
-}  // namespace
 
 std::vector<std::string> not_credible(const PointPredictor& points, const Prediction& prediction) {
   std::vector<std::string> out;
@@ -43,7 +43,7 @@ std::vector<std::string> not_credible(const PointPredictor& points, const Predic
     const double least = step_limit(points.simulator(), p.gpus, points.device()).kernels_s;
     if (p.step_s * kRounding < least * points.correction().factor(p.gpus))
       out.push_back(fmt::format("On {} a step is shorter than its kernels alone.", counted(p.gpus, "GPU")));
-    if (one != nullptr && p.efficiency > kRounding && why_more_than_linear(points, *one, p).empty())
+    if (one != nullptr && p.efficiency > kRounding && why_more_than_linear(points, prediction, p).empty())
       out.push_back(fmt::format("{} are more than {} times as fast as one, and nothing explains it.",
                                 counted(p.gpus, "GPU"), p.gpus));
   }

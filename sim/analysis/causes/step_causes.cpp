@@ -10,7 +10,8 @@ namespace foretrain {
 
 namespace {
 
-/// A pair is looked for when all causes together save so many times what the largest alone does.
+/// A pair is looked for when all causes together save so many times what the largest alone does, and hides
+/// each other when it saves so many times what both save apart.
 constexpr double kHidden = 2;
 /// Pairs are tried among so many causes.
 constexpr std::size_t kPaired = 4;
@@ -78,10 +79,13 @@ class CauseFinder {
     for (std::size_t i = 0; i < largest.size(); ++i)
       for (std::size_t j = i + 1; j < largest.size(); ++j) {
         StepCause pair = removed({largest[i].what, largest[j].what});
-        if (pair.saves_s > best.saves_s) best = std::move(pair);
+        const double apart = out_.saving_of(largest[i].what) + out_.saving_of(largest[j].what);
+        if (pair.saves_s > kHidden * apart && pair.saves_s > best.saves_s) best = std::move(pair);
       }
-    // The savings of two that do not hide each other add up.
-    if (best.saves_s > kHidden * most) out_.alone.insert(out_.alone.begin(), std::move(best));
+    if (best.saves_s <= most) return;
+    best.name += ", which hide each other";
+    best.without = "without both";
+    out_.alone.insert(out_.alone.begin(), std::move(best));
   }
 
   PointPredictor& points_;

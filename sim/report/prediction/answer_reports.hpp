@@ -16,4 +16,7 @@ inline constexpr std::size_t kAnswerColumns = 100, kAnswerLines = 24;
 /// The answer, or with options.details every table; then what options ask for besides.
 std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options);
 
+/// The same below a line that says whose answer it is, for several of them.
+std::string write_named_answer(const Prediction& prediction, const ReportOptions& options);
+
 }  // namespace foretrain

@@ -133,15 +133,40 @@ std::string warnings_of(const Prediction& prediction) {
   return out;
 }
 
-/// Whole lines only; what is left out stands behind --details.
-std::string first_lines(const std::string& text, std::size_t most) {
-  std::size_t end = 0;
-  for (std::size_t line = 0; line < most; ++line) {
-    end = text.find('\n', end);
-    if (end == std::string::npos) return text;
-    ++end;
+/// Blocks in their order; one that does not fit any more is left out whole.
+class AnswerPage {
+ public:
+  void add(const std::string& block) {
+    const auto lines = static_cast<std::size_t>(std::ranges::count(block, '\n'));
+    if (lines_ + lines > kAnswerLines) return;
+    lines_ += lines, text_ += block;
   }
-  return text.substr(0, end);
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+  std::size_t lines_ = 0;
+};
+
+/// What a reader can do: of a job whose time was asked for that is whether more GPUs would pay.
+std::string_view label_of_action(VerdictKind kind) {
+  return kind == VerdictKind::time ? "More GPUs" : "Next step";
+}
+
+std::string evidence_of(const Prediction& prediction) {
+  if (!prediction.evidence) return {};
+  const std::string text = evidence_line_of(*prediction.evidence);
+  const std::size_t measured = measured_line_of(prediction.evidence->measured).size();
+  return labelled("Measured", prediction.answer.measured) +
+         labelled("Evidence", trimmed(std::string_view(text).substr(measured)));
+}
+
+std::string how_sure(const Answer& answer) {
+  std::string out =
+      labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
+  for (const std::string& beyond : answer.extrapolated)
+    out += labelled(out.empty() ? "How sure" : "", capitalized(beyond) + ".");
+  return out;
 }
 
 }  // namespace
@@ -149,28 +174,30 @@ std::string first_lines(const std::string& text, std::size_t most) {
 std::string write_answer(const Prediction& prediction) {
   const Answer& answer = prediction.answer;
   if (answer.rows.empty()) return {};
-  std::string out = paragraph(answer.verdict) + "\n" + table_of(answer) + "\n";
+  AnswerPage page;
+  page.add(paragraph(answer.verdict) + "\n" + table_of(answer) + "\n");
   if (prediction.recommendation)
-    for (const auto& [label, text] : request_lines(*prediction.recommendation)) out += labelled(label, text);
-  out += labelled("Cause", answer.cause);
-  out += labelled("Next step", answer.action);
+    for (const auto& [label, text] : request_lines(*prediction.recommendation))
+      page.add(labelled(label, text));
+  page.add(labelled("Cause", answer.cause));
+  page.add(labelled(label_of_action(answer.kind), answer.action));
   for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
-    out += labelled("Not modelled", answer.not_understood[i]);
-  for (const std::string& sentence : answer.not_credible) out += labelled("Not credible", sentence);
-  out += warnings_of(prediction);
-  out += labelled("Asked", answer.question + ".");
-  out += labelled("Assumed", assumed(answer));
-  if (prediction.evidence) {
-    const std::string text = evidence_line_of(*prediction.evidence);
-    const std::size_t measured = measured_line_of(prediction.evidence->measured).size();
-    const std::string_view corrected = trimmed(std::string_view(text).substr(measured));
-    out += labelled("Measured", answer.measured) + labelled("Evidence", corrected);
-  }
-  out +=
-      labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
-  for (const std::string& beyond : answer.extrapolated) out += labelled("", capitalized(beyond) + ".");
-  out += labelled("Note", prediction.note);
-  return first_lines(out, kAnswerLines);
+    page.add(labelled("Not modelled", answer.not_understood[i]));
+  for (const std::string& sentence : answer.not_credible) page.add(labelled("Not credible", sentence));
+  page.add(warnings_of(prediction));
+  page.add(labelled("Asked", answer.question + "."));
+  page.add(labelled("Assumed", assumed(answer)));
+  page.add(evidence_of(prediction));
+  page.add(how_sure(answer));
+  page.add(labelled("Note", prediction.note));
+  return std::move(page).text();
+}
+
+std::string write_named_answer(const Prediction& prediction, const ReportOptions& options) {
+  const std::string text = write_answer_or_table(prediction, options);
+  return options.details || options.quiet
+             ? text
+             : fmt::format("{}: {}\n{}", prediction.scenario, prediction.answer.question, text);
 }
 
 std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options) {

@@ -9,7 +9,7 @@ namespace foretrain {
 
 std::string write_both_scalings_table(const Prediction& weak, const Prediction& strong,
                                       const ReportOptions& options) {
-  return write_answer_or_table(weak, options) + "\n" + write_answer_or_table(strong, options) + "\n" +
+  return write_named_answer(weak, options) + "\n" + write_named_answer(strong, options) + "\n" +
          scaling_verdict(weak, strong);
 }
 

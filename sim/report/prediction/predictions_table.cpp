@@ -109,7 +109,7 @@ std::string summary(const std::vector<Comparison>& comparisons) {
 std::string write_predictions_table(const std::vector<Prediction>& predictions,
                                     const ReportOptions& options) {
   std::string out;
-  for (const Prediction& prediction : predictions) out += write_answer_or_table(prediction, options) + "\n";
+  for (const Prediction& prediction : predictions) out += write_named_answer(prediction, options) + "\n";
   return out + summary(predictions);
 }
 
