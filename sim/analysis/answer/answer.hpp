@@ -51,6 +51,7 @@ struct Answer {
   std::optional<StepCauses> causes{};     ///< of a step on `gpus`; none where it does not run
   std::string cause{};                    ///< a sentence
   std::string action{};                   ///< a sentence, and what to paste
+  bool says_more_gpus = false;            ///< `action` says whether more GPUs pay, and asks for nothing
   std::vector<Assumption> assumptions{};  ///< at most four, largest effect first
   std::vector<std::string>
       not_understood{};                     ///< settings that decide and are not modelled, with their effect

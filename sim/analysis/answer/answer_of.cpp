@@ -215,6 +215,7 @@ class AnswerMaker {
     if (chance_of_fitting(p) < kSurelyFits) return does_not_fit_action(points_, p);
     if (prediction_.mixing && prediction_.mixing->best != 0)
       return capitalized(prediction_.mixing->verdict) + ".";
+    answer_.says_more_gpus = true;
     const PredictionPoint& worth = worth_requesting();
     if (worth.gpus != p.gpus) return fewer_words(p, worth);
     const auto& pays = prediction_.crossover.worth_requesting;
@@ -280,7 +281,7 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation, 
   const bool is_another = answer.gpus != best.gpus;
   answer.gpus = best.gpus, answer.quantity = "total", answer.value_s = best.total_s;
   answer.interval = best.total_interval;
-  answer.action = next_step_of(recommendation);
+  answer.action = next_step_of(recommendation), answer.says_more_gpus = false;
   answer.question = answer.question.substr(0, answer.question.rfind(", on "));  // numbers are the answer
   answer.one_gpu_fits = fewest_gpus_of(scenario) == 1;
   answer.remedy.reset();

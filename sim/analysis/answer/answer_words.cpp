@@ -239,8 +239,10 @@ std::string slower_action(const std::vector<FasterWay>& ways, const PredictionPo
 
 std::string fewer_words(const PredictionPoint& p, const PredictionPoint& worth) {
   const double faster = p.samples_per_s / worth.samples_per_s, more = p.gpus / faster / worth.gpus;
-  return fmt::format("They pay up to {}: {} are {} times as fast as that and take {} times the GPU-hours.",
-                     gpus_of(worth.gpus), counted(p.gpus, "GPU"), spoken_factor(faster), spoken_factor(more));
+  const std::string begin = worth.gpus == 1 ? std::string("More than one GPU does not pay")
+                                            : fmt::format("More than {} GPUs do not pay", worth.gpus);
+  return fmt::format("{}: {} are {} times as fast and take {} times the GPU-hours.", begin,
+                     counted(p.gpus, "GPU"), spoken_factor(faster), spoken_factor(more));
 }
 
 std::string more_words(const PredictionPoint& p, bool more_pay, const Prediction& prediction) {

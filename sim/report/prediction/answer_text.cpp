@@ -148,11 +148,6 @@ class AnswerPage {
   std::size_t lines_ = 0;
 };
 
-/// What a reader can do: of a job whose time was asked for that is whether more GPUs would pay.
-std::string_view label_of_action(VerdictKind kind) {
-  return kind == VerdictKind::time ? "More GPUs" : "Next step";
-}
-
 std::string evidence_of(const Prediction& prediction) {
   if (!prediction.evidence) return {};
   const std::string text = evidence_line_of(*prediction.evidence);
@@ -180,7 +175,7 @@ std::string write_answer(const Prediction& prediction) {
     for (const auto& [label, text] : request_lines(*prediction.recommendation))
       page.add(labelled(label, text));
   page.add(labelled("Cause", answer.cause));
-  page.add(labelled(label_of_action(answer.kind), answer.action));
+  page.add(labelled(answer.says_more_gpus ? "More GPUs" : "Next step", answer.action));
   for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
     page.add(labelled("Not modelled", answer.not_understood[i]));
   for (const std::string& sentence : answer.not_credible) page.add(labelled("Not credible", sentence));
