@@ -76,8 +76,9 @@ void add_list(CLI::App& app, Options& options) {
   command->add_option("WHAT", options.list.what, joined(listable()))
       ->required()
       ->transform(one_of(listable()));
+  command->add_option("WORD", options.list.word, "Only what has it in name or description");
   command->add_flag("--names", options.list.only_names, "Only names, and no look into the files");
-  command->footer("Example:\n  foretrain list clusters");
+  command->footer("Examples:\n  foretrain list clusters\n  foretrain list models unet");
   command->callback([&options] { run_list(options.list); });
 }
 

@@ -135,6 +135,7 @@ void run_collective(const CollectiveCommand& command);  // collective.cpp
 
 struct ListCommand {
   std::string what;
+  std::string word;  ///< only entries that have it; empty: all
   bool only_names = false;
 };
 /// What `list` can show.

@@ -65,6 +65,13 @@ std::string spoken_factor(double factor) {
   return factor < 9.95 ? fmt::format("{:.1f}", factor) : fmt::format("{:.0f}", std::min(factor, 1e15));
 }
 
+std::string spoken_count(double count) {
+  if (count >= 999.5e6) return fmt::format("{:.3g} B", std::min(count / 1e9, 999e9));
+  if (count >= 1e6) return fmt::format("{:.3g} M", count / 1e6);
+  const long long whole = std::llround(count);
+  return whole < 1000 ? fmt::format("{}", whole) : fmt::format("{},{:03}", whole / 1000, whole % 1000);
+}
+
 std::string spoken_chance(double probability) {
   if (probability > 0.99) return "more than 99 %";
   return probability < 0.01 ? "less than 1 %" : fmt::format("{:.0f} %", 100 * probability);

@@ -15,6 +15,9 @@ std::string spoken_range(double low_s, double high_s);
 /// "3.8", "12", "1.05", "0.95": a factor with a digit behind the point, two below 1.1, none from ten on.
 std::string spoken_factor(double factor);
 
+/// "61,706", "25.6 M", "1.34 B": a number of things, three digits from a million on.
+std::string spoken_count(double count);
+
 /// "more than 99 %", "less than 1 %", "40 %": certainty is never claimed.
 std::string spoken_chance(double probability);
 

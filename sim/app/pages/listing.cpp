@@ -10,6 +10,7 @@
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/base/spoken.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -27,7 +28,8 @@ namespace {
 std::string describe_model(const std::string& name) {
   const ModelFile file = open_value(CatalogKind::models, name, read_model_file);
   const ExpandedModel& expanded = file.expanded;
-  return fmt::format("{} parameters, {} gradients, {} forward per sample; {}", expanded.parameter_elements(),
+  return fmt::format("{} parameters, {} gradients, {} forward per sample; {}",
+                     spoken_count(static_cast<double>(expanded.parameter_elements())),
                      to_string(expanded.gradient_bytes()),
                      to_string(Flops{expanded.forward_gemm_flops().per_sample}), file.model.description);
 }

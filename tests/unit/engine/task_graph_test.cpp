@@ -155,6 +155,22 @@ TEST_CASE("transfers of one account become longer, its host work and other accou
   }
 }
 
+TEST_CASE("tasks of one account take no time and send nothing when they are scaled to zero") {
+  TaskGraph graph;
+  const QueueId queue = graph.add_queue("stream");
+  Task task = on(queue);
+  task.kind = TaskKind::kernel, task.account = 1, task.duration = microseconds(4), task.traffic = {100};
+  task.pattern = graph.add_pattern({{{0}, 1}});
+  const TaskId gone = graph.add(task);
+  task.account = 2;
+  const TaskId stays = graph.add(task);
+  graph.scale_tasks(1, 0);
+  CHECK(graph.tasks()[gone].duration == Time::zero());
+  CHECK(graph.tasks()[gone].pattern == kNone);
+  CHECK(graph.tasks()[stays].duration == microseconds(4));
+  CHECK(graph.tasks()[stays].pattern != kNone);
+}
+
 TEST_CASE("a graph of more than five million tasks is refused before it eats the memory") {
   TaskGraph graph;
   Task task;

@@ -155,4 +155,15 @@ TEST_CASE("DataLoader's arguments are of the process, under DataParallel of all 
   CHECK(value_of(each, "data.per_process").empty());
 }
 
+TEST_CASE("settings that decide and are not modelled are named once, with their place and effect") {
+  const TrainingSettings factory = read("per_device_train_batch_size: 1\nfinetuning_type: lora\nlora_rank: 8\n");
+  const std::vector<UnmodelledSetting> found = unmodelled_settings(factory);
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().setting == "finetuning_type = lora");
+  CHECK_THAT(found.front().place, Catch::Matchers::EndsWith(":2"));
+  CHECK((found.front().decides_memory && found.front().decides_time));
+  CHECK_FALSE(found.front().between_nodes);
+  CHECK(unmodelled_settings(read("per_device_train_batch_size: 1\nstage: dpo\n")).empty());
+}
+
 }  // namespace settings_layouts_test

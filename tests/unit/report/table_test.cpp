@@ -115,7 +115,7 @@ TEST_CASE("weak and strong scaling stand one below the other with a line that co
   Prediction weak = test::example_prediction(), strong = test::example_prediction();
   strong.strong_scaling = true, strong.global_batch = 32, strong.crossover.fastest_gpus = 8;
   const std::string both = write_both_scalings_table(weak, strong, {});
-  CHECK_THAT(both, Catch::Matchers::StartsWith(write_answer_or_table(weak, {})));
+  CHECK_THAT(both, Catch::Matchers::StartsWith(write_named_answer(weak, {})));
   CHECK_THAT(
       both,
       Catch::Matchers::EndsWith(
