@@ -167,7 +167,7 @@ if(EMSCRIPTEN)
   target_link_libraries(engine PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags)
   target_link_options(engine PRIVATE -sMODULARIZE=1 -sEXPORT_NAME=foretrainEngine -sEXPORTED_RUNTIME_METHODS=ccall
                       -sENVIRONMENT=worker,node -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=4MB)
-  foreach(catalog models topologies scenarios datasets)
+  foreach(catalog models topologies scenarios datasets evidence)
     target_link_options(engine PRIVATE "SHELL:--preload-file ${PROJECT_SOURCE_DIR}/${catalog}@/catalogs/${catalog}")
   endforeach()
 elseif(EXISTS ${PROJECT_SOURCE_DIR}/sim/app/main.cpp)

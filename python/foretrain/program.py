@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -123,8 +124,17 @@ class Prediction(Answer):
     strategy: str
     precision: str
     headline: str
+    answer: Dict[str, Any]  #: verdict, cause, action, assumptions, ... as in docs/reference/schema/prediction.json
     points: List[PredictionPoint]
     cannot_run: List[Any]
+
+    def _repr_html_(self) -> str:
+        """The answer in a notebook: the verdict, then cause, action and what was assumed."""
+        said = self.answer
+        assumed = ", ".join(f"{one['text']} ({one['option']})" for one in said["assumptions"])
+        lines = {"Cause": said["cause"], "Next step": said["action"], "Assumed": assumed}
+        listed = "".join(f"<li>{key}: {escape(text)}</li>" for key, text in lines.items() if text)
+        return f"<p><b>{escape(said['verdict'])}</b></p><ul>{listed}</ul>"
 
 
 @dataclass

@@ -29,6 +29,12 @@ class Answers(unittest.TestCase):
         self.assertEqual(answer.to_dict()["points"][0]["gpus"], 1)
         self.assertNotIn("raw", answer.to_dict())
 
+    def test_the_answer_says_the_headline_and_shows_itself_in_a_notebook(self):
+        made = foretrain.predict("mahti-resnet50-ddp", gpus=[1, 4])
+        self.assertEqual(made.answer["verdict"], made.headline)
+        self.assertEqual(made.answer["counts"], [1, 4])
+        self.assertTrue(made._repr_html_().startswith(f"<p><b>{made.headline}</b></p>"))
+
     def test_settings_reach_the_scenario(self):
         small = foretrain.predict("mahti-resnet50-ddp", gpus="4", settings={"strategy.bucket_cap": "1MiB"})
         self.assertGreater(len(small.points[0].buckets_bytes), 10)

@@ -3,12 +3,16 @@
 #include <cmath>
 #include <regex>
 
+#include <nlohmann/json.hpp>
+
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/crossover.hpp"
 #include "sim/base/ascii.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/prediction/answer_reports.hpp"
+#include "sim/report/prediction/csv.hpp"
+#include "sim/report/prediction/json.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 #include "tests/support/catalog_scenarios.hpp"
@@ -35,6 +39,7 @@ class PredictionCheck {
     names_rows_only();
     causes();
     is_credible();
+    is_said_everywhere();
     if (p_.cannot_run) return;
     for (const PredictionPoint& point : p_.points) {
       if (point.fits()) one(point);
@@ -109,6 +114,20 @@ class PredictionCheck {
     }
     if (const StepCause* most = c.largest())
       expect(lower_case(p_.answer.cause).starts_with(lower_case(most->name)), "the sentence names the first");
+  }
+
+  /// Terminal, JSON and CSV say one verdict; pages and Python show that of the JSON.
+  void is_said_everywhere() {
+    const auto words = [](std::string text) {
+      std::ranges::replace(text, '\n', ' ');
+      return text;
+    };
+    expect(words(write_answer(p_)).starts_with(headline_), "the terminal says the verdict");
+    expect(write_csv(p_, {}).find(csv_field(headline_)) != std::string::npos, "the CSV says the verdict");
+    const nlohmann::json json = nlohmann::json::parse(write_json(p_, {}));
+    expect(json["headline"] == headline_ && json["answer"]["verdict"] == headline_,
+           "the JSON says the verdict");
+    expect(json["answer"]["cause"] == p_.answer.cause, "the JSON says the cause");
   }
 
   void is_credible() {

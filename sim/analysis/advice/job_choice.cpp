@@ -8,6 +8,7 @@
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/base/spoken.hpp"
 #include "sim/import/jobs/large_model_program.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -18,12 +19,6 @@ namespace {
 /// Three digits, never as a power of ten.
 std::string amount(double value) {
   return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
-}
-
-std::string spoken(double seconds) {
-  if (seconds < 60) return amount(seconds) + " s";
-  if (seconds < 3600) return amount(seconds / 60) + " min";
-  return seconds < 2 * 86'400 ? amount(seconds / 3600) + " h" : amount(seconds / 86'400) + " days";
 }
 
 bool trains(const PredictionPoint& point) { return point.fits() && point.steps_per_epoch > 0; }
@@ -52,7 +47,7 @@ std::string beyond_first_run(const JobOption& best, const JobOption& without_lim
   const std::string most = nodes == 2 ? "two nodes" : counted(nodes, "node");
   return fmt::format("More than {}: {} on {} would take {}; confirm on {} first", most,
                      counted(without_limit.point.gpus, "GPU"), counted(without_limit.point.nodes, "node"),
-                     spoken(without_limit.point.total_s), most);
+                     spoken_duration(without_limit.point.total_s), most);
 }
 
 Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
@@ -94,8 +89,9 @@ std::string broken_limit(const JobOption& job, const RecommendationRequest& requ
   if (p.steps_per_epoch == 0)
     return fmt::format("on {} an epoch has no full batch, and drop_last leaves out the rest", gpus);
   if (request.deadline_s && p.total_interval.high_s > *request.deadline_s)
-    return fmt::format("on {} the run takes {}, up to {}, and the deadline is {}", gpus, spoken(p.total_s),
-                       spoken(p.total_interval.high_s), spoken(*request.deadline_s));
+    return fmt::format("on {} the run takes {}, up to {}, and the deadline is {}", gpus,
+                       spoken_duration(p.total_s), spoken_duration(p.total_interval.high_s),
+                       spoken_duration(*request.deadline_s));
   if (request.budget_gpu_hours && job.gpu_hours > *request.budget_gpu_hours)
     return fmt::format("on {} the run takes {} GPU-hours, and the budget is {}", gpus, amount(job.gpu_hours),
                        amount(*request.budget_gpu_hours));

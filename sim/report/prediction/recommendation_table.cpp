@@ -1,6 +1,5 @@
 // A sentence to act on, and the table it was chosen from.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -43,39 +42,15 @@ std::string resources(const JobPlan& plan) {
                      time_limit(plan.time_limit_s));
 }
 
-/// Two digits, in the unit of `of`: "11 h" of 11 h 14 min.
-std::string about(double seconds, double of, bool with_unit) {
-  struct Unit {
-    double seconds;
-    std::string_view name;
-  };
-  static constexpr std::array<Unit, 4> kUnits{{{2 * 86'400, "days"}, {3600, "h"}, {60, "min"}, {0, "s"}}};
-  const Unit& unit = *std::ranges::find_if(kUnits, [of](const Unit& u) { return of >= u.seconds; });
-  const double value = seconds / (unit.name == "days" ? 86'400 : std::max(1.0, unit.seconds));
-  const std::string number = value < 99.5 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
-  return with_unit ? fmt::format("{} {}", number, unit.name) : number;
-}
-
-std::string about(double seconds) { return about(seconds, seconds, true); }
-
-/// "8 to 17 h", both in one unit.
-std::string about(const Interval& ends, double of) {
-  return fmt::format("{} to {}", about(ends.low_s, of, false), about(ends.high_s, of, true));
-}
-
-std::string probability(double value) {
-  return value > 0.995 ? "more than 99 %" : fmt::format("{:.0f} %", 100 * value);
-}
-
 /// "done in 11 h (8 to 17 h), inside your 24 h with 98 % probability".
 std::string when_done(const Recommendation& r) {
   const JobOption& job = *r.best;
-  const double total_s = job.point.total_s;
-  const std::string done = about(total_s), ends = about(job.point.total_interval, total_s);
+  const Interval& ends = job.point.total_interval;
+  const std::string done = spoken_duration(job.point.total_s), range = spoken_range(ends.low_s, ends.high_s);
   if (!r.deadline_s || !job.keeps_deadline)
-    return fmt::format("done in {}; 9 of 10 such runs take {}", done, ends);
-  return fmt::format("done in {} ({}), inside your {} with {} probability", done, ends, about(*r.deadline_s),
-                     probability(*job.keeps_deadline));
+    return fmt::format("done in {}; 9 of 10 such runs take {}", done, range);
+  return fmt::format("done in {} ({}), inside your {} with {} probability", done, range,
+                     spoken_duration(*r.deadline_s), spoken_chance(*job.keeps_deadline));
 }
 
 std::string_view why_this(const Recommendation& r) {
@@ -142,8 +117,9 @@ std::string others(const Recommendation& r) {
   for (const JobOption& job : r.runners_up) {
     if (job.trade.empty()) continue;
     const std::string gpus = counted(job.point.gpus, "GPU");
-    out += fmt::format("{}: {} {} {}: {}.\n", job.point.gpus < r.best->point.gpus ? "Smaller" : "Larger",
-                       gpus, job.point.gpus == 1 ? "takes" : "take", about(job.point.total_s), job.trade);
+    out +=
+        fmt::format("{}: {} {} {}: {}.\n", job.point.gpus < r.best->point.gpus ? "Smaller" : "Larger", gpus,
+                    job.point.gpus == 1 ? "takes" : "take", spoken_duration(job.point.total_s), job.trade);
   }
   return out;
 }

@@ -35,7 +35,7 @@ TEST_CASE("when no job keeps the limits, the one that comes nearest says why") {
   const Recommendation late = chosen(four_jobs(), request);
   CHECK_FALSE(late.best);
   CHECK(late.runners_up.empty());
-  CHECK(late.why_none == "on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h");
+  CHECK(late.why_none == "on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 60 min");
   request = {};
   request.budget_gpu_hours = 10;
   CHECK(chosen(four_jobs(), request).why_none == "on 1 GPU the run takes 16 GPU-hours, and the budget is 10");
@@ -51,7 +51,7 @@ TEST_CASE("more GPUs that are slower do not come nearest to a deadline") {
   RecommendationRequest request;
   request.deadline_s = 60;
   CHECK(chosen({made_up_job(1, 2), made_up_job(2, 1.5), made_up_job(4, 3)}, request).why_none ==
-        "on 2 GPUs the run takes 1.5 h, up to 1.88 h, and the deadline is 1 min");
+        "on 2 GPUs the run takes 1 h 30 min, up to 1 h 55 min, and the deadline is 60 s");
 }
 
 TEST_CASE("a job that does not fit is not what comes nearest to a limit") {
