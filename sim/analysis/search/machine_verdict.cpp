@@ -75,9 +75,9 @@ std::string two_digits(double value) { return value < 10 ? fmt::format("{:.2g}",
 
 /// "2 h 5 min an epoch for 8.2 GPU-hours".
 std::string bill(const MachineComparison& c, const MachineRow& row) {
-  const std::string unit = counted_in(c, row);
-  const std::string price = unit == "cost" ? "a cost of " + two_digits(price_of(c, row))
-                                           : fmt::format("{} {}", two_digits(price_of(c, row)), unit);
+  const std::string unit = counted_in(c, row), paid = two_digits(price_of(c, row));
+  std::string price = unit == "cost" ? "a cost of " + paid : fmt::format("{} {}", paid, unit);
+  if (price == "1 GPU-hours") price = "1 GPU-hour";
   return fmt::format("{}{} for {}", spoken_duration(row.time_s), amount_words(c.amount), price);
 }
 
@@ -129,6 +129,9 @@ std::string among(const MachineComparison& c, const MachineRow& winner) {
 /// One row is both fastest and cheapest.
 std::string about_winner(const MachineComparison& c, const MachineRow& winner) {
   const MachineRow* other = opponent_of(c, winner);
+  if (c.rows.size() == 1)
+    return fmt::format("{} {} {}.", capitalized(machine(winner)), verb(winner, "takes", "take"),
+                       bill(c, winner));
   if (other == nullptr)
     return fmt::format("Only {} can run this training: {}.", machine(winner), bill(c, winner));
   const std::string price = price_against(c, winner, *other);
@@ -148,10 +151,13 @@ std::string about_winner(const MachineComparison& c, const MachineRow& winner) {
 }
 
 std::string about_trade(const MachineComparison& c, const MachineRow& fastest, const MachineRow& cheapest) {
-  return fmt::format("{} {} fastest: {}. {} {} cheapest: {}, {} times slower with {}.",
+  const std::string either_way =
+      fastest.cluster == cheapest.cluster ? fmt::format(" Both are on {}.", fastest.cluster) : "";
+  return fmt::format("{} {} fastest: {}. {} {} cheapest: {}, {} times slower with {}.{}",
                      capitalized(machine(fastest)), verb(fastest, "is", "are"), bill(c, fastest),
                      capitalized(machine(cheapest)), verb(cheapest, "is", "are"), bill(c, cheapest),
-                     spoken_factor(cheapest.time_s / fastest.time_s), price_against(c, cheapest, fastest));
+                     spoken_factor(cheapest.time_s / fastest.time_s), price_against(c, cheapest, fastest),
+                     either_way);
 }
 
 std::string with_range(const MachineRow& row) {

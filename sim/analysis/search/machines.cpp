@@ -145,7 +145,9 @@ class Comparing {
   }
 
   void take_heading(const Scenario& scenario) {
-    out_.scenario = scenario.name, out_.model = scenario.model.name;
+    out_.model = scenario.model.name;
+    const bool is_of_options = scenario.name == fmt::format("{} on {}", out_.model, scenario.cluster.name);
+    out_.scenario = is_of_options ? out_.model : scenario.name;
     out_.strategy = scenario.parallel ? "[parallel]" : scenario.strategy;
     out_.precision = name_of(scenario.workload.precision);
     out_.strong_scaling = scenario.global_batch.has_value();

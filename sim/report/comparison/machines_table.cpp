@@ -118,7 +118,9 @@ std::string filled(const std::string& first, std::string_view text) {
   std::string out, line = first;
   bool is_first = true;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    std::size_t end = std::min(text.find(' '), text.size());
+    // A figure keeps its sign of percent.
+    if (text.substr(end).starts_with(" %")) end = std::min(text.find(' ', end + 1), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
     if (!is_first && line.size() + 1 + word.size() > kMachineColumns) {

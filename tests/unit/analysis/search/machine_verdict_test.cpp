@@ -116,11 +116,20 @@ TEST_CASE("the verdict says when one cluster alone, or none, can run the trainin
   CHECK(judged({small}).verdict == "None of these machines can run this training.");
   CHECK_FALSE(judged({small}).fastest);
   CHECK(judged({small, machine_row("v", "v100-pcie-16gb", 1, 1)}).verdict ==
-        "Only one V100 of v can run this training: 60 min for 1 GPU-hours.");
+        "Only one V100 of v can run this training: 60 min for 1 GPU-hour.");
   CHECK_THAT(
       judged({small, machine_row("v", "v100-pcie-16gb", 1, 1), machine_row("v", "v100-pcie-16gb", 2, 2)})
           .verdict,
       ContainsSubstring("No other cluster can run it."));
+}
+
+TEST_CASE("one row alone is no comparison, and one cluster with both is named") {
+  CHECK(judged({machine_row("v", "v100-pcie-16gb", 1, 1)}).verdict ==
+        "One V100 of v takes 60 min for 1 GPU-hour.");
+  CHECK_THAT(judged({machine_row("v", "v100-pcie-16gb", 1, 2), machine_row("v", "v100-pcie-16gb", 4, 1),
+                     machine_row("p", "p100-pcie-16gb", 1, 4)})
+                 .verdict,
+             ContainsSubstring(" Both are on v."));
 }
 
 TEST_CASE("the chance of the order is that of two independent lognormal times") {

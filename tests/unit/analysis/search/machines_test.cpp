@@ -47,6 +47,7 @@ TEST_CASE("a row has the figures that predict has on that cluster") {
   CHECK(row.point->step_s == alone.step_s);
   CHECK(row.point->interval.high_s == alone.interval.high_s);
   CHECK(row.gpu == "a100-sxm4-40gb");
+  CHECK(c.scenario == "resnet18");
   CHECK(c.amount == AmountOf::million_samples);
   CHECK_THAT(row.time_s, Catch::Matchers::WithinRel(1e6 / alone.samples_per_s, 1e-9));
   CHECK_THAT(row.gpu_hours, Catch::Matchers::WithinRel(4 * row.time_s / 3600, 1e-9));
