@@ -9,6 +9,7 @@
 
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/fit/calibration_check.hpp"
+#include "sim/analysis/search/machines.hpp"
 #include "sim/import/logs/log_hints.hpp"
 #include "sim/import/machines/machine_cluster.hpp"
 #include "sim/import/models/model_file.hpp"
@@ -67,6 +68,7 @@ struct CompareCommand {
   ScenarioOverrides overrides;
   std::vector<std::string> strategies;        ///< empty: all
   std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario
+  MachinesRequest machines{};                 ///< of clusters without models: which of them for one training
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
   std::string html;    ///< also write the page here

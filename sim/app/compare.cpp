@@ -1,5 +1,5 @@
 // compare: arguments → opened scenarios, each for every strategy → request → analysis → report → output; or
-// the best strategy of each model and cluster.
+// the best strategy of each model and cluster. compare_machines.cpp has the comparison of machines.
 #include "sim/analysis/search/compare.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/compare_machines.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
@@ -125,6 +126,8 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
 
 void run_compare(const CompareCommand& command) {
   const std::vector<std::string> strategies = strategies_asked(command);
+  if (asks_for_machines(command)) return compare_clusters(command);
+  refuse_idle_machine_options(command);
   asks_for_pairs(command) ? compare_pairs(command, strategies) : compare_scenarios(command, strategies);
 }
 

@@ -36,6 +36,8 @@ COMMANDS = [
     "compare --model resnet50 --cluster mahti --gpus 4",
     "compare csc-mnist-ddp raven-spiral-ddp",
     "compare --models resnet50,vgg16 --clusters mahti,puhti --gpus 4",
+    "compare m3-resnet56-mirrored-v100 --clusters m3-p100,m3-v100 --gpus 1,2,4",
+    "compare puhti-resnet50-ddp --clusters mahti,puhti --gpus 4,200 --epochs 90 --deadline 12h --price 2",
     "collective --cluster dgx-a100 --op all_reduce --gpus 8",
     "collective --cluster dgx-a100 --op all_gather --gpus 16 --nodes 2 --explain",
     "collective --cluster gloo-testbed --op all_reduce --gpus 8 --transport gloo_tcp",

@@ -12,6 +12,7 @@
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
+#include "tests/support/example_machines.hpp"
 #include "tests/support/example_prediction.hpp"
 #include "tests/support/example_recommendation.hpp"
 #include "tests/support/example_study.hpp"
@@ -82,6 +83,11 @@ TEST_CASE("the comparison JSON is as approved") {
 }
 TEST_CASE("the comparison CSV is as approved") {
   CHECK(write_comparison_csv(test::example_comparison(), {}) == approved("comparison.csv"));
+}
+TEST_CASE("the table of machines is as approved") {
+  MachineComparison machines = test::example_machines();
+  judge_machines(machines);
+  CHECK(write_machines_table(machines, {}) == approved("machines.txt"));
 }
 TEST_CASE("the table of a study is as approved") {
   CHECK(write_study_table(test::example_study(), {.explain = true}) == approved("study.txt"));

@@ -52,11 +52,14 @@ void refuse_contradiction(const Scenario& scenario, const RecommendationRequest&
                      "list fewer GPUs, or allow more nodes");
 }
 
+bool is_billed(const Billing& rates) {
+  return rates.per_gpu_hour > 0 || rates.per_core_hour > 0 || rates.per_gib_hour > 0;
+}
+
 CostUnit billing_of(const Scenario& scenario, const RecommendationRequest& request) {
   if (request.price_per_gpu_hour) return {"", request.price_per_gpu_hour};
   const Billing& rates = scenario.cluster.site.billing;
-  const bool is_billed = rates.per_gpu_hour > 0 || rates.per_core_hour > 0 || rates.per_gib_hour > 0;
-  return is_billed ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
+  return is_billed(rates) ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
 }
 
 std::vector<int> numbers_within(const Scenario& scenario, const RecommendationRequest& request) {

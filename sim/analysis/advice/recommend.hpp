@@ -55,6 +55,8 @@ struct CostUnit {
   std::optional<double> per_gpu_hour;  ///< none: as the site bills
 };
 
+/// Whether the site's file says what an hour costs.
+bool is_billed(const Billing& rates);  // job_price.cpp
 /// What the request or the site counts in.
 CostUnit billing_of(const Scenario& scenario, const RecommendationRequest& request);
 /// Partition, time limit, GPU-hours, energy and cost of an option whose point is known.

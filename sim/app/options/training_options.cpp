@@ -235,8 +235,8 @@ PredictCommand predict_question(std::vector<std::string> arguments) {
 }
 
 void add_compare(CLI::App& app, TrainingOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("compare", "The same training with several strategies, best first, and why");
+  CLI::App* command = app.add_subcommand(
+      "compare", "The same training with several strategies, or on several machines, best first, and why");
   CompareCommand& compare = options.compare;
   add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch,
                options.compared_data_set, options.compared_settings_files);
@@ -255,9 +255,13 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
       ->delimiter(',')
       ->type_name("LIST");
   command
-      ->add_option("--clusters", compare.clusters, "… on each of these clusters, on the one number of --gpus")
+      ->add_option(
+          "--clusters", compare.clusters,
+          "… on each of these clusters, on the one number of --gpus; without --models: which of these "
+          "clusters to use for one training, on the numbers of --gpus")
       ->delimiter(',')
       ->type_name("LIST");
+  add_machine_options(*command, options.machines);
   add_format(*command, compare.format, comparison_report_names(), compare.output);
   command->add_option("--html", compare.html, "Also write the strategies side by side as a page")
       ->type_name("FILE");
@@ -267,9 +271,12 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
       "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp "
       "mahti-resnet50-ddp --gpus 8\n  "
       "foretrain compare --model resnet50 --cluster puhti --strategies "
-      "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4");
+      "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4\n  "
+      "foretrain compare "
+      "m3-resnet56-mirrored-v100 --clusters m3-p100,m3-v100 --gpus 1,2");
   command->callback([command, &options] {
     options.compare.overrides.gpus = gpu_numbers(options.compared_gpus);
+    options.compare.machines = read_machine_options(options.machines);
     if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
     apply_data_set(options.compared_data_set, options.compare.overrides);
     apply_settings(options.compared_settings_files, options.compare.overrides);

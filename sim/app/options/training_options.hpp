@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/app/commands.hpp"
+#include "sim/app/options/machine_options.hpp"
 #include "sim/app/options/recommendation_options.hpp"
 
 namespace CLI {
@@ -24,6 +25,7 @@ struct TrainingOptions {
   long long batch = 0, compared_batch = 0;
   bool no_anchor = false;
   RecommendationTexts recommendation;
+  MachineTexts machines;
 };
 
 /// Each adds its command to the command line.

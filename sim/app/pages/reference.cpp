@@ -151,6 +151,7 @@ constexpr JsonReport kJsonReports[] = {
     {"plan", "plan"},
     {"comparisons", "compare of several scenarios"},
     {"strategies", "compare --models … --clusters …"},
+    {"machines", "compare SCENARIO --clusters …"},
     {"collective", "collective"},
     {"model", "model show"},
     {"job", "job show"},

@@ -9,11 +9,11 @@ namespace foretrain {
 const std::vector<ComparisonReportEntry>& comparison_reports() {
   static const std::vector<ComparisonReportEntry> rows{
       {"table", "for people: best first, with the reason", write_comparison_table, write_comparisons_table,
-       write_matrix_table},
+       write_matrix_table, write_machines_table},
       {"json", "for programs: foretrain.comparison/1, keys are stable", write_comparison_json,
-       write_comparisons_json, write_matrix_json},
+       write_comparisons_json, write_matrix_json, write_machines_json},
       {"csv", "for spreadsheets: one line per strategy and number of GPUs", write_comparison_csv,
-       write_comparisons_csv, write_matrix_csv},
+       write_comparisons_csv, write_matrix_csv, write_machines_csv},
   };
   return rows;
 }

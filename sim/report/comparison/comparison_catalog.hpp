@@ -1,5 +1,5 @@
-// The formats of comparisons and of the table of best strategies: a table of functions, one row and one file
-// each.
+// The formats of comparisons, of the table of best strategies and of machines: a table of functions, one row
+// and one file each.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/analysis/search/compare.hpp"
+#include "sim/analysis/search/machines.hpp"
 #include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/report/catalog.hpp"
 
@@ -19,6 +20,7 @@ struct ComparisonReportEntry {
   std::string (*write)(const Comparison& comparison, const ReportOptions& options);
   std::string (*write_several)(const std::vector<Comparison>& comparisons, const ReportOptions& options);
   std::string (*write_matrix)(const StrategyMatrix& matrix);
+  std::string (*write_machines)(const MachineComparison& machines, const ReportOptions& options);
 };
 
 const std::vector<ComparisonReportEntry>& comparison_reports();
@@ -53,6 +55,15 @@ std::string write_comparison_json(const Comparison& comparison, const ReportOpti
 /// Schema foretrain.comparisons/1: "comparisons" has one foretrain.comparison/1 each.
 std::string write_comparisons_json(const std::vector<Comparison>& comparisons, const ReportOptions& options);
 std::string write_matrix_json(const StrategyMatrix& matrix);
+
+// One training on several machines. The table has the verdict first, at most kMachineColumns columns, and
+// what cannot run last, with its reason; JSON is foretrain.machines/1.
+
+inline constexpr std::size_t kMachineColumns = 100;
+std::string write_machines_table(const MachineComparison& machines, const ReportOptions& options);
+std::string write_machines_json(const MachineComparison& machines, const ReportOptions& options);
+/// One line per cluster and number of GPUs.
+std::string write_machines_csv(const MachineComparison& machines, const ReportOptions& options);
 
 // Whether to change the strategy, in one sentence that never contradicts the table below it.
 

@@ -82,6 +82,67 @@ TEST_CASE("wrong questions for the table of best strategies are answered") {
   check_refused("--models mnist_nett --clusters puhti --gpus 4", "did you mean \"mnist_net\"");
 }
 
+TEST_CASE("clusters without models ask which machine to use, and one V100 beats two P100 on M3") {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      folder.run("foretrain compare m3-resnet56-mirrored-v100 --clusters m3-p100,m3-v100 --gpus 1,2");
+  REQUIRE(run.exit_code == 0);
+  CHECK_THAT(run.output, StartsWith("One V100 of m3-v100 beats two P100 of m3-p100: 1."));
+  const ProgramRun json = folder.run(
+      "foretrain compare m3-resnet56-mirrored-v100 --clusters m3-p100,m3-v100 --gpus 1,2 --format json -o "
+      "m.json");
+  REQUIRE(json.exit_code == 0);
+  const auto machines = nlohmann::json::parse(folder.read("m.json"));
+  CHECK(machines["schema"] == "foretrain.machines/1");
+  REQUIRE(machines["rows"].size() == 4);
+  CHECK(machines["rows"][0]["cluster"] == "m3-v100");
+  CHECK(machines["rows"][0]["gpus"] == 1);
+  CHECK(machines["rows"][3]["cluster"] == "m3-p100");
+  CHECK(machines["rows"][3]["gpus"] == 2);
+}
+
+TEST_CASE("numbers of GPUs come from the scenario when none are given") {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      folder.run("foretrain compare m3-resnet56-mirrored-p100 --clusters m3-v100,m3-k80 --format csv");
+  REQUIRE(run.exit_code == 0);
+  for (const char* row : {",m3-v100,v100-pcie-16gb,1,", ",m3-v100,v100-pcie-16gb,2,", ",m3-k80,k80,2,"})
+    CHECK_THAT(run.output, ContainsSubstring(row));
+  CHECK_THAT(run.output, !ContainsSubstring(",m3-v100,v100-pcie-16gb,3,"));
+}
+
+TEST_CASE("a deadline names the cheapest machine that keeps it") {
+  const TemporaryFolder folder;
+  const std::string asked =
+      "foretrain compare puhti-resnet50-ddp --clusters puhti,mahti --gpus 4,8 --epochs 90 --quiet "
+      "--deadline ";
+  CHECK_THAT(folder.run(asked + "12h").output, StartsWith("Eight A100 of mahti keep 12 h with 95 %"));
+  CHECK_THAT(folder.run(asked + "1h").output, StartsWith("No machine keeps 60 min with 95 %."));
+}
+
+TEST_CASE("a measured run of another cluster does not calibrate these machines, and a warning says so") {
+  const TemporaryFolder folder;
+  CHECK_THAT(folder.run("foretrain compare puhti-resnet50-ddp --clusters mahti --gpus 1").output,
+             ContainsSubstring("[measured] is of resnet50 on puhti"));
+}
+
+TEST_CASE("wrong questions about machines are answered") {
+  check_refused("m3-resnet56-mirrored-v100 --clusters m3-p10 --gpus 1", "did you mean \"m3-p100\"");
+  check_refused("--clusters puhti,mahti --gpus 1", "none is named");
+  check_refused("--model resnet50 --clusters puhti,mahti", "how many GPUs?");
+  check_refused("csc-mnist-ddp raven-spiral-ddp --clusters puhti --gpus 1", "for one training");
+  check_refused("csc-mnist-ddp --cluster puhti --clusters mahti --gpus 1", "leave one of them out");
+  check_refused("csc-mnist-ddp --clusters mahti --gpus 1 --strategies ddp",
+                "--strategies compares strategies");
+  check_refused("csc-mnist-ddp --clusters mahti --gpus 1 --html m.html", "--html has no page of machines");
+  check_refused("csc-mnist-ddp --clusters mahti --gpus 1 --price puhti=1", "--price names puhti");
+  check_refused("csc-mnist-ddp --clusters mahti --gpus 1 --price mahti=cheap", "has no price of a GPU-hour");
+  check_refused("csc-mnist-ddp --clusters mahti --gpus 1 --deadline 2026-12-01", "is a date");
+  check_refused("csc-mnist-ddp --deadline 8h", "--deadline compares machines, and none are named");
+  check_refused("--models mnist_net --clusters puhti --gpus 4 --price 2", "--price compares machines");
+  check_refused("--model mnist_net --clusters mahti --gpus 1000", "cluster mahti has 96 GPUs");
+}
+
 TEST_CASE("a knob that no strategy has is a mistake with the nearest name") {
   check_refused("--model mnist_net --cluster puhti --strategies ddp --set strategy.bucket_kap=1MiB",
                 "bucket_cap");

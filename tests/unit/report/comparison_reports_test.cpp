@@ -4,6 +4,7 @@
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
+#include "tests/support/example_machines.hpp"
 
 namespace comparison_reports_test {
 
@@ -135,6 +136,39 @@ TEST_CASE("the best strategies as JSON and CSV leave the runner-up empty where t
   CHECK(j["choices"][3]["speedup"].is_null());
   CHECK_THAT(write_matrix_csv(test::example_matrix()),
              ContainsSubstring("4,spiral_mlp,mahti,ddp,0,0.001,,0,horovod,0.5\n"));
+}
+
+TEST_CASE("the table of machines has the verdict first, reasons last, and 100 columns at most") {
+  MachineComparison c = test::example_machines();
+  c.rows.push_back(test::machine_row("a-cluster-with-quite-a-long-name", "rtx-2080ti", 1024, 777));
+  c.rows.back().cost = 123456, c.rows.back().cost_unit = "BU";
+  c.rows[1].why_not = std::string(30, 'w') + " " + std::string(40, 'x') + " " + std::string(40, 'y');
+  judge_machines(c);
+  const std::string table = write_machines_table(c, {});
+  CHECK_THAT(table, StartsWith("One V100 of m3-v100 beats two P100 of m3-p100: 1.6 times faster and 69 % "));
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= kMachineColumns);
+  CHECK(table.find("123456 BU") < table.find("wwww"));
+  CHECK(write_machines_table(c, {.explain = false, .quiet = true}).find("cluster  ") == std::string::npos);
+}
+
+TEST_CASE("JSON and CSV of machines have null and empty fields for what cannot run") {
+  MachineComparison c = test::example_machines();
+  judge_machines(c);
+  const Json j = Json::parse(write_machines_json(c, {}));
+  CHECK(j["schema"] == "foretrain.machines/1");
+  CHECK(j["best"] == 0);
+  CHECK(j["rows"][0]["cluster"] == "m3-v100");
+  CHECK(j["rows"][0]["time_interval"]["high_s"] == 4320);
+  CHECK(j["rows"][0]["cost"].is_null());
+  CHECK(j["rows"][2]["why_not"] == "cluster one-gpu has 1 GPU");
+  CHECK(j["rows"][2]["step_s"].is_null());
+  CHECK(j["rows"][2]["memory"].is_null());
+  const std::string csv = write_machines_csv(c, {});
+  CHECK_THAT(csv,
+             ContainsSubstring("example,run,m3-p100,p100-pcie-16gb,2,1,1,0.16,625,5760,4800,6912,0.625,"));
+  CHECK_THAT(csv,
+             ContainsSubstring("example,run,one-gpu,rtx-2080ti,2,,0,,,,,,,,,,,,cluster one-gpu has 1 GPU\n"));
 }
 
 TEST_CASE("the formats of comparisons are found by their names") {

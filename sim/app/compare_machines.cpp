@@ -1,0 +1,109 @@
+// compare --clusters: one training → opened on each cluster → analysis → report → output.
+#include "sim/app/compare_machines.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/search/machines.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
+#include "sim/app/named_outputs.hpp"
+#include "sim/app/opened_scenarios.hpp"
+#include "sim/app/progress_line.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+// Request: what goes together.
+
+void refuse_other_questions(const CompareCommand& command) {
+  if (command.scenarios.empty() && command.overrides.model.empty())
+    throw InputError("--clusters compares machines for one training, and none is named",
+                     "a SCENARIO, --model resnet50, or --models for the best strategy of each");
+  if (command.scenarios.size() > 1)
+    throw InputError("--clusters compares machines for one training", "ask once for each scenario");
+  if (!command.overrides.cluster.empty())
+    throw InputError("--cluster names one machine and --clusters several", "leave one of them out");
+  if (!command.strategies.empty())
+    throw InputError("--clusters compares machines, and --strategies compares strategies",
+                     "give one strategy to all machines, as in --set strategy.name=ddp");
+  if (!command.html.empty())
+    throw InputError("--html has no page of machines", "--format json or csv holds all figures");
+}
+
+/// A price of a cluster that is not compared is a slip.
+void refuse_other_prices(const CompareCommand& command) {
+  for (const auto& [cluster, price] : command.machines.prices)
+    if (std::ranges::find(command.clusters, cluster) == command.clusters.end())
+      throw InputError(fmt::format("--price names {}, which --clusters does not", cluster));
+}
+
+OpenOnMachine opener_of(const CompareCommand& command) {
+  return [&command](const std::string& cluster, const std::vector<int>& gpus) {
+    ScenarioOverrides overrides = command.overrides;
+    overrides.cluster = cluster, overrides.gpus = gpus;
+    return std::move(
+        open_scenarios(command.scenarios, overrides, AskedScaling::of_scenario).front().scenario);
+  };
+}
+
+/// Those of --gpus, else those that the scenario lists. It is opened on the first cluster that has them.
+std::vector<int> numbers_of(const CompareCommand& command, const OpenOnMachine& open) {
+  if (!command.overrides.gpus.empty()) return command.overrides.gpus;
+  std::optional<InputError> first_mistake;
+  for (const std::string& cluster : command.clusters) {
+    try {
+      const Scenario scenario = open(cluster, {});
+      if (scenario.lists_gpus) return scenario.gpus;
+      throw InputError("how many GPUs?", "one number or several, as in --gpus 1,2");
+    } catch (const InputError& error) {
+      if (!first_mistake) first_mistake = error;
+    }
+  }
+  throw *first_mistake;
+}
+
+// Analysis.
+
+MachineComparison compared(const CompareCommand& command) {
+  const OpenOnMachine open = opener_of(command);
+  const std::vector<int> gpus = numbers_of(command, open);
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
+  ProgressLine progress("comparing machines");
+  MachineComparison comparison =
+      compare_machines(command.clusters, gpus, open, command.machines,
+                       [&progress](double done) { progress.show(done); }, {&evidence.field, kOwnSource});
+  comparison.warnings.insert(comparison.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
+  return comparison;
+}
+
+}  // namespace
+
+bool asks_for_machines(const CompareCommand& command) {
+  return command.models.empty() && !command.clusters.empty();
+}
+
+void refuse_idle_machine_options(const CompareCommand& command) {
+  if (!command.machines.deadline_s && !command.machines.has_prices()) return;
+  throw InputError(fmt::format("{} compares machines, and none are named",
+                               command.machines.deadline_s ? "--deadline" : "--price"),
+                   "--clusters A,B names them; foretrain predict --recommend finds a job on one of them");
+}
+
+void compare_clusters(const CompareCommand& command) {
+  refuse_other_questions(command);
+  refuse_other_prices(command);
+  check_outputs({{"-o", command.output}});
+  const MachineComparison comparison = compared(command);
+  ReportOptions options{.explain = command.explain};
+  options.quiet = command.quiet;
+  const ComparisonReportEntry& report = *find_comparison_report(command.format);
+  write_report(command.output, command.format, report.write_machines(comparison, options));
+  warn_beside(command.format, comparison.warnings);
+}
+
+}  // namespace foretrain
