@@ -146,7 +146,8 @@ TEST_CASE("a deadline gets the smallest job that keeps it, with its probability"
   CHECK(best["gpus"] == 1);
   CHECK(best["deadline_probability"].get<double>() > 0.95);
   CHECK(best_of("--recommend")["deadline_probability"].is_null());
-  CHECK_THAT(asked("--deadline 100d").output, ContainsSubstring("inside your 100 days\nwith more than 99 % probability."));
+  CHECK_THAT(asked("--deadline 100d").output,
+             ContainsSubstring("inside your 100 days\nwith more than 99 % probability."));
 }
 
 TEST_CASE("unknown goals and impossible numbers are wrong usage") {

@@ -156,7 +156,8 @@ TEST_CASE("DataLoader's arguments are of the process, under DataParallel of all 
 }
 
 TEST_CASE("settings that decide and are not modelled are named once, with their place and effect") {
-  const TrainingSettings factory = read("per_device_train_batch_size: 1\nfinetuning_type: lora\nlora_rank: 8\n");
+  const TrainingSettings factory =
+      read("per_device_train_batch_size: 1\nfinetuning_type: lora\nlora_rank: 8\n");
   const std::vector<UnmodelledSetting> found = unmodelled_settings(factory);
   REQUIRE(found.size() == 1);
   CHECK(found.front().setting == "finetuning_type = lora");

@@ -26,9 +26,11 @@ TEST_CASE("a rate and a time are runs of the training, and the next prediction i
   CHECK_THAT(rate.output, ContainsSubstring("Kept in own.csv: resnet50 batch 32 on 1 GPU of puhti, 100 ms a "
                                             "step where 99 ms are predicted."));
   CHECK(time.exit_code == 0);
-  CHECK_THAT(folder.run("foretrain predict --details" + std::string(kTraining) + "--gpus 1 --evidence own.csv").output,
-             ContainsSubstring("Measured on puhti: 98 to 100 ms on 1 GPU (2 runs, your own); the prediction "
-                               "is calibrated to it."));
+  CHECK_THAT(
+      folder.run("foretrain predict --details" + std::string(kTraining) + "--gpus 1 --evidence own.csv")
+          .output,
+      ContainsSubstring("Measured on puhti: 98 to 100 ms on 1 GPU (2 runs, your own); the prediction "
+                        "is calibrated to it."));
 }
 
 TEST_CASE("a value of several GPUs is over all of them, and a scenario says what trained") {
