@@ -148,7 +148,7 @@ class Comparing {
     out_.model = scenario.model.name;
     const bool is_of_options = scenario.name == fmt::format("{} on {}", out_.model, scenario.cluster.name);
     out_.scenario = is_of_options ? out_.model : scenario.name;
-    out_.strategy = scenario.parallel ? "[parallel]" : scenario.strategy;
+    out_.strategy = step_model_of(scenario).label(scenario);
     out_.precision = name_of(scenario.workload.precision);
     out_.strong_scaling = scenario.global_batch.has_value();
     out_.batch = scenario.global_batch.value_or(scenario.workload.batch_per_gpu);
