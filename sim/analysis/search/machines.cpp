@@ -9,6 +9,7 @@
 
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/step/step_model.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/named_cluster.hpp"
