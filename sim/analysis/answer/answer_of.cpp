@@ -81,10 +81,10 @@ class AnswerMaker {
     answer_.counts = near;
   }
 
-  /// The largest number in question that may fit, or else the largest.
+  /// The largest number in question that probably fits, or else the largest.
   int answered_count() const {
     for (auto gpus = answer_.counts.rbegin(); gpus != answer_.counts.rend(); ++gpus)
-      if (may_fit(*answered_point(prediction_, *gpus))) return *gpus;
+      if (chance_of_fitting(*answered_point(prediction_, *gpus)) >= kProbablyFits) return *gpus;
     return answer_.counts.back();
   }
 
