@@ -65,6 +65,7 @@ class Predictor {
     for (std::size_t i = 0; i < prediction.points.size(); ++i) {
       intervals.add_to(prediction.points[i]);
       if (prediction.evidence) narrow(prediction.points[i], intervals, *prediction.evidence);
+      widen(prediction.points[i]);
       if (progress_)
         progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(prediction.points.size()));
     }
@@ -118,6 +119,15 @@ class Predictor {
     if (!evidence.is_applied()) return;
     with_step_interval(p, narrowed(evidence, raw, reference(intervals, evidence)));
     p.speedup_range = known_speedup(evidence, p).value_or(p.speedup_range);
+  }
+
+  /// By what settings do that are not modelled.
+  void widen(PredictionPoint& p) const {
+    if (scenario_.unmodelled.empty()) return;
+    Interval wider = p.interval;
+    for (const UnmodelledSetting& setting : scenario_.unmodelled)
+      if (setting.matters_on(p.nodes)) wider.low_s *= setting.shortest, wider.high_s *= setting.longest;
+    with_step_interval(p, wider);
   }
 
   static bool all_fit(const Prediction& prediction) {

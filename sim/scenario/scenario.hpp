@@ -63,7 +63,9 @@ struct UnmodelledSetting {
   std::string place;    ///< "ds_config.json:12"
   std::string effect;   ///< a sentence: what it does, with direction and size where they are known
   bool decides_memory = false, decides_time = false;
-  bool between_nodes = false;  ///< matters only for jobs on several nodes
+  bool between_nodes = false;        ///< matters only for jobs on several nodes
+  double shortest = 1, longest = 1;  ///< what a step takes with it over what it takes without, at the ends
+  bool matters_on(int nodes) const { return !between_nodes || nodes > 1; }
 };
 
 struct Scenario {

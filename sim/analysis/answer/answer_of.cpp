@@ -96,7 +96,7 @@ class AnswerMaker {
 
   void note_unmodelled(const PredictionPoint& p) {
     for (const UnmodelledSetting& setting : scenario_.unmodelled)
-      if (!setting.between_nodes || p.nodes > 1)
+      if (setting.matters_on(p.nodes))
         answer_.not_understood.push_back(
             fmt::format("{} ({}) is not modelled. {}", setting.setting, setting.place, setting.effect));
   }

@@ -56,6 +56,20 @@ TEST_CASE("a setting that decides and is not modelled comes before every figure"
       "Cannot say how long: offload_param.device = nvme (ds.json:12) is not modelled. A step takes longer.");
 }
 
+TEST_CASE("an unmodelled setting that makes steps longer widens the interval on that side") {
+  Scenario scenario = asked(test::resnet_scenario({1, 4}));
+  const Prediction without = predict(scenario);
+  UnmodelledSetting longer{"offload_param.device = nvme", "ds.json:12", "A step takes longer.", true, true};
+  longer.longest = 6;
+  scenario.unmodelled.push_back(longer);
+  const Prediction with = predict(scenario);
+  for (std::size_t i = 0; i < with.points.size(); ++i) {
+    CHECK(with.points[i].step_s == without.points[i].step_s);
+    CHECK(with.points[i].interval.low_s == Approx(without.points[i].interval.low_s));
+    CHECK(with.points[i].interval.high_s == Approx(6 * without.points[i].interval.high_s));
+  }
+}
+
 TEST_CASE("a setting between nodes decides nothing inside one") {
   Scenario scenario = asked(test::resnet_scenario({1, 4}));
   UnmodelledSetting tcp{"NCCL_IB_DISABLE = 1", "job.sh:3", "Messages take longer.", false, true, true};
