@@ -211,11 +211,11 @@ class Predictor {
                                      100 * last->tensor_between,
                                      counted(prediction.points.back().gpus, "GPU")));
     if (const int fewest = fewest_gpus_of(scenario_); fewest > 1)
-      warnings.push_back(fmt::format("speedups and efficiencies count from {}, the fewest that can run it",
+      warnings.push_back(fmt::format("{} count from {}, the fewest that can run it", kBaselineWarning,
                                      counted(fewest, "GPU")));
     if (shortages.size() < prediction.points.size() && !points_.fits(1))
-      warnings.emplace_back(
-          "speedups and efficiencies are over one GPU, on which this does not fit into memory");
+      warnings.push_back(
+          fmt::format("{} are over one GPU, on which this does not fit into memory", kBaselineWarning));
   }
 
   const Scenario& scenario_;

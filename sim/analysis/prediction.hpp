@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/analysis/advice/recommendation.hpp"
@@ -99,6 +100,9 @@ struct Mixing {
   std::size_t best = 0;                 ///< of those that fit the one with most samples/s
   std::string verdict{};                ///< a sentence without its full stop
 };
+
+/// How a warning begins that says what speedups count from where one GPU cannot run the training.
+inline constexpr std::string_view kBaselineWarning = "speedups and efficiencies";
 
 struct Prediction {
   std::string scenario, model, cluster, strategy, precision;

@@ -62,6 +62,12 @@ Scenario with_strategy(Scenario scenario, const std::string& strategy) {
   return scenario;
 }
 
+Scenario with_process_per_gpu(Scenario scenario) {
+  scenario.launch.processes_per_node = 0;
+  if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
+  return scenario;
+}
+
 std::int64_t batch_of(const Scenario& scenario) {
   return scenario.global_batch.value_or(scenario.workload.batch_per_gpu);
 }

@@ -17,6 +17,10 @@ Scenario with_scaling(Scenario scenario, Scaling scaling);
 /// slow GPUs stay (JobMachine). Requires a name of the catalog.
 Scenario with_strategy(Scenario scenario, const std::string& strategy);
 
+/// Started with a process for each GPU, by whatever started it before; python alone, which starts one, gives
+/// way.
+Scenario with_process_per_gpu(Scenario scenario);
+
 /// Samples per GPU and micro-step in weak scaling, of all GPUs in strong.
 Scenario with_batch(Scenario scenario, std::int64_t batch);
 std::int64_t batch_of(const Scenario& scenario);

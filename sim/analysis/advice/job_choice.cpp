@@ -121,7 +121,9 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
   out.runners_up = jobs_beside(out.looked_at, *best, request);
   add_trades(out);
   const std::string kept_back = beyond_first_run(*best, *best_job(allowed, request, 0), request);
-  if (!kept_back.empty()) out.notes.push_back(kept_back);
+  if (kept_back.empty()) return out;
+  out.notes.push_back(kept_back);
+  out.next_step = kept_back;
   return out;
 }
 

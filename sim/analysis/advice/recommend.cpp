@@ -16,6 +16,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/variation.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/workload/device/input_time.hpp"
 
@@ -35,9 +36,7 @@ constexpr std::int64_t kWorthSaying = 100'000;
 Scenario with_usual_launch(Scenario scenario) {
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
   if (scenario.anchor || strategy.one_gpu || strategy.processes != Processes::per_gpu) return scenario;
-  scenario.launch.processes_per_node = 0;
-  if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
-  return scenario;
+  return with_process_per_gpu(std::move(scenario));
 }
 
 /// As few micro-steps as there must be, and rather some more than a batch that they do not divide.
@@ -84,6 +83,7 @@ class Recommender {
       if (!out.best) return out;
     }
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
+    if (again) out.next_step = notes.front();  // more workers come before more nodes
     note_strategies(out);
     note_launch(out);
     note_batch(out);

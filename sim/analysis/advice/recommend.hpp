@@ -66,7 +66,8 @@ void price_job(JobOption& job, const Scenario& scenario,
 /// The two shortest runs that would tell whether the best is right.
 std::vector<ConfirmingRun> confirming_runs(const Scenario& scenario, const Recommendation& recommendation);
 
-/// The best of the options that fit into memory and keep the limits, with the jobs beside it.
+/// The best of the options that fit into memory and keep the limits, with the next smaller and the next
+/// larger job.
 Recommendation choose_jobs(const std::vector<JobOption>& options, const RecommendationRequest& request,
                            const CostUnit& unit);
 

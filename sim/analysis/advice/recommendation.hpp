@@ -31,7 +31,7 @@ struct RecommendationRequest {
   std::vector<int> only_gpus{};      ///< numbers that may be asked for; empty: every requestable one
   std::vector<std::string> fixed{};  ///< keys of [parallel] that keep the scenario's value
   int most_gpus = 0, most_nodes = 0;         ///< 0: no limit
-  int first_run_nodes = 2;                   ///< a balanced job without a deadline has no more; 0: no limit
+  int first_run_nodes = kFirstRunNodes;      ///< a balanced job without a deadline has no more; 0: no limit
   std::optional<double> price_per_gpu_hour;  ///< in any currency; takes the place of the cluster's billing
   double queue_wait_s = 0;                   ///< of a job of any size that `queue_waits_s` has not
   std::map<int, double> queue_waits_s{};     ///< by the number of GPUs
@@ -77,6 +77,7 @@ struct Recommendation {
   std::vector<ConfirmingRun> confirming;  ///< the two shortest that would tell whether `best` is right
   std::string why_none;
   std::vector<std::string> notes;     ///< about batch, workers, strategies
+  std::string next_step{};            ///< the first of them that asks for something; empty: none does
   std::vector<std::string> warnings;  ///< what changes the training
   JobPlan plan;                       ///< of `best`, for a job script
 };

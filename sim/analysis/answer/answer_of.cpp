@@ -3,7 +3,6 @@
 #include "sim/analysis/answer/answer_of.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,10 +10,12 @@
 #include "sim/analysis/causes/step_causes.hpp"
 #include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/search/paying.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/spoken.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/variation.hpp"
 
 namespace foretrain {
 
@@ -22,10 +23,6 @@ namespace {
 
 /// Without numbers of GPUs in the question so many rows are shown at most.
 constexpr std::size_t kRowsThatDecide = 6;
-/// A first run goes no further.
-constexpr int kNodesOfFirstRun = 2;
-/// Twice the GPUs are worth it from here on.
-constexpr double kWorthDoubling = 1.4;
 /// GPUs that wait for data this much of a step are the first thing to mend.
 constexpr double kWaitsForInput = 0.25;
 /// Below this chance nobody would start a training: it is not simulated without its causes.
@@ -71,7 +68,7 @@ class AnswerMaker {
 
   void keep_what_decides() {
     const auto is_far = [this](int gpus) {
-      return answered_point(prediction_, gpus)->nodes > kNodesOfFirstRun;
+      return answered_point(prediction_, gpus)->nodes > kFirstRunNodes;
     };
     std::vector<int> near = answer_.counts;
     std::erase_if(near, is_far);
@@ -165,8 +162,7 @@ class AnswerMaker {
 
   /// The same job with one process for each GPU; none where it cannot be started so.
   std::optional<PredictionPoint> after_mending(const PredictionPoint& p) const {
-    Scenario mended = scenario_;
-    mended.launch.processes_per_node = 0, mended.launch.with.reset();
+    const Scenario mended = with_process_per_gpu(scenario_);
     if (working_gpu_count(mended, p.gpus) < p.gpus) return std::nullopt;
     try {
       PointPredictor points(mended, points_);
@@ -202,13 +198,14 @@ class AnswerMaker {
     for (const int gpus : answer_.counts) {
       const PredictionPoint* next = answered_point(prediction_, gpus);
       if (gpus > answer_.gpus || !next->fits()) continue;
-      if (worth == nullptr || gain_of_doubling(*worth, *next) >= kWorthDoubling) worth = next;
+      if (worth == nullptr || pays(*worth, *next)) worth = next;
     }
     return worth == nullptr ? *answered_point(prediction_, answer_.gpus) : *worth;
   }
 
-  static double gain_of_doubling(const PredictionPoint& fewer, const PredictionPoint& more) {
-    return std::pow(more.samples_per_s / fewer.samples_per_s, 1 / std::log2(double(more.gpus) / fewer.gpus));
+  static bool pays(const PredictionPoint& fewer, const PredictionPoint& more) {
+    const double times = static_cast<double>(more.gpus) / fewer.gpus;
+    return more.samples_per_s >= paying_speedup(times) * fewer.samples_per_s;
   }
 
   std::string time_action(const PredictionPoint& p) {
@@ -219,7 +216,8 @@ class AnswerMaker {
     const PredictionPoint& worth = worth_requesting();
     if (worth.gpus != p.gpus) return fewer_words(p, worth);
     const auto& pays = prediction_.crossover.worth_requesting;
-    const auto row = std::ranges::find_if(pays, [](const WorthRequesting& w) { return w.efficiency == 0.7; });
+    const auto row =
+        std::ranges::find_if(pays, [](const WorthRequesting& w) { return w.efficiency == kPays; });
     return more_words(p, row != pays.end() && row->most > p.gpus, prediction_);
   }
 
@@ -245,16 +243,6 @@ const PredictionPoint* answered_point(const Prediction& prediction, int gpus) {
 
 namespace {
 
-/// The first note that asks for something.
-std::string next_step_of(const Recommendation& recommendation) {
-  for (const std::string& note : recommendation.notes) {
-    const bool asks = note.find("do not help") == std::string::npos &&
-                      note.find("than the predictions can tell") == std::string::npos;
-    if (asks) return capitalized(note) + ".";
-  }
-  return {};
-}
-
 /// The causes of the recommended step, calibrated as the prediction is.
 void explain_request(Answer& answer, const Scenario& scenario, const EvidenceUse& use) {
   PointPredictor points(scenario, answer.gpus);
@@ -279,9 +267,12 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation, 
   answer.counts.clear();
   for (const PredictionPoint& row : answer.rows) answer.counts.push_back(row.gpus);
   const bool is_another = answer.gpus != best.gpus;
-  answer.gpus = best.gpus, answer.quantity = "total", answer.value_s = best.total_s;
+  answer.gpus = best.gpus;
+  answer.quantity = "total";
+  answer.value_s = best.total_s;
   answer.interval = best.total_interval;
-  answer.action = next_step_of(recommendation), answer.says_more_gpus = false;
+  answer.action = recommendation.next_step.empty() ? "" : capitalized(recommendation.next_step) + ".";
+  answer.says_more_gpus = false;
   answer.question = answer.question.substr(0, answer.question.rfind(", on "));  // numbers are the answer
   answer.one_gpu_fits = fewest_gpus_of(scenario) == 1;
   answer.remedy.reset();

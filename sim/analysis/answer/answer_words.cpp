@@ -96,8 +96,10 @@ std::string cause_words(const StepCauses& causes, const PredictionPoint& p) {
     return fmt::format("The GPU's own kernels are {} of the step; nothing else costs more than 1 %.",
                        percentage(causes.kernels_s / causes.step_s));
   std::string after = time(most->step_s), before = time(causes.step_s);
-  if (after == before)
-    after = to_string(seconds(most->step_s * scale)), before = to_string(seconds(causes.step_s * scale));
+  if (after == before) {
+    after = to_string(seconds(most->step_s * scale));
+    before = to_string(seconds(causes.step_s * scale));
+  }
   std::string out =
       fmt::format("{}: {} of the step. {}, it would take {} instead of {}.", capitalized(most->name),
                   time(most->saves_s), capitalized(most->without), after, before);

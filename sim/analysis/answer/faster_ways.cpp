@@ -6,6 +6,7 @@
 
 #include "sim/analysis/answer/answer_of.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/variation.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -33,14 +34,12 @@ FasterWay named_batch(std::int64_t batch, bool is_shared) {
 }
 
 /// The first of the larger batches with which more GPUs are clearly faster.
-std::optional<FasterWay> larger_batch(Scenario scenario, const PointPredictor& points, int gpus, int fewer) {
-  const bool is_shared = scenario.global_batch.has_value();
-  std::int64_t& batch = is_shared ? *scenario.global_batch : scenario.workload.batch_per_gpu;
-  const std::int64_t own = batch;
+std::optional<FasterWay> larger_batch(const Scenario& scenario, const PointPredictor& points, int gpus,
+                                      int fewer) {
   for (const int times : kLargerBatches) {
-    batch = own * times;
-    FasterWay way = named_batch(batch, is_shared);
-    way.ratio = ratio_of(scenario, points, gpus, fewer);
+    const std::int64_t batch = batch_of(scenario) * times;
+    FasterWay way = named_batch(batch, scenario.global_batch.has_value());
+    way.ratio = ratio_of(with_batch(scenario, batch), points, gpus, fewer);
     if (way.ratio >= kWorthChanging) return way;
   }
   return std::nullopt;
@@ -49,10 +48,10 @@ std::optional<FasterWay> larger_batch(Scenario scenario, const PointPredictor& p
 /// PyTorch's own way with a process for each GPU, where one process drives all; with a larger batch where
 /// that alone does not do.
 std::optional<FasterWay> processes(const PointPredictor& points, int gpus, int fewer) {
-  Scenario scenario = points.simulator().scenario();
-  if (scenario.workload.framework.kind != FrameworkKind::pytorch) return std::nullopt;
-  if (find_strategy(scenario.strategy)->processes == Processes::per_gpu) return std::nullopt;
-  scenario.strategy = "ddp", scenario.launch.with.reset(), scenario.launch.processes_per_node = 0;
+  const Scenario& own = points.simulator().scenario();
+  if (own.workload.framework.kind != FrameworkKind::pytorch) return std::nullopt;
+  if (find_strategy(own.strategy)->processes == Processes::per_gpu) return std::nullopt;
+  const Scenario scenario = with_strategy(own, "ddp");
   FasterWay way{"DistributedDataParallel", "--strategy ddp", ratio_of(scenario, points, gpus, fewer)};
   if (way.ratio >= kWorthChanging) return way;
   const std::optional<FasterWay> larger = larger_batch(scenario, points, gpus, fewer);

@@ -36,7 +36,8 @@ std::optional<InputRemedy> input_remedy(const PointPredictor& points, int gpus,
     workers = std::min(cores, std::max(1, 2 * workers));
     const double step_s = step_with(points, workers, gpus);
     if (step_s > kWorthWorkers * best) continue;  // a few workers may cost more than they load
-    best = step_s, remedy.workers = workers;
+    best = step_s;
+    remedy.workers = workers;
   }
   if (remedy.workers == remedy.workers_before) return std::nullopt;
   for (const int count : counts) remedy.step_s.push_back(step_with(points, remedy.workers, count));

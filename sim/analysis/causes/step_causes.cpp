@@ -19,7 +19,8 @@ constexpr std::size_t kPaired = 4;
 class CauseFinder {
  public:
   CauseFinder(PointPredictor& points, int gpus) : points_(points), step_(points.step(gpus)) {
-    out_.gpus = gpus, out_.step_s = step_.step_s;
+    out_.gpus = gpus;
+    out_.step_s = step_.step_s;
   }
 
   StepCauses find() {
@@ -52,7 +53,9 @@ class CauseFinder {
 
   StepCause removed(const std::vector<Removable>& what) const {
     StepCause cause;
-    cause.what = what, cause.step_s = step_without(what), cause.saves_s = step_.step_s - cause.step_s;
+    cause.what = what;
+    cause.step_s = step_without(what);
+    cause.saves_s = step_.step_s - cause.step_s;
     for (const Removable each : what) {
       const bool is_first = cause.name.empty();
       cause.name += (is_first ? "" : " and ") + words_for(each, simulator(), step_);

@@ -123,7 +123,7 @@ std::string assumed(const Answer& answer) {
 std::string warnings_of(const Prediction& prediction) {
   std::vector<std::string> warnings = prediction.warnings;
   // The answer's own speedups count from one of its rows.
-  std::erase_if(warnings, [](const std::string& text) { return text.starts_with("speedups and"); });
+  std::erase_if(warnings, [](const std::string& text) { return text.starts_with(kBaselineWarning); });
   const std::size_t shown = std::min(kWarnings, warnings.size());
   std::string out;
   for (std::size_t i = 0; i < shown; ++i) out += labelled(i == 0 ? "Warning" : "", warnings[i] + ".");
