@@ -1,7 +1,6 @@
 // explain: files of the accounting → one job → beside its prediction → report. A job script or a scenario
 // among the files says what was trained.
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -99,19 +98,11 @@ struct ExplainedJob {
   JobInput input{};  ///< of `measured`
 };
 
-/// What another version needs to predict the job again. A scenario that names files has its folder, else
-/// nothing tells where the job ran.
+/// What another version needs to predict the job again.
 JobInput input_of(const FinishedJob& job, const OpenedScenario& opened, const ScenarioOverrides& overrides) {
-  JobInput input{kOwnSource, "", overrides.gpus.front()};
+  JobInput input = own_input(opened, overrides);
   if (opened.scenario.layout == Layout::spread) input.spread_nodes = opened.scenario.cluster.nodes;
   input.elapsed_s = job.elapsed_s ? job.elapsed_s->value : 0;
-  input.scenario.text = scenario_file_of(opened.source, overrides);
-  const bool names_files = input.scenario.text.find('/') != std::string::npos ||
-                           input.scenario.text.find(".toml") != std::string::npos;
-  input.scenario.name =
-      names_files && !opened.source.name.empty()
-          ? std::filesystem::absolute(opened.source.name).parent_path().string() + "/scenario.toml"
-          : "scenario.toml";
   return input;
 }
 

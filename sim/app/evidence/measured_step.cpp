@@ -40,8 +40,17 @@ std::string setting_of(const std::string& value) {
   return fmt::format("measured.step=\"{}\"", value);
 }
 
-/// What another version needs to predict the row again. A scenario that names files has its folder.
-JobInput input_of(const OpenedScenario& opened, const ScenarioOverrides& overrides) {
+/// Each value that is added is a run of its own.
+std::string next_run(const EvidenceStore& store) {
+  for (std::size_t number = 1;; ++number) {
+    std::string run = fmt::format("measured {}", number);
+    if (std::ranges::find(store.rows, run, &Observation::run) == store.rows.end()) return run;
+  }
+}
+
+}  // namespace
+
+JobInput own_input(const OpenedScenario& opened, const ScenarioOverrides& overrides) {
   JobInput input{kOwnSource, "", overrides.gpus.front()};
   input.scenario.text = scenario_file_of(opened.source, overrides);
   const bool names_files = input.scenario.text.find('/') != std::string::npos ||
@@ -52,16 +61,6 @@ JobInput input_of(const OpenedScenario& opened, const ScenarioOverrides& overrid
           : "scenario.toml";
   return input;
 }
-
-/// Each value that is added is a run of its own.
-std::string next_run(const EvidenceStore& store) {
-  for (std::size_t number = 1;; ++number) {
-    std::string run = fmt::format("measured {}", number);
-    if (std::ranges::find(store.rows, run, &Observation::run) == store.rows.end()) return run;
-  }
-}
-
-}  // namespace
 
 Observation measured_step_row(Scenario scenario) {
   if (!scenario.anchor) throw InputError("its scenario has no [measured]");
@@ -101,12 +100,12 @@ void run_measured_add(const MeasuredCommand& command) {
       std::move(open_scenarios(names, overrides, AskedScaling::of_scenario).front());
   Observation row = measured_step_row(opened.scenario);
   row.source = kOwnSource, row.version = FORETRAIN_VERSION;
-  JobInput input = input_of(opened, overrides);
+  JobInput input = own_input(opened, overrides);
   const std::string file = named_store(command.store);
   change_store(file, [&](EvidenceStore& store) {
     row.run = input.run = next_run(store);
     store.rows.push_back(row);
-    store.inputs.push_back(foretrain::input_of(input));
+    store.inputs.push_back(input_of(input));
   });
   write_output("", kept_sentence(file, row));
 }
