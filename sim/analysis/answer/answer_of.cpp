@@ -138,7 +138,7 @@ class AnswerMaker {
     if (const std::string why = why_more_than_linear(points_, prediction_, p); !why.empty())
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
-      answer_.cause = fmt::format("{} without a process: they do nothing, and the job pays for them.",
+      answer_.cause = fmt::format("{} without a process: the job pays for what does nothing.",
                                   counted(p.gpus - working_gpu_count(scenario_, p.gpus), "GPU"));
     answer_.action = action_of(p);
   }

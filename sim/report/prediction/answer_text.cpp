@@ -128,8 +128,9 @@ std::string warnings_of(const Prediction& prediction) {
   std::string out;
   for (std::size_t i = 0; i < shown; ++i) out += labelled(i == 0 ? "Warning" : "", warnings[i] + ".");
   if (warnings.size() > shown)
-    out += labelled("", fmt::format("{} more with --details.",
-                                    counted(static_cast<std::int64_t>(warnings.size() - shown), "warning")));
+    out += labelled("",
+                    fmt::format("{} with --details.",
+                                counted(static_cast<std::int64_t>(warnings.size() - shown), "more warning")));
   return out;
 }
 

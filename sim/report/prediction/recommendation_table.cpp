@@ -173,11 +173,12 @@ std::vector<RequestLine> request_lines(const Recommendation& r) {
   }
   for (const std::string& warning : r.warnings) out.push_back({"Warning", capitalized(warning) + "."});
   if (!r.confirming.empty())
-    out.push_back({"Confirm first", fmt::format("{} on {} narrow the times; --details shows the commands.",
-                                                spoken_duration(r.confirming.front().duration_s),
-                                                counted(r.confirming.front().plan.nodes *
-                                                            r.confirming.front().plan.gpus_per_node,
-                                                        "GPU"))});
+    out.push_back(
+        {"Confirm first",
+         fmt::format(
+             "A run of {} on {} narrows the times; --details shows the command.",
+             spoken_duration(r.confirming.front().duration_s),
+             counted(r.confirming.front().plan.nodes * r.confirming.front().plan.gpus_per_node, "GPU"))});
   return out;
 }
 
