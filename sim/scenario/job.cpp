@@ -12,6 +12,7 @@
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/strategy/catalog.hpp"
+#include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
 
@@ -251,7 +252,18 @@ std::string why_not(const Scenario& scenario, int gpus) {
   return why_not(strategy_of(scenario), reserved_gpus(scenario, gpus));
 }
 
+namespace {
+
+/// Of a recorded program; empty where it can be replayed on so many, or is none.
+std::string why_not_replayed(const Scenario& scenario, int gpus) {
+  if (!scenario.program) return {};
+  return scenario.program->on(working_gpu_count(scenario, gpus))->why_not;
+}
+
+}  // namespace
+
 std::string why_not_together(const Scenario& scenario, int gpus) {
+  if (std::string why = why_not_replayed(scenario, gpus); !why.empty()) return why;
   if (strategy_of(scenario).one_gpu && gpus > 1) return scenario.strategy + " trains on one GPU";
   return why_not(scenario, gpus);
 }
@@ -274,10 +286,25 @@ LargeModelJob layout_on(const Scenario& scenario, int gpus) {
 void set_layout(Scenario& scenario, const LargeModelJob& layout) { scenario.parallel = layout; }
 
 int fewest_gpus_of(const Scenario& scenario) {
+  if (scenario.program) return static_cast<int>(scenario.program->first().world);
   return scenario.parallel ? fewest_gpus_of(*scenario.parallel) : 1;
 }
 
+namespace {
+
+/// What all ranks of a program train in one optimizer step; on fewer ranks than it runs on their share.
+std::int64_t samples_of_program(const ProgramReplays& replays, int ranks) {
+  const std::shared_ptr<const ReplayedProgram> replayed = replays.on(ranks);
+  const bool is_there = replayed->why_not.empty();
+  const Program& program = is_there ? replayed->program : replays.first();
+  const std::int64_t all = std::max<std::int64_t>(1, program.batch) * program.data_ranks;
+  return is_there ? all : std::max<std::int64_t>(1, all * ranks / program.world);
+}
+
+}  // namespace
+
 std::int64_t samples_of_step(const Scenario& scenario, const Placement& working) {
+  if (scenario.program) return samples_of_program(*scenario.program, working.size());
   if (scenario.parallel) return layout_on(scenario, working.size()).global_batch;
   if (scenario.batch_of_kind.empty()) return samples_of_ranks(scenario, working.size());
   std::int64_t samples = 0;
@@ -293,6 +320,7 @@ bool may_be_answer(const Scenario& scenario, int gpus) {
 }
 
 std::int64_t samples_of_step(const Scenario& scenario, int gpus) {
+  if (scenario.program) return samples_of_program(*scenario.program, working_gpu_count(scenario, gpus));
   if (scenario.parallel) return layout_on(scenario, gpus).global_batch;
   if (scenario.batch_of_kind.empty()) return samples_of_ranks(scenario, working_gpu_count(scenario, gpus));
   return samples_of_step(scenario, working_gpus(scenario, gpus));

@@ -28,6 +28,7 @@ namespace foretrain {
 enum class AnchorSide : std::uint8_t { compute, host, input };
 
 struct Scenario;
+class ProgramReplays;
 
 /// A measured point that the model is scaled to.
 struct Anchor {
@@ -79,6 +80,8 @@ struct Scenario {
   std::vector<std::int64_t> batch_of_kind{};  ///< the same for every kind; empty: all ranks have the same
   bool balances = false;                      ///< the global batch is dealt out by the speed of the kinds
   std::string strategy = "ddp";
+  /// Of model.program: the recorded program that is trained; the strategy is "program" then.
+  std::shared_ptr<const ProgramReplays> program{};
   std::optional<LargeModelJob> parallel{};  ///< [parallel] as asked: takes the strategy's place (job_on)
   StrategyOptions knobs;
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size

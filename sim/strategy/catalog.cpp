@@ -7,6 +7,7 @@
 #include "sim/strategy/ddp/ddp.hpp"
 #include "sim/strategy/fsdp/fsdp.hpp"
 #include "sim/strategy/horovod/horovod.hpp"
+#include "sim/strategy/program/program.hpp"
 #include "sim/strategy/replicas/data_parallel.hpp"
 #include "sim/strategy/replicas/mirrored.hpp"
 #include "sim/strategy/servers/byteps.hpp"
@@ -34,6 +35,7 @@ const std::vector<StrategyEntry>& strategy_catalog() {
       zero3_strategy(),
       fsdp_strategy(),
       fsdp2_strategy(),
+      program_strategy(),
   };
   return rows;
 }

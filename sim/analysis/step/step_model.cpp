@@ -1,4 +1,4 @@
-// Three rows; the functions of a row stand where their subject does.
+// Four rows; the functions of a row stand where their subject does.
 #include "sim/analysis/step/step_model.hpp"
 
 #include <array>
@@ -7,11 +7,13 @@
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/analysis/step/cut_step.hpp"
+#include "sim/analysis/step/program_step.hpp"
 #include "sim/analysis/step/replicated_step.hpp"
 #include "sim/analysis/step/uncut_step.hpp"
 #include "sim/base/names.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/uncut_layout.hpp"
+#include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
 
@@ -22,7 +24,7 @@ namespace {
 /// (docs/accuracy_llm.md).
 constexpr double kCutKernels = 0.24;
 
-enum class ModelRow : std::size_t { replicated, cut, uncut };
+enum class ModelRow : std::size_t { replicated, cut, uncut, program };
 
 /// Questions about several steps are those of a layout, steps are those of a strategy.
 StepModel uncut_row(StepModel cut) {
@@ -39,8 +41,27 @@ StepModel uncut_row(StepModel cut) {
   return cut;
 }
 
-std::array<StepModel, 3> made_rows() {
-  std::array<StepModel, 3> rows{{
+/// A recording is one program: its numbers are functions of the ranks, and nothing else can be asked of it.
+StepModel program_row(StepModel replicated) {
+  replicated.name = "program";
+  replicated.simulate = ProgramStep::simulate;
+  replicated.evaluate = ProgramStep::evaluate;
+  replicated.batch_per_gpu = [](const StepSimulator& s, int) { return s.scenario().workload.batch_per_gpu; };
+  replicated.lower_limit = [](const StepSimulator&, int, const DeviceModel&) { return StepLimit{}; };
+  replicated.has_smaller_last_step = false;
+  replicated.add_memory = ProgramStep::add_memory;
+  replicated.memory_advice = ProgramStep::memory_advice;
+  replicated.may_be_answer = [](const Scenario& s, int gpus) { return why_not_together(s, gpus).empty(); };
+  replicated.label = [](const Scenario& s) { return s.program->first().framework.empty() ? std::string("program") : s.program->first().framework; };
+  replicated.baseline = "one GPU's share of the fewest that it was recorded on";
+  replicated.is_strategy = false;
+  replicated.has_measured_runs = false;
+  replicated.weighed_beside = [](const Scenario&) { return std::vector<std::string>(); };
+  return replicated;
+}
+
+std::array<StepModel, 4> made_rows() {
+  std::array<StepModel, 4> rows{{
       {.name = "replicated",
        .simulate = ReplicatedStep::simulate,
        .evaluate = ReplicatedStep::evaluate,
@@ -87,17 +108,20 @@ std::array<StepModel, 3> made_rows() {
        .weighed_beside = [](const Scenario&) { return std::vector<std::string>(); },
        .recommend = recommend_layouts},
       {},
+      {},
   }};
-  rows.back() = uncut_row(rows[1]);
+  rows[2] = uncut_row(rows[1]);
+  rows[3] = program_row(rows[0]);
   return rows;
 }
 
-const std::array<StepModel, 3>& model_rows() {
-  static const std::array<StepModel, 3> kRows = made_rows();
+const std::array<StepModel, 4>& model_rows() {
+  static const std::array<StepModel, 4> kRows = made_rows();
   return kRows;
 }
 
 ModelRow row_of(const Scenario& scenario) {
+  if (scenario.program) return ModelRow::program;
   if (!scenario.parallel) return ModelRow::replicated;
   return runs_as_strategy(*scenario.parallel) ? ModelRow::uncut : ModelRow::cut;
 }

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/analysis/validation/error_groups.hpp"
 #include "sim/analysis/validation/kernel_validation.hpp"
@@ -17,6 +18,7 @@
 #include "sim/app/settings_files.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/catalog.hpp"
+#include "sim/scenario/cluster_text.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -71,6 +73,20 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->delimiter(',')
       ->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--program",
+          [&overrides](const std::vector<std::string>& files) {
+            std::vector<std::string> quoted;
+            for (const std::string& file : files) quoted.push_back(quoted_text(file));
+            const std::string setting = fmt::format("model.program=[{}]", fmt::join(quoted, ", "));
+            overrides.settings.push_back(setting);
+            overrides.origins[setting] = {fmt::format("--program {}", fmt::join(files, ","))};
+          },
+          "A program that `foretrain record` recorded, instead of a model; recordings of one program on several "
+          "numbers of ranks tell how it grows")
+      ->delimiter(',')
+      ->type_name("FILE");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   command
       .add_option("--batch", batch,

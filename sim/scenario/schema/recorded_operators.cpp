@@ -9,10 +9,7 @@ namespace {
 
 constexpr std::size_t kMostOperatorArguments = 64, kMostOperatorNumbers = 64;
 
-struct OperatorEntry {
-  RecordedText& file;
-  RecordedOperator row;
-};
+using OperatorEntry = RecordedOperatorEntry;
 
 /// A number, a truth, a word, or a list of them.
 RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) {
@@ -97,14 +94,18 @@ Takes<OperatorEntry> operator_time() {
           }};
 }
 
-Keys<OperatorEntry> operator_identity() {
+Keys<OperatorEntry> operator_names() {
   using O = RecordedOperator;
   using N = RecordedNetwork;
   return {
       {"op", shared_name<&O::name, &N::operator_names>(), "\"aten::addmm\"", kRequired,
        "what the framework calls it, without its overload"},
       {"of", shared_name<&O::module, &N::module_names>(), "\"layer1.0.conv1\"", "outside of modules",
-       "the module that was running; in backward that of the forward call"},
+       "the module that was running; in backward that of the forward call"}};
+}
+
+Keys<OperatorEntry> pass_key() {
+  return {
       {"pass",
        {"forward, backward",
         [](TableReader& table, std::string_view key, OperatorEntry& entry) {
@@ -113,7 +114,13 @@ Keys<OperatorEntry> operator_identity() {
         }},
        "\"backward\"",
        "forward",
-       "which pass issued it"},
+       "which pass issued it"}};
+}
+
+Keys<OperatorEntry> operator_issue() {
+  using O = RecordedOperator;
+  using N = RecordedNetwork;
+  return {
       {"recomputed", operator_flag<&O::recomputed>(), "true", "false",
        "a forward operator that checkpointing runs again in backward"},
       {"call",
@@ -165,11 +172,17 @@ Keys<OperatorEntry> operator_work() {
 }
 
 const Keys<OperatorEntry>& recorded_operator_keys() {
-  static const Keys<OperatorEntry> keys = operator_identity() + operator_work();
+  static const Keys<OperatorEntry> keys =
+      operator_names() + pass_key() + operator_issue() + operator_work();
   return keys;
 }
 
 }  // namespace
+
+const Keys<RecordedOperatorEntry>& recorded_call_keys() {
+  static const Keys<OperatorEntry> keys = operator_names() + operator_issue() + operator_work();
+  return keys;
+}
 
 void read_recorded_operators(TableReader& table, std::string_view key, RecordedText& to) {
   read_recorded_list(table, key, kMostRecordedOperators, recorded_operator_keys(), to, to.network.operators);

@@ -1,6 +1,8 @@
 // Sizes repeat, so each text is parsed once.
 #include "sim/scenario/schema/recorded_rows.hpp"
 
+#include "sim/scenario/toml/section_values.hpp"
+
 namespace foretrain {
 
 /// The text of a size at a place, as an index; nothing after a mistake.
@@ -65,6 +67,12 @@ Takes<Target> row_name() {
             if (auto name = read_recorded_name(table, key)) target.row.name = std::move(*name);
           }};
 }
+
+const std::vector<Choice<StorageUse>> kStorageUses{
+    {"parameter", StorageUse::parameter},   {"gradient", StorageUse::gradient},
+    {"optimizer", StorageUse::optimizer},   {"activation", StorageUse::activation},
+    {"buffer", StorageUse::buffer},         {"temporary", StorageUse::temporary},
+    {"communication", StorageUse::communication}, {"input", StorageUse::input}};
 
 struct ParameterEntry {
   RecordedText& file;
@@ -139,7 +147,17 @@ const Keys<StorageEntry>& recorded_storage_keys() {
                           StorageEntry& entry) { entry.row.saved = table.boolean(key).value_or(false); }},
        "true",
        "false",
-       "autograd keeps it for backward"}};
+       "autograd keeps it for backward"},
+      {"class",
+       {takes::names_of(kStorageUses),
+        [](TableReader& table, std::string_view key, StorageEntry& entry) {
+          std::optional<StorageUse> use;
+          choose(table, key, kStorageUses, use);
+          entry.row.use = use.value_or(StorageUse::unknown);
+        }},
+       "\"activation\"",
+       "not said",
+       "what it is for"}};
   return keys;
 }
 

@@ -63,6 +63,14 @@ void read_recorded_list(TableReader& table, std::string_view key, std::size_t mo
   }
 }
 
+/// An operator of a list.
+struct RecordedOperatorEntry {
+  RecordedText& file;
+  RecordedOperator row;
+};
+/// Without the pass that issued it.
+const Keys<RecordedOperatorEntry>& recorded_call_keys();
+
 // The lists, each with its keys for the reference page.
 
 void read_recorded_parameters(TableReader& table, std::string_view key, RecordedText& to);

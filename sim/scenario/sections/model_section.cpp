@@ -8,8 +8,10 @@
 
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/schema/schema_program.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/launch_section.hpp"
+#include "sim/strategy/program/program.hpp"
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
@@ -60,15 +62,78 @@ void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
 }
 
 void read_network(TableReader& model, std::string_view key, ModelSection& section) {
+  if (model.has("program")) return;
   if (!model.has("network")) model.require(key, "\"resnet50\"");
   take_network(load_model(model, key, section.opened), section);
 }
 
 void read_network_text(TableReader& model, std::string_view key, ModelSection& section) {
+  if (model.has("program")) return;
   if (model.has("name"))
     model.lines(key);
   else
     take_network(load_text(model, key, section.opened), section);
+}
+
+constexpr std::size_t kMostRecordings = 16;
+
+std::shared_ptr<const Program> load_program(TableReader& model, SourceSpan span, const std::string& path) {
+  const auto source = find_named(CatalogKind::models, path, span, model.diagnostics());
+  if (!source) return nullptr;
+  Diagnostics problems(*source);
+  Program program = read_program(*source, problems);
+  model.diagnostics().include(problems.found());
+  return problems.empty() ? std::make_shared<const Program>(std::move(program)) : nullptr;
+}
+
+/// Every strategy but `program` would train another program.
+void settle_program(ModelSection& section) {
+  Scenario& scenario = section.scenario;
+  const Program& first = scenario.program->first();
+  Workload& work = scenario.workload;
+  scenario.knobs.edit<ProgramOptions>().replays = scenario.program;
+  scenario.model.name = first.name, scenario.model.is_recorded = true;
+  work.model = std::make_shared<const ExpandedModel>(first_micro_step(first));
+  work.precision = Precision::fp32;
+  work.batch_per_gpu = std::max<std::int64_t>(1, first.batch / first.micro_steps);
+}
+
+void take_program(TableReader& model, SourceSpan span, const std::vector<std::string>& paths,
+                  ModelSection& section) {
+  std::shared_ptr<const ProgramReplays>& known = section.opened.programs[paths];
+  if (!known) {
+    std::vector<std::shared_ptr<const Program>> recorded;
+    for (const std::string& path : paths) {
+      std::shared_ptr<const Program> program = load_program(model, span, path);
+      if (!program) return;
+      const auto is_same = [&](const auto& other) { return other->world == program->world; };
+      if (std::ranges::any_of(recorded, is_same))
+        return model.report(span, fmt::format("two recordings are of {} ranks", program->world),
+                            "record the program on different numbers of ranks");
+      recorded.push_back(std::move(program));
+    }
+    known = std::make_shared<const ProgramReplays>(std::move(recorded));
+  }
+  section.scenario.program = known;
+  settle_program(section);
+}
+
+/// One recording, or several of one program on different numbers of ranks.
+void read_program_files(TableReader& model, std::string_view key, ModelSection& section) {
+  const Value* value = model.value(key);
+  if (value == nullptr) return;
+  for (const std::string_view other : {"name", "network"}) {
+    if (model.has(other))
+      model.report(model.span_of(other), fmt::format("model has both {} and program", other),
+                   "the program is the network as it was recorded: leave one of them out");
+  }
+  std::vector<std::string> paths;
+  if (const auto* one = std::get_if<std::string>(&value->data))
+    paths.push_back(*one);
+  else
+    paths = model.strings(key, kMostRecordings).value_or(std::vector<std::string>{});
+  if (paths.empty()) return model.report(value->span, "model.program names no file", "as in program = \"step.toml\"");
+  take_program(model, value->span, paths, section);
 }
 
 Keys<ModelSection> network_key() {
@@ -81,7 +146,13 @@ Keys<ModelSection> network_key() {
            {"text", read_network_text},
            R"("input = [784]\nlayers = [{ type = \"linear\", out = 10 }, { type = \"loss\" }]")",
            "none",
-           "the text of a network's file, where `name` is not given"}};
+           "the text of a network's file, where `name` is not given"},
+          {"program",
+           {"path or list of paths", read_program_files},
+           "\"step.toml\"",
+           "none",
+           "a program that `foretrain record` recorded, instead of `name`; several recordings of one program "
+           "on different numbers of ranks tell how it grows"}};
 }
 
 /// By their names, and by what frameworks and training programs call them.

@@ -12,6 +12,7 @@
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/sections/model_section.hpp"
+#include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
 
@@ -69,6 +70,33 @@ std::vector<int> usual_gpus(const Scenario& scenario) {
   return {out.begin(), out.end()};
 }
 
+/// Of a recorded program those on which it was recorded, and the usual ones that its recordings tell of.
+std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
+  if (!scenario.program) return usual_gpus(scenario);
+  const std::int64_t fewest = scenario.program->first().world, size = gpus_of_job(scenario);
+  std::set<int> out;
+  for (const std::int64_t ranks : scenario.program->worlds()) {
+    if (ranks <= size) out.insert(static_cast<int>(ranks));
+  }
+  for (const int gpus : usual_gpus(scenario)) {
+    if (gpus >= fewest && scenario.program->on(gpus)->why_not.empty()) out.insert(gpus);
+  }
+  if (out.empty()) out.insert(1);
+  return {out.begin(), out.end()};
+}
+
+/// Numbers of GPUs that a recorded program cannot be replayed on.
+void check_replayed(TableReader& run, std::string_view key, const Scenario& scenario) {
+  if (!scenario.program) return;
+  for (const int gpus : scenario.gpus) {
+    const std::shared_ptr<const ReplayedProgram> replayed = scenario.program->on(gpus);
+    if (replayed->why_not.empty()) continue;
+    return run.report(run.has(key) ? run.span_of(key) : SourceSpan{},
+                      fmt::format("The program cannot be replayed on {}: {}", counted(gpus, "GPU"), replayed->why_not),
+                      fmt::format("ask for {}, or record it there, too", scenario.program->recorded_on()));
+  }
+}
+
 std::string has_only(const Scenario& scenario) {
   const std::string gpus = counted(gpus_of_job(scenario), "GPU");
   if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
@@ -92,7 +120,7 @@ void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t si
 void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
-  if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario);
+  if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus_of_training(scenario);
   if (!found) return;
   if (found->empty())
     run.report(run.span_of(key), "run.gpus is empty",
@@ -116,7 +144,7 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
 void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
-  if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario);
+  if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus_of_training(scenario);
   for (const std::int64_t gpus : found.value_or(std::vector<std::int64_t>{})) {
     if (gpus <= size && gpus <= scenario.global_batch.value_or(kMostGpus))
       scenario.gpus.push_back(static_cast<int>(gpus));
@@ -132,6 +160,7 @@ void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& se
     read_possible_gpus(run, key, section.scenario);
   else
     read_gpus(run, key, section.scenario);
+  check_replayed(run, key, section.scenario);
 }
 
 void read_every(TableReader& run, Scenario& scenario) {

@@ -162,6 +162,20 @@ void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
   }
 }
 
+/// A recorded program is its own strategy, and the strategy needs one.
+void settle_program(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
+  const bool is_program = scenario.strategy == "program";
+  if (scenario.program && document.has("strategy.name") && !is_program)
+    strategy.report(strategy.span_of("name"),
+                    fmt::format("The recorded program does what it does: strategy {} would be another program",
+                                scenario.strategy),
+                    "leave the strategy out; compare it with a scenario of its own");
+  if (!scenario.program && is_program)
+    strategy.report(strategy.span_of("name"), "strategy program needs a recorded program",
+                    "--program FILE, as `foretrain record` writes it");
+  if (scenario.program) scenario.strategy = "program";
+}
+
 }  // namespace
 
 Key<StrategyOptions> key_of(const Knob& knob) {
@@ -179,6 +193,7 @@ void read_strategy_name(TableReader& strategy, Scenario& scenario) {
 }
 
 void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
+  settle_program(strategy, document, scenario);
   settle_framework(document, scenario);
   const StrategyEntry& entry = *find_strategy(scenario.strategy);
   const std::vector<Knob> own = knobs_of(entry);

@@ -155,7 +155,7 @@ const std::vector<GroupExchanges::Sibling>& GroupExchanges::siblings(RankGroup g
       nodes.insert(placement.ranks.back().node);
     }
     placement.nodes = static_cast<int>(nodes.size());
-    known->second.push_back({collectives_.of(placement, Group::world, settings_, node)});
+    known->second.push_back({collectives_.of(placement, {Group::world}, settings_, GpuPlace{node, 0})});
     // Groups inside a node have links of their own, or share them with nobody they would wait for.
     if (placement.nodes == 1) break;
   }

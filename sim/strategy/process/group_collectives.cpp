@@ -39,18 +39,40 @@ std::vector<Placement> sets_across_nodes(const std::vector<GpuPlace>& ranks) {
   return sets;
 }
 
-std::vector<Placement> sets_of(const Placement& job, Group group) {
-  if (group == Group::world) return {job};
-  if (group == Group::node) return {ranks_of_first_node(job.ranks)};
+/// Ranks of a job by their numbers; the set with `own` first.
+std::vector<Placement> strided_sets(const std::vector<GpuPlace>& ranks, const RankSets& wanted, GpuPlace own) {
+  const auto size = static_cast<std::size_t>(wanted.size), stride = static_cast<std::size_t>(wanted.stride);
+  std::vector<Placement> sets;
+  for (std::size_t block = 0; block < ranks.size(); block += size * stride) {
+    for (std::size_t first = block; first < std::min(block + stride, ranks.size()); ++first) {
+      Placement set{{}, 0};
+      std::set<int> nodes;
+      for (std::size_t i = 0; i < size && first + i * stride < ranks.size(); ++i) {
+        set.ranks.push_back(ranks[first + i * stride]);
+        nodes.insert(set.ranks.back().node);
+      }
+      set.nodes = static_cast<int>(nodes.size());
+      const bool is_own = std::ranges::find(set.ranks, own) != set.ranks.end();
+      sets.insert(is_own ? sets.begin() : sets.end(), std::move(set));
+    }
+  }
+  return sets;
+}
+
+std::vector<Placement> sets_of(const Placement& job, const RankSets& sets, GpuPlace own) {
+  if (sets.size > 0) return strided_sets(job.ranks, sets, own);
+  if (sets.group == Group::world) return {job};
+  if (sets.group == Group::node) return {ranks_of_first_node(job.ranks)};
   return sets_across_nodes(job.ranks);
 }
 
 }  // namespace
 
-GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, Group group,
-                                   const CollectiveSettings& settings, nccl::NodeBook& searched)
+GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, const RankSets& sets,
+                                   GpuPlace own, const CollectiveSettings& settings,
+                                   nccl::NodeBook& searched)
     : cluster_(cluster) {
-  for (const Placement& set : sets_of(job, group)) sets_.emplace_back(cluster, set, settings, searched);
+  for (const Placement& set : sets_of(job, sets, own)) sets_.emplace_back(cluster, set, settings, searched);
 }
 
 GroupCollective& GroupCollectives::at(CollectiveOp op, Bytes size) {
@@ -83,20 +105,21 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
   return collective.flows;
 }
 
-std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, Group group,
+std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, const RankSets& sets,
                                                          const CollectiveSettings& settings,
-                                                         std::optional<int> seen_from) {
+                                                         std::optional<GpuPlace> seen_from) {
   const auto known = std::ranges::find_if(known_, [&](const Known& other) {
-    return other.group == group && other.ranks == job.ranks && other.settings == settings &&
+    return other.sets == sets && other.ranks == job.ranks && other.settings == settings &&
            other.seen_from == seen_from;
   });
   if (known != known_.end()) {
     known_.splice(known_.begin(), known_, known);
     return known->collectives;
   }
-  known_.push_front({job.ranks, group, settings, seen_from,
-                     std::make_shared<GroupCollectives>(cluster_, job, group, settings, searched_)});
-  if (seen_from) known_.front().collectives->see_from(*seen_from);
+  const GpuPlace own = seen_from.value_or(job.ranks.front());
+  known_.push_front({job.ranks, sets, settings, seen_from,
+                     std::make_shared<GroupCollectives>(cluster_, job, sets, own, settings, searched_)});
+  if (seen_from) known_.front().collectives->see_from(seen_from->node);
   for (ranks_ += job.ranks.size(); ranks_ > kMostRanks && known_.size() > 1; known_.pop_back())
     ranks_ -= known_.back().ranks.size();
   return known_.front().collectives;

@@ -17,7 +17,16 @@ namespace foretrain {
 
 /// Ranks that take part in a collective: all; those of the first rank's node; or on every node those with the
 /// same place in it, each such set by itself and all sets at once.
+/// Numbers beyond are those of Process::add_group().
 enum class Group : std::uint8_t { world, node, across };
+
+/// Which ranks are together in each set of a group: as `group` says, or with a size the ranks of the job in
+/// their order, in blocks of size x stride, every stride-th of a block together.
+struct RankSets {
+  Group group = Group::world;
+  int size = 0, stride = 1;
+  friend bool operator==(const RankSets&, const RankSets&) = default;
+};
 
 using TrafficFlows = std::shared_ptr<const std::vector<PatternFlow>>;
 
@@ -31,8 +40,9 @@ struct GroupCollective {
 /// One group of a job. Of several sets at once the first stands for all, but for their traffic.
 class GroupCollectives {
  public:
-  /// Requires that the ranks' nodes are part of the cluster, which must outlive this.
-  GroupCollectives(const Cluster& cluster, const Placement& job, Group group,
+  /// Requires that the ranks' nodes are part of the cluster, which must outlive this. `own`: a rank whose set
+  /// stands for all.
+  GroupCollectives(const Cluster& cluster, const Placement& job, const RankSets& sets, GpuPlace own,
                    const CollectiveSettings& settings, nccl::NodeBook& searched);
   /// Flows are those that touch this node of the job; by default that of rank 0.
   void see_from(int node) { seen_from_ = node; }
@@ -57,8 +67,10 @@ class ClusterCollectives {
  public:
   /// The cluster must outlive this and what it hands out.
   explicit ClusterCollectives(const Cluster& cluster) : cluster_(cluster) {}
-  std::shared_ptr<GroupCollectives> of(const Placement& job, Group group, const CollectiveSettings& settings,
-                                       std::optional<int> seen_from = std::nullopt);
+  /// `seen_from`: a GPU of the node whose links count; of sets with a size also a rank of the first set.
+  std::shared_ptr<GroupCollectives> of(const Placement& job, const RankSets& sets,
+                                       const CollectiveSettings& settings,
+                                       std::optional<GpuPlace> seen_from = std::nullopt);
   /// How many are kept.
   std::size_t size() const { return known_.size(); }
   /// NCCL's searches so far: one for each set of GPUs of a node.
@@ -69,9 +81,9 @@ class ClusterCollectives {
  private:
   struct Known {
     std::vector<GpuPlace> ranks;
-    Group group;
+    RankSets sets;
     CollectiveSettings settings;
-    std::optional<int> seen_from;
+    std::optional<GpuPlace> seen_from;
     std::shared_ptr<GroupCollectives> collectives;
   };
   const Cluster& cluster_;

@@ -2,6 +2,8 @@
 // the first after the launch latency. Everything else in a step is made of these two.
 #include "sim/strategy/process/process.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
@@ -221,6 +223,34 @@ TaskId Process::launch_beside(const SideKernel& call) {
   return graph_.add(kernel, after);
 }
 
+TaskId Process::launch_on(QueueId stream, const HostThread& thread, Time host, Time kernel, LabelId label,
+                          std::span<const TaskId> after) {
+  Task task = task_of(TaskKind::kernel, Account::other, stream, kernel * kMemorySharers);
+  task.device = gpus_.front().device;
+  task.device_share = 1.0 / kMemorySharers;
+  task.label = label;
+  std::vector<Dependency> before{
+      {graph_.add(host_task(thread, host, Account::host)), host_costs().launch_latency}};
+  for (const TaskId event : after) before.push_back({event});
+  return graph_.add(task, before);
+}
+
+TaskId Process::message(const HostThread& thread, GpuPlace to, Bytes bytes, LabelId label, QueueId stream,
+                        std::span<const TaskId> after) {
+  const GpuPlace own = gpus_.front().place;
+  const Placement pair{{own, to}, own.node == to.node ? 1 : 2};
+  const auto collectives = reuse_->collectives->of(pair, {}, request_.collective);
+  GroupCollective& known = collectives->at(CollectiveOp::sendrecv, bytes);
+  Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, known.plan.latency);
+  task.label = label;
+  task.pattern = graph_.share_pattern(collectives->flows(known));
+  task.traffic = bytes;
+  std::vector<Dependency> before{
+      {host(thread, host_costs().collective_call, Account::host), host_costs().launch_latency}};
+  for (const TaskId event : after) before.push_back({event});
+  return graph_.add(task, before);
+}
+
 /// The host sleeps until the event, and some microseconds longer until it is awake again.
 TaskId Process::synchronize(const HostThread& thread, TaskId event) {
   return graph_.add(task_of(TaskKind::wait, Account::host, thread.queue, Time::zero()),
@@ -243,14 +273,24 @@ void Process::hand_over(const HostThread& from, const HostThread& to) {
 
 OperatorCosts& Process::operator_costs() { return reuse_->operators; }
 
+Group Process::add_group(int size, int stride) {
+  const RankSets wanted{Group::world, size, stride};
+  const auto known = std::ranges::find(groups_, wanted, [](const auto& group) { return group.first; });
+  const auto number = static_cast<Group>(known - groups_.begin());
+  if (known == groups_.end()) groups_.push_back({wanted, nullptr});
+  return number;
+}
+
 GroupCollectives& Process::collectives(Group group) {
-  std::shared_ptr<GroupCollectives>& known = collectives_[static_cast<std::size_t>(group)];
+  auto& [sets, known] = groups_[static_cast<std::size_t>(group)];
   if (known) return *known;
-  if (request_.job != nullptr && group == Group::world)
-    known = reuse_->collectives->of(*request_.job, group, request_.collective,
-                                    request_.placement.ranks.front().node);
+  const GpuPlace own = request_.placement.ranks.front();
+  if (request_.job != nullptr && sets.size > 0)
+    known = reuse_->collectives->of(*request_.job, sets, request_.collective, own);
+  else if (request_.job != nullptr && group == Group::world)
+    known = reuse_->collectives->of(*request_.job, sets, request_.collective, GpuPlace{own.node, 0});
   else
-    known = reuse_->collectives->of(request_.placement, group, request_.collective);
+    known = reuse_->collectives->of(request_.placement, sets, request_.collective);
   return *known;
 }
 

@@ -142,6 +142,14 @@ class Process {
   /// A kernel on another stream of the thread's GPU, not before `call.after`; kernels of the compute stream
   /// do not wait for it, but share the memory's bandwidth with it while it runs (docs/models/losses.md).
   TaskId launch_beside(const SideKernel& call);
+  /// A kernel of known length on another stream of the first GPU, by a host call of known length (already on
+  /// this host), not before `after`; it shares the memory's bandwidth with the compute stream.
+  TaskId launch_on(QueueId stream, const HostThread& thread, Time host, Time kernel, LabelId label,
+                   std::span<const TaskId> after);
+  /// A send of the first GPU to another of the job by NCCL, in `stream`, once `after` have ended; it ends when
+  /// all has arrived.
+  TaskId message(const HostThread& thread, GpuPlace to, Bytes bytes, LabelId label, QueueId stream,
+                 std::span<const TaskId> after);
   /// The host waits until everything on the compute stream of its GPU so far has run.
   TaskId synchronize(const HostThread& thread);
   /// The host waits for one event.
@@ -149,6 +157,9 @@ class Process {
   /// One thread goes on only after the other's last task.
   void hand_over(const HostThread& from, const HostThread& to);
 
+  /// A group of `size` ranks each, every `stride`-th of a block of the job (RankSets); the same number where
+  /// there is one already.
+  Group add_group(int size, int stride);
   /// A collective of all ranks on the NCCL stream, after the compute stream's last kernel; the host does not
   /// wait.
   TaskId collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
@@ -218,7 +229,9 @@ class Process {
   KernelCalibration kernels_;             ///< of the slowest rank
   std::unique_ptr<PlanReuse> own_reuse_;  ///< where the request has none
   PlanReuse* reuse_;
-  std::array<std::shared_ptr<GroupCollectives>, 3> collectives_;  ///< by group, once asked for
+  /// By number of the group; the collectives once asked for.
+  std::vector<std::pair<RankSets, std::shared_ptr<GroupCollectives>>> groups_{
+      {{Group::world}, nullptr}, {{Group::node}, nullptr}, {{Group::across}, nullptr}};
   std::set<const GroupCollective*> explained_;
   HostThread main_thread_, loader_, pinner_;
   std::vector<DrivenGpu> gpus_;

@@ -17,7 +17,8 @@ namespace foretrain {
 
 inline constexpr std::size_t kMostRecordedOperators = 200'000;
 inline constexpr std::size_t kMostRecordedParameters = 100'000;
-inline constexpr std::size_t kMostTensorsOfOperator = 64;
+/// One call updates all parameters of a network: lists of tensors, flattened.
+inline constexpr std::size_t kMostTensorsOfOperator = 100'000;
 
 /// Texts that many operators share, numbered in the order of their first use.
 class NameTable {
@@ -71,9 +72,23 @@ struct RecordedOperator {
   std::optional<Time> time, host;    ///< as measured: of its kernels, of its call
 };
 
+/// What a storage is for.
+enum class StorageUse : std::uint8_t {
+  unknown,
+  parameter,
+  gradient,
+  optimizer,
+  activation,
+  buffer,
+  temporary,
+  communication,
+  input
+};
+
 /// Something on the GPU between two operators, both included.
 struct RecordedStorage {
   SizeId size = 0;
+  StorageUse use = StorageUse::unknown;
   std::uint32_t made = 0;
   std::optional<std::uint32_t> freed;  ///< none: it outlives the step
   bool saved = false;                  ///< autograd keeps it for backward

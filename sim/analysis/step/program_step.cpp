@@ -1,0 +1,61 @@
+// A program is its own strategy; what differs from other strategies is where its sizes and its memory come from.
+#include "sim/analysis/step/program_step.hpp"
+
+#include <algorithm>
+
+#include "sim/analysis/step/cut_step.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/analysis/step/replicated_step.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/workload/program/program_replays.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// GPUs that a step runs on where `gpus` are too few.
+int replayed_on(const Scenario& scenario, int gpus) {
+  const bool is_there = scenario.program->on(working_gpu_count(scenario, gpus))->why_not.empty();
+  return is_there ? gpus : fewest_gpus_of(scenario);
+}
+
+}  // namespace
+
+SimulatedStep ProgramStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
+                                    const DeviceModel& device, Reading reading) {
+  const int ranks = replayed_on(simulator.scenario(), gpus);
+  SimulatedStep step = ReplicatedStep::simulate(simulator, ranks, batch_per_gpu, device, reading);
+  if (gpus < ranks) lengthen(step, static_cast<double>(ranks) / gpus);
+  return step;
+}
+
+double ProgramStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
+                             const DeviceModel& device) {
+  constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
+  return kForwardShare * simulator.step_s(gpus, device);
+}
+
+void ProgramStep::add_memory(PredictionPoint& point, const Scenario& scenario,
+                             const StrategyMemory& /*strategy*/) {
+  const auto replayed = scenario.program->on(replayed_on(scenario, point.gpus));
+  ProgramMemory most;
+  for (const ProgramRank& rank : replayed->program.ranks) {
+    const ProgramMemory own = memory_of(rank);
+    if (own.total() > most.total()) most = own;
+  }
+  point.memory_capacity = gpu_of(point, scenario).capacity();
+  const MemorySite site{{}, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
+  MemoryUse use;
+  use.parameters = most.parameters, use.gradients = most.gradients, use.optimizer = most.optimizer;
+  use.buckets = most.communication, use.activations = most.activations + most.other;
+  use.framework = memory_use(scenario.workload, site).framework;
+  point.memory = use;
+  point.largest_batch = use.total() <= point.memory_capacity ? point.batch_per_gpu : 0;
+}
+
+std::string ProgramStep::memory_advice(const PredictionPoint& /*point*/, const Scenario& /*scenario*/,
+                                       const StrategyMemory& /*strategy*/) {
+  return "record the program with a smaller batch, with activation checkpointing or on more ranks";
+}
+
+}  // namespace foretrain

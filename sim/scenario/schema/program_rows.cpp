@@ -1,0 +1,237 @@
+// A row says by its first key what it is: op, collective, send, receive, wait, read, record, until.
+#include "sim/scenario/schema/program_rows.hpp"
+
+#include <array>
+
+#include "sim/scenario/toml/section_values.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kMostWireBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMostWork = std::int64_t{1} << 40;
+
+struct RowEntry {
+  ProgramRankText& to;
+  ProgramRow row;
+};
+
+using RowKind = ProgramRow::Kind;
+
+const std::vector<Choice<ProgramPass>> kPasses{{"forward", ProgramPass::forward},
+                                               {"backward", ProgramPass::backward},
+                                               {"optimizer", ProgramPass::optimizer}};
+
+std::vector<Choice<WireOperation>> wire_operations() {
+  std::vector<Choice<WireOperation>> names;
+  for (int i = 0; i <= static_cast<int>(WireOperation::barrier); ++i) {
+    const auto operation = static_cast<WireOperation>(i);
+    names.push_back({std::string(name_of(operation)), operation});
+  }
+  return names;
+}
+
+const std::vector<Choice<WireOperation>>& operations() {
+  static const std::vector<Choice<WireOperation>> names = wire_operations();
+  return names;
+}
+
+Keys<RowEntry> issue_keys() {
+  return {{"pass",
+           {takes::names_of(kPasses),
+            [](TableReader& table, std::string_view key, RowEntry& entry) {
+              choose(table, key, kPasses, entry.row.pass);
+            }},
+           "\"backward\"",
+           "forward",
+           "which pass issued it"},
+          {"stream",
+           {"text",
+            [](TableReader& table, std::string_view key, RowEntry& entry) {
+              if (const auto name = read_recorded_name(table, key))
+                entry.row.stream = entry.to.rank.streams.id_of(*name);
+            }},
+           "\"stream1\"",
+           "the default stream",
+           "the stream that was current"}};
+}
+
+Takes<RowEntry> whole(std::int64_t ProgramRow::*member, std::int64_t most) {
+  return {"integer", [member, most](TableReader& table, std::string_view key, RowEntry& entry) {
+            if (const auto found = table.integer(key, 0, most)) entry.row.*member = *found;
+          }};
+}
+
+Takes<RowEntry> byte_count(RowKind kind) {
+  return {"bytes, an integer", [kind](TableReader& table, std::string_view key, RowEntry& entry) {
+            if (!table.has(key)) return;
+            if (const auto found = table.integer(key, 0, kMostWireBytes)) entry.row.bytes = {*found};
+            entry.row.kind = kind;
+          }};
+}
+
+Takes<RowEntry> numbered(RowKind kind) {
+  return {"integer", [kind](TableReader& table, std::string_view key, RowEntry& entry) {
+            if (!table.has(key)) return;
+            if (const auto found = table.integer(key, 0, kMostWork)) entry.row.work = *found;
+            entry.row.kind = kind;
+          }};
+}
+
+Takes<RowEntry> ignored_text() {
+  return {"text", [](TableReader& table, std::string_view key, RowEntry&) {
+            static_cast<void>(read_recorded_name(table, key));
+          }};
+}
+
+Takes<RowEntry> wire_operation() {
+  return {takes::names_of(operations()), [](TableReader& table, std::string_view key, RowEntry& entry) {
+            if (!table.has(key)) return;
+            entry.row.kind = RowKind::collective;
+            choose(table, key, operations(), entry.row.operation);
+          }};
+}
+
+Takes<RowEntry> group_index() {
+  return {"integer", [](TableReader& table, std::string_view key, RowEntry& entry) {
+            const auto found = table.integer(key, 0, std::int64_t{kMostProgramGroups} - 1);
+            if (!found) return;
+            entry.row.group = static_cast<std::uint32_t>(*found);
+            entry.to.groups.push_back({static_cast<std::size_t>(*found), table.span_of(key)});
+          }};
+}
+
+/// What does not change bytes or order: the type, the sum's kind, who called it.
+Keys<RowEntry> remark_keys() {
+  return {{"type", ignored_text(), "\"bf16\"", "not said", "of the elements"},
+          {"reduce", ignored_text(), "\"avg\"", "sum", "how elements are reduced"},
+          {"by", ignored_text(), "\"torch/distributed/fsdp/_collectives.py\"", "not said", "who called it"},
+          {"of", ignored_text(), "\"layers.0\"", "not said", "for which module or purpose"}};
+}
+
+Keys<RowEntry> wire_keys() {
+  return {
+      {"collective", wire_operation(), "\"all_gather\"", "none", "what ranks of `group` do together"},
+      {"bytes",
+       {"bytes, an integer",
+        [](TableReader& table, std::string_view key, RowEntry& entry) {
+          if (const auto found = table.integer(key, 0, kMostWireBytes)) entry.row.bytes = {*found};
+        }},
+       "65536000",
+       "0",
+       "of the largest tensor: the output of all_gather, the input of reduce_scatter, else one rank's"},
+      {"group", group_index(), "0", "0", "index into program.groups"},
+      {"work", whole(&ProgramRow::work, kMostWork), "12", "none", "a number for rows `wait`"},
+      {"async",
+       {"true, false", [](TableReader& table, std::string_view key,
+                          RowEntry& entry) { entry.row.is_async = table.boolean(key).value_or(false); }},
+       "true",
+       "false",
+       "the stream goes on until `wait`, or the end of the pass"},
+      {"send", byte_count(RowKind::send), "4194304", "none", "bytes to rank `peer`"},
+      {"receive", byte_count(RowKind::receive), "4194304", "none", "bytes from rank `peer`"},
+      {"peer", whole(&ProgramRow::peer, kMostProgramRanks), "8", "0", "a rank of the job"},
+      {"wait", numbered(RowKind::wait), "12", "none", "the stream waits for that work"},
+      {"read", byte_count(RowKind::read), "4", "none",
+       "the host waits for the stream and reads so many bytes, as item() does; 0: it only waits"},
+      {"record", numbered(RowKind::record), "7", "none", "that event is recorded on the stream"},
+      {"until", numbered(RowKind::until), "7", "none", "the stream waits for that event"}};
+}
+
+const Keys<RowEntry>& row_keys() {
+  static const Keys<RowEntry> keys = wire_keys() + issue_keys() + remark_keys();
+  return keys;
+}
+
+const Keys<RowEntry>& call_row_keys() {
+  static const Keys<RowEntry> keys = issue_keys();
+  return keys;
+}
+
+constexpr std::array<std::string_view, 8> kFirstKeys{"op",   "collective", "send",   "receive",
+                                                     "wait", "read",       "record", "until"};
+
+/// One thing a row may be.
+bool is_one_thing(TableReader& row, SourceSpan span) {
+  std::vector<std::string_view> found;
+  for (const std::string_view key : kFirstKeys) {
+    if (row.has(key)) found.push_back(key);
+  }
+  if (found.size() == 1) return true;
+  if (found.empty())
+    row.report(span, "this row says nothing that a rank does",
+               fmt::format("it needs one of {}", fmt::join(kFirstKeys, ", ")));
+  else
+    row.report(span, fmt::format("this row has both {} and {}", found[0], found[1]), "write two rows");
+  return false;
+}
+
+void read_row(TableReader& row, SourceSpan span, ProgramRankText& to) {
+  if (!is_one_thing(row, span)) return;
+  RowEntry entry{to, {}};
+  if (row.has("op")) {
+    RecordedOperatorEntry call{to.text, {}};
+    read_keys(row, recorded_call_keys(), call);
+    read_keys(row, call_row_keys(), entry);
+    call.row.backward = entry.row.pass == ProgramPass::backward;
+    entry.row.index = static_cast<std::uint32_t>(to.text.network.operators.size());
+    to.text.network.operators.push_back(std::move(call.row));
+  } else {
+    read_keys(row, row_keys(), entry);
+    if (entry.row.kind == RowKind::collective && !row.has("group")) to.groups.push_back({0, span});
+  }
+  row.finish();
+  to.rank.rows.push_back(entry.row);
+}
+
+}  // namespace
+
+void read_program_rows(TableReader& table, std::string_view key, ProgramRankText& to) {
+  const Array* values = table.array(key, kMostProgramRows);
+  if (values == nullptr) return;
+  to.rank.rows.reserve(values->size());
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const Value& value = (*values)[i];
+    if (table.diagnostics().found().size() >= Diagnostics::kMostDiagnostics) return;
+    const auto* fields = std::get_if<Table>(&value.data);
+    if (fields == nullptr) {
+      table.report(value.span, fmt::format("{}[{}] must be a table in braces", table.full_name(key), i));
+      continue;
+    }
+    TableReader row(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
+    read_row(row, value.span, to);
+  }
+}
+
+std::vector<RankSequence> read_rank_sequences(TableReader& table, std::string_view key, std::size_t most) {
+  std::vector<RankSequence> out;
+  const Array* values = table.array(key, most);
+  if (values == nullptr) return out;
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const auto* fields = std::get_if<Table>(&(*values)[i].data);
+    if (fields == nullptr) {
+      table.report((*values)[i].span, fmt::format("{}[{}] must be a table in braces", table.full_name(key), i),
+                   "as in { first = 0, size = 8, stride = 1 }");
+      continue;
+    }
+    TableReader row(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
+    RankSequence ranks;
+    ranks.first = row.integer("first", 0, kMostProgramRanks).value_or(0);
+    const auto size = row.integer("size", 1, kMostProgramRanks), count = row.integer("count", 1, kMostProgramRanks);
+    ranks.size = size.value_or(count.value_or(1));
+    ranks.stride = row.integer("stride", 1, kMostProgramRanks).value_or(1);
+    row.finish();
+    out.push_back(ranks);
+  }
+  return out;
+}
+
+std::vector<KeyTable> program_row_tables() {
+  return {{"`program.ranks.operators`",
+           "Rows in the order in which the host issues them. An operator is a row with `op` and the keys of "
+           "`recorded.operators`; every other row has one of these.",
+           described(row_keys())}};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,26 @@
+// The rows of a kind of ranks of a program file.
+#pragma once
+
+#include <vector>
+
+#include "sim/scenario/schema/recorded_rows.hpp"
+#include "sim/workload/program/program.hpp"
+
+namespace foretrain {
+
+/// What one of [[program.ranks]] is read into.
+struct ProgramRankText {
+  RecordedText text;
+  ProgramRank rank;
+  std::vector<RecordedReference> groups{};  ///< in the order of the rows that name them
+};
+
+/// The list `operators`: operators, collectives, sends, receives, waits.
+void read_program_rows(TableReader& table, std::string_view key, ProgramRankText& to);
+/// A list of rank sequences: { first = 0, size = 8, stride = 1 }, or with `count` for `size`.
+std::vector<RankSequence> read_rank_sequences(TableReader& table, std::string_view key, std::size_t most);
+
+/// For the reference page.
+std::vector<KeyTable> program_row_tables();
+
+}  // namespace foretrain

@@ -1,0 +1,184 @@
+// Each run of rows of one pass is grouped by itself. Equal operators are told by their text: layers repeat.
+#include "sim/workload/program/expand_program.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/workload/recorded/call_groups.hpp"
+#include "sim/workload/recorded/expand_recorded.hpp"
+
+namespace foretrain {
+namespace {
+
+/// What decides the price of an operator.
+std::string price_key(const Operator& op) {
+  std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
+                  static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1), op.bytes.at(1),
+                  op.channels, op.keeps_averages, op.is_roofline, op.half_capable, op.always_half,
+                  op.product_count);
+  for (std::uint8_t i = 0; i < op.product_count; ++i) {
+    const Product& p = op.products[i];
+    key += fmt::format(" {} {} {} {} {} {} {} {}", p.m, p.n, p.k, p.count, p.serial, p.window, p.bytes.at(1),
+                       p.unmasked_share);
+  }
+  return key;
+}
+
+class RankExpansion {
+ public:
+  explicit RankExpansion(const ProgramRank& rank) : rank_(rank), network_(rank.network) {
+    layer_of_.resize(std::max<std::size_t>(1, network_.module_names.size()));
+    std::iota(layer_of_.begin(), layer_of_.end(), 0);
+  }
+
+  ExpandedRank run() && {
+    std::size_t at = 0;
+    while (at < rank_.rows.size()) {
+      std::size_t end = at + 1;
+      while (end < rank_.rows.size() && rank_.rows[end].pass == rank_.rows[at].pass) ++end;
+      add_run(at, end);
+      at = end;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add_run(std::size_t begin, std::size_t end) {
+    RecordedNetwork run = shell_;
+    if (run.sizes.empty()) {
+      run.operator_names = network_.operator_names, run.module_names = network_.module_names;
+      run.node_names = network_.node_names, run.sizes = network_.sizes;
+      shell_ = run;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      if (rank_.rows[i].kind == ProgramRow::Kind::op)
+        run.operators.push_back(network_.operators[rank_.rows[i].index]);
+    }
+    const GroupedStep step = group_calls(run, layer_of_, false);
+    put(begin, end, step);
+  }
+
+  /// A row that is no operator comes behind the last operator that was issued before it.
+  void put(std::size_t begin, std::size_t end, const GroupedStep& step) {
+    const std::size_t operators = step.forward.size() + step.backward.size();
+    std::size_t emitted = 0, recorded = 0;
+    std::uint32_t stream = 0;
+    const auto emit_to = [&](std::size_t wanted) {
+      for (; emitted < std::min(wanted, operators); ++emitted) {
+        const Operator& op = emitted < step.forward.size()
+                                 ? step.forward[emitted]
+                                 : step.backward[emitted - step.forward.size()].op;
+        add_operator(op, rank_.rows[begin].pass, stream);
+      }
+    };
+    for (std::size_t i = begin; i < end; ++i) {
+      const ProgramRow& row = rank_.rows[i];
+      const bool is_operator = row.kind == ProgramRow::Kind::op;
+      if (recorded > 0 && (!is_operator || row.stream != stream)) emit_to(step.moment_of[recorded - 1] + 1);
+      if (is_operator)
+        stream = row.stream, ++recorded;
+      else
+        out_.events.push_back({row, 0});
+    }
+    emit_to(operators);
+  }
+
+  void add_operator(const Operator& op, ProgramPass pass, std::uint32_t stream) {
+    const auto [known, is_new] =
+        known_.try_emplace(price_key(op), static_cast<std::uint32_t>(out_.operators.size()));
+    if (is_new) out_.operators.push_back(op);
+    ProgramRow row;
+    row.kind = ProgramRow::Kind::op, row.pass = pass, row.index = known->second, row.stream = stream;
+    out_.events.push_back({row, op.layer});
+  }
+
+  const ProgramRank& rank_;
+  const RecordedNetwork& network_;
+  RecordedNetwork shell_;
+  std::vector<std::uint32_t> layer_of_;
+  std::map<std::string, std::uint32_t> known_;
+  ExpandedRank out_;
+};
+
+}  // namespace
+
+ExpandedModel first_micro_step(const Program& program) {
+  const ProgramRank& rank = program.ranks.front();
+  RecordedNetwork network = rank.network;
+  network.operators.clear(), network.storages.clear();
+  network.name = program.name, network.by = program.by;
+  network.batch = std::max<std::int64_t>(1, program.batch / program.micro_steps);
+  bool was_backward = false;
+  for (const ProgramRow& row : rank.rows) {
+    if (row.kind != ProgramRow::Kind::op || row.pass == ProgramPass::optimizer) continue;
+    if (was_backward && row.pass == ProgramPass::forward) break;
+    was_backward = row.pass == ProgramPass::backward;
+    network.operators.push_back(rank.network.operators[row.index]);
+  }
+  return expand_recorded(network);
+}
+
+namespace {
+
+Bytes& place_of(ProgramMemory& memory, StorageUse use) {
+  switch (use) {
+    case StorageUse::parameter:
+      return memory.parameters;
+    case StorageUse::gradient:
+      return memory.gradients;
+    case StorageUse::optimizer:
+      return memory.optimizer;
+    case StorageUse::activation:
+    case StorageUse::input:
+      return memory.activations;
+    case StorageUse::communication:
+      return memory.communication;
+    case StorageUse::unknown:
+    case StorageUse::buffer:
+    case StorageUse::temporary:
+      break;
+  }
+  return memory.other;
+}
+
+}  // namespace
+
+ProgramMemory memory_of(const ProgramRank& rank) {
+  const RecordedNetwork& network = rank.network;
+  const auto bytes = [&](SizeId size) {
+    const TensorSize& of = network.sizes[size];
+    return static_cast<std::int64_t>(of.elements(1)) * bytes_of(of.type);
+  };
+  // What each moment adds and takes away; a storage lives from the row that makes it to the last that uses it.
+  std::vector<std::vector<std::size_t>> made(rank.rows.size() + 1), freed(rank.rows.size() + 1);
+  bool has_parameters = false;
+  for (std::size_t i = 0; i < network.storages.size(); ++i) {
+    const RecordedStorage& storage = network.storages[i];
+    made[storage.made].push_back(i);
+    if (storage.freed) freed[std::max(*storage.freed, storage.made) + 1].push_back(i);
+    has_parameters = has_parameters || storage.use == StorageUse::parameter;
+  }
+  ProgramMemory now, most;
+  if (!has_parameters) {
+    for (const RecordedParameter& parameter : network.parameters) now.parameters += Bytes{bytes(parameter.size)};
+  }
+  for (const RecordedBuffer& buffer : network.buffers) now.other += Bytes{bytes(buffer.size)};
+  for (std::size_t row = 0; row <= rank.rows.size(); ++row) {
+    for (const std::size_t i : freed[row])
+      place_of(now, network.storages[i].use) -= Bytes{bytes(network.storages[i].size)};
+    for (const std::size_t i : made[row])
+      place_of(now, network.storages[i].use) += Bytes{bytes(network.storages[i].size)};
+    if (now.total().count > most.total().count) most = now;
+  }
+  return most;
+}
+
+ExpandedRank expand_rank(const ProgramRank& rank) { return RankExpansion(rank).run(); }
+
+}  // namespace foretrain

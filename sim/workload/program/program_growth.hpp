@@ -1,0 +1,26 @@
+// One program on a number of ranks on which nobody recorded it: every number of it as a function of the ranks,
+// found from two recordings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/workload/program/program.hpp"
+
+namespace foretrain {
+
+/// A number that was `few` on `few_ranks` and `many` on `many_ranks`, on `ranks`: the same, in proportion, a
+/// share rounded up (the parts of what is sharded), that share times the ranks (what is padded to them), or on
+/// a line; the first that holds for both, in this order. Nothing where none does, or is no whole number.
+std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
+                                  std::int64_t many_ranks, std::int64_t ranks);
+
+struct GrownProgram {
+  Program program;
+  std::string why_not;  ///< a sentence; empty: `program` holds
+};
+/// Requires few.world < many.world. Both issue the same rows in the same order, or there is a reason why not.
+GrownProgram program_on(const Program& few, const Program& many, std::int64_t ranks);
+
+}  // namespace foretrain
