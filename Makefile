@@ -37,7 +37,7 @@ format:                   ## clang-format over all sources (FORMAT="--dry-run -W
 	@clang-format $(FORMAT) $(SOURCES)
 
 docs: build               ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
-	@for topic in commands scenario cluster model operators output catalogs constants; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
+	@for topic in commands scenario cluster model program operators output catalogs constants; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
 
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)

@@ -57,6 +57,7 @@ struct Options {
   ServeCommand serve;
   TopologyOptions topology;
   ModelCommand model;
+  RecordCommand record;
   ImportModelCommand model_import;
   JobCommand job;
   SettingsCommand settings;
@@ -252,6 +253,21 @@ void add_reference(CLI::App& app, Options& options) {
   });
 }
 
+void add_record(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand(
+      "record", "What your own distributed program does in a step, without a GPU: for predict --program");
+  command->prefix_command();
+  command->footer(
+      "Runs `python3 -m foretrain record` (FORETRAIN_PYTHON names another Python), which needs PyTorch 2.1 or "
+      "newer. The program runs unchanged as one pretend rank; nothing is sent, and nothing is written but the "
+      "program file.\n\nExamples:\n  foretrain record -o step.toml -- torchrun --nnodes 4 --nproc-per-node 8 "
+      "train.py\n  foretrain predict --program step.toml --cluster puhti");
+  command->callback([&options, command] {
+    options.record.words = command->remaining();
+    run_record(options.record);
+  });
+}
+
 void add_completion(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("completion", "A script that completes commands in your shell");
   command->add_option("SHELL", options.shell, joined(completed_shells()))
@@ -297,6 +313,7 @@ void declare(CLI::App& app, Options& options) {
   add_list(app, options);
   add_topology(app, options.topology);
   add_model(app, options);
+  add_record(app, options);
   add_trace(app, options.trace);
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);

@@ -150,6 +150,13 @@ struct ServeCommand {
 };
 void run_serve(const ServeCommand& command);  // serve.cpp
 
+struct RecordCommand {
+  std::vector<std::string> words;  ///< everything behind `record`
+};
+/// Hands over to `python3 -m foretrain record`, which takes this process's place. Throws WorldError where
+/// Python or the package is not there.
+void run_record(const RecordCommand& command);  // record.cpp
+
 struct TopologyCommand {
   std::string cluster;
   bool channels = false;  ///< show NCCL's channels instead, or draw its rings

@@ -292,13 +292,12 @@ int fewest_gpus_of(const Scenario& scenario) {
 
 namespace {
 
-/// What all ranks of a program train in one optimizer step; on fewer ranks than it runs on their share.
+/// What all ranks of a program train in one optimizer step; of fewer ranks than it runs on, what the fewest
+/// train in a step that takes them so much longer.
 std::int64_t samples_of_program(const ProgramReplays& replays, int ranks) {
   const std::shared_ptr<const ReplayedProgram> replayed = replays.on(ranks);
-  const bool is_there = replayed->why_not.empty();
-  const Program& program = is_there ? replayed->program : replays.first();
-  const std::int64_t all = std::max<std::int64_t>(1, program.batch) * program.data_ranks;
-  return is_there ? all : std::max<std::int64_t>(1, all * ranks / program.world);
+  const Program& program = replayed->why_not.empty() ? replayed->program : replays.first();
+  return std::max<std::int64_t>(1, program.batch) * program.data_ranks;
 }
 
 }  // namespace

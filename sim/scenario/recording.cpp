@@ -8,6 +8,7 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
+#include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
 
@@ -21,6 +22,21 @@ std::string some_of(std::vector<std::string> names) {
   names.resize(std::min(all, kMostNamed));
   return fmt::format("{}{}", fmt::join(names, ", "),
                      all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "");
+}
+
+/// What its recorder made up or left out.
+void warn_of_program(const Program& program, std::vector<std::string>& warnings) {
+  for (const std::vector<std::string>* sentences : {&program.guesses, &program.notes}) {
+    const std::size_t shown = std::min(sentences->size(), kMostNamed);
+    warnings.insert(warnings.end(), sentences->begin(),
+                    sentences->begin() + static_cast<std::ptrdiff_t>(shown));
+    if (sentences->size() > shown)
+      warnings.push_back(fmt::format("{}: its file has {} more such notes", program.name, sentences->size() - shown));
+  }
+  if (program.batch == 0)
+    warnings.push_back(
+        fmt::format("{}: the recording does not say how many samples a step trains; 1 is taken for each rank",
+                    program.name));
 }
 
 bool trains_other_batch(const Scenario& scenario, std::int64_t recorded) {
@@ -57,7 +73,10 @@ std::vector<std::string> recording_warnings(const Scenario& scenario) {
   if (!scenario.workload.model || !scenario.workload.model->recording) return warnings;
   const Recording& recording = *scenario.workload.model->recording;
   const std::string& name = scenario.model.name;
-  warn_of_batch(scenario, recording, warnings);
+  if (scenario.program)
+    warn_of_program(scenario.program->first(), warnings);
+  else
+    warn_of_batch(scenario, recording, warnings);
   const double share = share_without_formula(recording, static_cast<double>(scenario.workload.batch_per_gpu));
   if (share > kMuchWithoutFormula)
     warnings.push_back(

@@ -75,6 +75,10 @@ std::string question_words(const Scenario& scenario, const Prediction& predictio
   const std::string batch = prediction.strong_scaling
                                 ? fmt::format("global batch {}", prediction.global_batch)
                                 : fmt::format("batch {} per GPU", prediction.points.front().batch_per_gpu);
+  if (scenario.program)
+    return fmt::format("{} on {} as it was recorded ({}), {}, on {} GPU{}", scenario.model.name,
+                       scenario.cluster.name, prediction.strategy, batch, listed(counts),
+                       counts.back() == 1 ? "" : "s");
   return fmt::format("{} on {} with {}, {}, {}, on {} GPU{}", scenario.model.name, scenario.cluster.name,
                      prediction.strategy, prediction.precision, batch, listed(counts),
                      counts.back() == 1 ? "" : "s");

@@ -56,6 +56,16 @@ StepModel program_row(StepModel replicated) {
   replicated.baseline = "one GPU's share of the fewest that it was recorded on";
   replicated.is_strategy = false;
   replicated.has_measured_runs = false;
+  replicated.read_compared = [](const SourceText&, const ScenarioOverrides&,
+                                const std::vector<std::string>& strategies, Scenario own, OpenedCatalogs&) {
+    if (!strategies.empty())
+      throw InputError("A recorded program has no other strategies.\n  hint: record it with another one, and name "
+                       "both scenarios: foretrain compare A.toml B.toml");
+    ComparedScenarios out;
+    out.strategies = {own};
+    out.own = std::move(own);
+    return out;
+  };
   replicated.weighed_beside = [](const Scenario&) { return std::vector<std::string>(); };
   return replicated;
 }

@@ -12,6 +12,7 @@
 #include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/layers/layer_words.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
+#include "sim/scenario/schema/schema_program.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/scenario_keys.hpp"
 #include "sim/strategy/process/call_costs.hpp"
@@ -110,6 +111,14 @@ std::string model_page() {
       "given.\n\n| type | keys | what it is |\n|---|---|---|\n";
   for (const DescribedLayer& layer : described_layers())
     out += fmt::format("| {} | {} | {} |\n", layer.type, layer.keys, cell(layer.meaning));
+  return out;
+}
+
+std::string program_page() {
+  std::string out = "# Keys of a program file" + printed_by("program") + std::string(kRulesOfFiles) +
+                    "`foretrain record` writes it; `predict --program FILE` replays it "
+                    "([tutorial](../tutorials/my-program.md)).\n";
+  for (const KeyTable& table : program_key_tables()) out += keys_table(table);
   return out;
 }
 
@@ -221,6 +230,7 @@ constexpr ReferencePage kPages[] = {
     {"scenario", [](const CommandTexts&) { return scenario_page(); }},
     {"cluster", [](const CommandTexts&) { return cluster_page(); }},
     {"model", [](const CommandTexts&) { return model_page(); }},
+    {"program", [](const CommandTexts&) { return program_page(); }},
     {"operators", [](const CommandTexts&) { return operators_page(); }},
     {"output", [](const CommandTexts&) { return output_page(); }},
     {"catalogs", [](const CommandTexts&) { return catalogs_page(); }},

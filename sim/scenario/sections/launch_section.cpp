@@ -15,6 +15,7 @@
 #include "sim/collective/nccl/job.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
+#include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
 
@@ -332,6 +333,19 @@ void read_launch_section(TableReader& launch, bool one_of_several, Scenario& sce
   if (!one_of_several) check_processes(launch, scenario);
 }
 
+namespace {
+
+std::string other_gpus(const Scenario& scenario, int refused) {
+  if (scenario.program)
+    return fmt::format("ask for {} GPUs, or record the program there, too: two recordings tell of other numbers",
+                       scenario.program->recorded_on());
+  if (find_strategy(scenario.strategy)->one_gpu)
+    return "ask for one GPU, or for a strategy of several, as in --strategy ddp";
+  return fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused));
+}
+
+}  // namespace
+
 void check_gpus(TableReader& run, Scenario& scenario) {
   std::vector<int> refused;
   std::string why;
@@ -346,9 +360,7 @@ void check_gpus(TableReader& run, Scenario& scenario) {
     return run.report(
         run.span_of("gpus"),
         fmt::format("{} cannot run on {} GPUs: {}", scenario.strategy, fmt::join(refused, ", "), why),
-        find_strategy(scenario.strategy)->one_gpu
-            ? std::string("ask for one GPU, or for a strategy of several, as in --strategy ddp")
-            : fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused.front())));
+        other_gpus(scenario, refused.front()));
   std::erase_if(scenario.gpus,
                 [&](int gpus) { return std::find(refused.begin(), refused.end(), gpus) != refused.end(); });
   if (find_strategy(scenario.strategy)->one_gpu) return;

@@ -85,18 +85,6 @@ std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
   return {out.begin(), out.end()};
 }
 
-/// Numbers of GPUs that a recorded program cannot be replayed on.
-void check_replayed(TableReader& run, std::string_view key, const Scenario& scenario) {
-  if (!scenario.program) return;
-  for (const int gpus : scenario.gpus) {
-    const std::shared_ptr<const ReplayedProgram> replayed = scenario.program->on(gpus);
-    if (replayed->why_not.empty()) continue;
-    return run.report(run.has(key) ? run.span_of(key) : SourceSpan{},
-                      fmt::format("The program cannot be replayed on {}: {}", counted(gpus, "GPU"), replayed->why_not),
-                      fmt::format("ask for {}, or record it there, too", scenario.program->recorded_on()));
-  }
-}
-
 std::string has_only(const Scenario& scenario) {
   const std::string gpus = counted(gpus_of_job(scenario), "GPU");
   if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
@@ -160,7 +148,6 @@ void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& se
     read_possible_gpus(run, key, section.scenario);
   else
     read_gpus(run, key, section.scenario);
-  check_replayed(run, key, section.scenario);
 }
 
 void read_every(TableReader& run, Scenario& scenario) {

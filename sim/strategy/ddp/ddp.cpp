@@ -157,7 +157,9 @@ Plan plan_ddp(const PlanRequest& request) {
   if (!request.options<DdpOptions>().gradient_as_bucket_view)
     plan.memory.buffers +=
         Bytes{gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};
-  explain_buckets(reducer.buckets(), request.options<DdpOptions>(), process.decisions());
+  explain_buckets(reducer.buckets(),
+                  options_in(request.options<DdpOptions>(), request.workload.framework.version),
+                  process.decisions());
   explain_hook(request, reducer, process.decisions());
   plan.decisions = process.decisions();
   return plan;
@@ -165,10 +167,17 @@ Plan plan_ddp(const PlanRequest& request) {
 
 StrategyEntry ddp_strategy() {
   const Knob knobs[] = {
-      {"bucket_cap", option<&DdpOptions::bucket_cap>(), "\"25 MiB\"", "25 MiB",
-       "limit of every gradient bucket but the first", 1},
-      {"first_bucket", option<&DdpOptions::first_bucket>(), "\"1 MiB\"", "1 MiB", "limit of the first bucket",
-       1},
+      {"bucket_cap",
+       KnobValue<Bytes>{[](StrategyOptions& options, Bytes cap) {
+         options.edit<DdpOptions>().bucket_cap = cap, options.edit<DdpOptions>().cap_is_given = true;
+       }},
+       "\"25 MiB\"", "25 MiB, the first 1 MiB",
+       "limit of every gradient bucket; before PyTorch 2 of every one but the first", 1},
+      {"first_bucket",
+       KnobValue<Bytes>{[](StrategyOptions& options, Bytes cap) {
+         options.edit<DdpOptions>().first_bucket = cap, options.edit<DdpOptions>().cap_is_given = false;
+       }},
+       "\"1 MiB\"", "1 MiB, or bucket_cap where that is given", "limit of the first bucket", 1},
       {"lightning",
        KnobChoice{{"1.x", "2.x"},
                   [](StrategyOptions& options, std::size_t i) {

@@ -29,6 +29,12 @@ std::vector<Bucket> fill_buckets(const ExpandedModel& model, const std::vector<s
 
 }  // namespace
 
+DdpOptions options_in(DdpOptions options, FrameworkVersion version) {
+  constexpr FrameworkVersion kCapLimitsAll{2, 0};
+  if (options.cap_is_given && version >= kCapLimitsAll) options.first_bucket = options.bucket_cap;
+  return options;
+}
+
 std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& options,
                                  std::int64_t element_bytes) {
   const bool rebuilt = !options.find_unused_parameters || options.static_graph;

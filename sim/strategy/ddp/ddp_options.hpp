@@ -3,6 +3,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/strategy/process/gradient_options.hpp"
+#include "sim/workload/framework.hpp"
 
 namespace foretrain {
 
@@ -10,6 +11,7 @@ namespace foretrain {
 struct DdpOptions {
   Bytes bucket_cap{25 << 20};
   Bytes first_bucket{1 << 20};
+  bool cap_is_given = false;  ///< then it limits the first bucket, too, since PyTorch 2, unless that is given
   bool find_unused_parameters = false;
   bool static_graph = false;
   bool gradient_as_bucket_view = false;
@@ -21,5 +23,9 @@ struct DdpOptions {
   double powersgd_min_rate = 2;  ///< min_compression_rate
   Backend backend = Backend::nccl;
 };
+
+/// The options as this version of PyTorch takes them (torch/nn/parallel/distributed.py:
+/// bucket_bytes_cap_default).
+DdpOptions options_in(DdpOptions options, FrameworkVersion version);  // ddp_buckets.cpp
 
 }  // namespace foretrain

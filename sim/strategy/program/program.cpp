@@ -18,7 +18,7 @@ namespace {
 /// The ranks with `rank` first.
 Placement turned(const Placement& job, std::int64_t rank) {
   Placement out = job;
-  std::ranges::rotate(out.ranks, out.ranks.begin() + static_cast<std::ptrdiff_t>(rank));
+  std::rotate(out.ranks.begin(), out.ranks.begin() + static_cast<std::ptrdiff_t>(rank), out.ranks.end());
   return out;
 }
 

@@ -40,7 +40,7 @@ TEST_CASE(
     "a message's plan is a communicator's own, its decision says it in words, and asked again it is the "
     "same") {
   TwoNodes two;
-  GroupCollectives group(two.cluster, two.job, Group::world, {}, two.searched);
+  GroupCollectives group(two.cluster, two.job, {Group::world}, two.job.ranks.front(), {}, two.searched);
   const Communicator own(two.cluster, two.job, {});
   const GroupCollective& known = group.at(CollectiveOp::all_reduce, kMessage);
   const CollectivePlan plan = own.plan(CollectiveOp::all_reduce, kMessage);
@@ -54,7 +54,7 @@ TEST_CASE(
 
 TEST_CASE("flows are found once, and those of sets across nodes are the flows of every set") {
   TwoNodes two;
-  GroupCollectives across(two.cluster, two.job, Group::across, {}, two.searched);
+  GroupCollectives across(two.cluster, two.job, {Group::across}, two.job.ranks.front(), {}, two.searched);
   GroupCollective& known = across.at(CollectiveOp::all_reduce, kMessage);
   const TrafficFlows& flows = across.flows(known);
   CHECK(across.flows(known).get() == flows.get());
@@ -71,18 +71,18 @@ TEST_CASE("a cluster knows each job's group once, and jobs with other ranks or s
   ClusterCollectives known(two.cluster);
   CollectiveSettings without_nvls;
   without_nvls.nccl.nvls = false;
-  const auto world = known.of(two.job, Group::world, {});
-  CHECK(known.of(two.job, Group::world, {}) == world);
-  CHECK(known.of(two.job, Group::node, {}) != world);
-  CHECK(known.of(place_packed(4, 4), Group::world, {}) != world);
-  CHECK(known.of(two.job, Group::world, without_nvls) != world);
+  const auto world = known.of(two.job, {Group::world}, {});
+  CHECK(known.of(two.job, {Group::world}, {}) == world);
+  CHECK(known.of(two.job, {Group::node}, {}) != world);
+  CHECK(known.of(place_packed(4, 4), {Group::world}, {}) != world);
+  CHECK(known.of(two.job, {Group::world}, without_nvls) != world);
   CHECK(known.size() == 4);
 }
 
 TEST_CASE("NCCL searches a set of a node's GPUs once, whatever jobs have it") {
   const Cluster cluster = Cluster::build(test::pcie_cluster(64, 4), 64);
   ClusterCollectives known(cluster);
-  for (int gpus = 1; gpus <= 256; ++gpus) known.of(place_packed(gpus, 4), Group::world, {});
+  for (int gpus = 1; gpus <= 256; ++gpus) known.of(place_packed(gpus, 4), {Group::world}, {});
   // 1, 2, 3 or 4 GPUs of one node that is alone, or of one of several.
   CHECK(known.searches() == 8);
 }
@@ -90,14 +90,14 @@ TEST_CASE("NCCL searches a set of a node's GPUs once, whatever jobs have it") {
 TEST_CASE("of many large jobs only the latest are kept") {
   const Cluster cluster = Cluster::build(test::star_cluster(1000, {10e9}), 1000);
   ClusterCollectives known(cluster);
-  const auto first = known.of(place_packed(1000, 1), Group::world, {});
+  const auto first = known.of(place_packed(1000, 1), {Group::world}, {});
   for (int processes = 1; processes < 1100; ++processes) {
     CollectiveSettings other;
     other.processes_per_node = processes;
-    known.of(place_packed(1000, 1), Group::world, other);
+    known.of(place_packed(1000, 1), {Group::world}, other);
   }
   CHECK(known.size() == ClusterCollectives::kMostRanks / 1000);
-  CHECK(known.of(place_packed(1000, 1), Group::world, {}) != first);
+  CHECK(known.of(place_packed(1000, 1), {Group::world}, {}) != first);
 }
 
 }  // namespace group_collectives_test
