@@ -83,7 +83,7 @@ std::vector<std::string> recording_warnings(const Scenario& scenario) {
         fmt::format("{}: {} % of the bytes are moved by operators without a formula, whose "
                     "arithmetic is not counted: {}",
                     name, percent(share, 1), some_of(recording.unknown)));
-  if (recording.without_gradient > 0)
+  if (recording.without_gradient > 0 && !scenario.program)
     warnings.push_back(
         fmt::format("{}: {} without a gradient that are not frozen are taken as ready when backward "
                     "begins, as DDP does with find_unused_parameters",

@@ -148,6 +148,12 @@ const Keys<StorageEntry>& recorded_storage_keys() {
        "true",
        "false",
        "autograd keeps it for backward"},
+      {"before",
+       {"true, false", [](TableReader& table, std::string_view key,
+                          StorageEntry&) { static_cast<void>(table.boolean(key)); }},
+       "true",
+       "false",
+       "it was there before the step began; `made` is then 0"},
       {"class",
        {takes::names_of(kStorageUses),
         [](TableReader& table, std::string_view key, StorageEntry& entry) {
