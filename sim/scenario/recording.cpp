@@ -88,13 +88,6 @@ std::vector<std::string> recording_warnings(const Scenario& scenario) {
         fmt::format("{}: {} without a gradient that are not frozen are taken as ready when backward "
                     "begins, as DDP does with find_unused_parameters",
                     name, counted(recording.without_gradient, "parameter")));
-  if (recording.half_parameters > 0 && !scenario.workload.half_weights)
-    warnings.push_back(fmt::format(
-        "{}: {} recorded in 16 bits, but gradients and messages are taken as 32: set "
-        "model.precision to 16 bits and model.half_weights = true",
-        name,
-        recording.half_parameters == 1 ? std::string("1 parameter was")
-                                       : fmt::format("{} parameters were", recording.half_parameters)));
   return warnings;
 }
 

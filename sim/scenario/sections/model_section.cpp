@@ -239,6 +239,29 @@ Keys<Scenario> decay_key() {
            "loss"}};
 }
 
+/// A recorded network is trained as it was recorded, where nobody says otherwise.
+void settle_recording(TableReader& model, Scenario& scenario) {
+  Workload& work = scenario.workload;
+  if (!work.model || !work.model->recording || scenario.program) return;
+  const Recording& recording = *work.model->recording;
+  if (!model.has("batch_per_gpu") && !model.has("global_batch")) work.batch_per_gpu = recording.batch;
+  const bool is_stated = model.has("batch_per_gpu") && scenario.asked_batches.empty() && !scenario.balances;
+  if (recording.was_tried_at_two && !recording.grows && is_stated && work.batch_per_gpu != recording.batch)
+    model.report(model.span_of("batch_per_gpu"),
+                 fmt::format("{} was recorded at a batch of {}, and its sizes do not grow with the batch in a "
+                             "known way",
+                             scenario.model.name, recording.batch),
+                 fmt::format("ask for a batch of {}, or record it at {}", recording.batch, work.batch_per_gpu));
+  if (!recording.is_half) return;
+  if (!model.has("precision")) work.precision = Precision::bf16;
+  if (!model.has("half_weights")) work.half_weights = true;
+  if (is_half(work.precision) && work.half_weights) return;
+  const std::string_view key = is_half(work.precision) ? "half_weights" : "precision";
+  model.report(model.span_of(key),
+               fmt::format("{} was recorded with weights of 16 bits", scenario.model.name),
+               "leave model.precision and model.half_weights out, or record it in fp32");
+}
+
 void check_batch(TableReader& model, const Scenario& scenario) {
   if (scenario.balances && !model.has("global_batch"))
     return model.report(model.span_of("batch_per_gpu"), "batch_per_gpu = \"balance\" needs global_batch",
@@ -305,6 +328,7 @@ void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& sc
   ModelSection section{scenario, opened};
   read_keys(model, model_keys(), section);
   check_batch(model, scenario);
+  settle_recording(model, scenario);
   settle_form(model, section.form, scenario.workload);
 }
 

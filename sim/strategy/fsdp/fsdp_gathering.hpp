@@ -34,7 +34,8 @@ struct ModelUnits {
 
 /// One unit per block of the model file, as transformer_auto_wrap_policy wraps every instance of a block's
 /// class. A block is told by the path of its layers: "decoder.7.add.0.attention" is in "decoder.7",
-/// "projected.relu" in "projected"; "add.0.conv2d" is in none, because "add" is a layer itself.
+/// "projected.relu" in "projected"; "add.0.conv2d" is in none, because "add" is a layer itself. Of a recorded
+/// network by its numbered modules: "model.layers.7.mlp" is in "model.layers.7", "model.norm" in none.
 ModelUnits units_by_block(const ExpandedModel& model);
 
 /// Layers in a row until they hold `least` elements; what is left at the end stays with the root

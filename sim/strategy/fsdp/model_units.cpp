@@ -26,6 +26,18 @@ std::string block_of(const std::string& path, const std::set<std::string>& layer
   return is_number(second) && next != std::string::npos ? path.substr(0, next) : first;
 }
 
+/// The same of a recorded network, whose paths are its modules': up to the first number that has modules below
+/// it, "model.layers.7" of "model.layers.7.mlp.up_proj". What is in no numbered module is the root's.
+std::string numbered_module_of(const std::string& path) {
+  for (std::size_t begin = 0; begin != std::string::npos;) {
+    const std::size_t dot = path.find('.', begin);
+    if (dot == std::string::npos) return {};
+    if (begin > 0 && is_number(path.substr(begin, dot - begin))) return path.substr(0, dot);
+    begin = dot + 1;
+  }
+  return {};
+}
+
 std::vector<std::int64_t> elements_by_layer(const ExpandedModel& model) {
   std::vector<std::int64_t> elements(model.layer_names.size(), 0);
   for (const Parameter& parameter : model.parameters) elements[parameter.layer] += parameter.elements;
@@ -67,7 +79,8 @@ std::int64_t ModelUnits::largest() const {
 ModelUnits units_by_block(const ExpandedModel& model) {
   const std::set<std::string> layers(model.layer_names.begin(), model.layer_names.end());
   std::vector<std::string> groups;
-  for (const std::string& path : model.layer_names) groups.push_back(block_of(path, layers));
+  for (const std::string& path : model.layer_names)
+    groups.push_back(model.recording ? numbered_module_of(path) : block_of(path, layers));
   return collect(model, groups);
 }
 

@@ -142,12 +142,13 @@ struct Recording {
   std::string by;
   std::int64_t batch = 1;                    ///< samples of the recorded step
   bool grows = true;                         ///< sizes say how they grow with the batch
+  bool was_tried_at_two = false;             ///< recorded at two batches, whose sizes are compared
   std::int64_t operators = 0, launches = 0;  ///< of the step, without the optimizer
   std::int64_t unknown_launches = 0;         ///< of operators without a formula
   Amount bytes, unknown_bytes;               ///< that they move, and those of the unknown ones
   std::vector<std::string> unknown;          ///< names of operators without a formula
   std::vector<std::string> beyond_linear;    ///< operators that grow faster than the batch
-  std::int64_t half_parameters = 0;          ///< tensors of 16 bits
+  bool is_half = false;                      ///< most numbers of its parameters have 16 bits
   std::int64_t without_gradient = 0;         ///< trained tensors that nothing makes a gradient of
   std::int64_t measured_launches = 0;        ///< whose times a trace tells
   std::string gpu;                           ///< of the measured times

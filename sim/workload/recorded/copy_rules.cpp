@@ -111,6 +111,9 @@ std::vector<OperatorRule> copy_rules() {
     rows.push_back(row);
   }
   for (const char* name : {"roll",
+                           "masked_scatter_backward",
+                           "_pack_padded_sequence",
+                           "randperm",
                            "flip",
                            "repeat",
                            "repeat_interleave",

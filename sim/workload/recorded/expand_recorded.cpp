@@ -206,8 +206,13 @@ class RecordedExpansion {
   void facts() {
     facts_.by = network_.by, facts_.batch = network_.batch, facts_.grows = network_.grows;
     facts_.gpu = network_.gpu;
-    for (const RecordedParameter& parameter : network_.parameters)
-      facts_.half_parameters += is_16_bit(network_.sizes[parameter.size].type) ? 1 : 0;
+    facts_.was_tried_at_two = facts_.grows || facts_.by.starts_with("foretrain.capture");
+    double half = 0, all = 0;
+    for (const RecordedParameter& parameter : network_.parameters) {
+      const TensorSize& size = network_.sizes[parameter.size];
+      all += size.elements(batch_), half += is_16_bit(size.type) ? size.elements(batch_) : 0;
+    }
+    facts_.is_half = 2 * half > all;
     facts_.operators = static_cast<std::int64_t>(network_.operators.size());
     for (const Operator& op : step_.forward) facts_.launches += op.kernels, facts_.bytes += op.bytes;
     for (BackwardStep& step : step_.backward) {

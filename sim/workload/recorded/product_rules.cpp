@@ -100,6 +100,20 @@ std::vector<RecordedWork> einsum_product(const RecordedCall& call, const Operato
   return {work_of_product(p, call.in_bytes() + call.out_bytes(), 0, 0)};
 }
 
+/// Products of as many groups as there are offsets, whose sizes are values: taken as equal. Rows in groups by a
+/// matrix for each group, or two matrices whose inner dimension is in groups.
+std::vector<RecordedWork> grouped_product(const RecordedCall& call, const OperatorRule&) {
+  const std::size_t scales = call.in_count() > 4 ? 2 : 0;  // of the fp8 form, behind both matrices
+  const TensorAt a = call.in(0), b = call.in(1), offsets = call.in(2 + scales), c = call.out(0);
+  const double own_groups = a.rank() > 2 ? a.dim(0) : b.rank() > 2 ? b.dim(0) : offsets.elements();
+  const double groups = std::max(1.0, own_groups);
+  PlainProduct p{a.dim(-2), b.dim(-1), a.dim(-1), groups};
+  if (a.rank() == 2 && b.rank() > 2) p.m /= groups;
+  if (a.rank() > 2 && b.rank() == 2) p.n /= groups;
+  if (a.rank() == 2 && b.rank() == 2) p.k /= groups;
+  return {work_of_product(p, a.bytes() + b.bytes() + c.bytes(), 0, 0)};
+}
+
 OperatorRule product_row(std::string_view name, std::string_view flops, OperatorClass cls,
                          std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
   const HostCall call = cls == OperatorClass::gemm ? HostCall::linear : HostCall::attention;
@@ -119,6 +133,8 @@ std::vector<OperatorRule> product_rules() {
       product_row("bmm", "2 b m n k", kBatched, batched_product),
       product_row("baddbmm", "2 b m n k + b m n", kBatched, added_batched_product),
       product_row("einsum", "2 for every combination of the equation's letters", kBatched, einsum_product),
+      product_row("_grouped_mm", "2 m n k, groups of equal sizes", kGemm, grouped_product),
+      product_row("_scaled_grouped_mm", "2 m n k, groups of equal sizes", kGemm, grouped_product),
       product_row("mv", "2 m k", kGemm, product_with_vector),
       product_row("addmv", "2 m k + m", kGemm, product_with_vector)};
 }

@@ -16,6 +16,10 @@ std::vector<OperatorRule> reduction_rules() {
                                  reduction_row("mean", HostCall::pooling, OperatorRole::alone)};
   for (const char* name : {"amax",
                            "amin",
+                           "_is_all_true",
+                           "_weight_norm_interface",
+                           "_weight_norm_interface_backward",
+                           "torchvision::nms",
                            "max",
                            "min",
                            "aminmax",
