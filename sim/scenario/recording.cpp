@@ -28,8 +28,11 @@ std::string some_of(std::vector<std::string> names) {
 void warn_of_program(const Program& program, std::vector<std::string>& warnings) {
   for (const std::vector<std::string>* sentences : {&program.guesses, &program.notes}) {
     const std::size_t shown = std::min(sentences->size(), kMostNamed);
-    warnings.insert(warnings.end(), sentences->begin(),
-                    sentences->begin() + static_cast<std::ptrdiff_t>(shown));
+    for (std::size_t i = 0; i < shown; ++i) {
+      std::string_view sentence = (*sentences)[i];
+      if (sentence.ends_with('.')) sentence.remove_suffix(1);
+      warnings.emplace_back(sentence);
+    }
     if (sentences->size() > shown)
       warnings.push_back(fmt::format("{}: its file has {} more such notes", program.name, sentences->size() - shown));
   }

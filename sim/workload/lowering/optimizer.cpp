@@ -102,8 +102,7 @@ std::vector<OptimizerLaunch> packed_launches(const Operations& operations,
       launches.push_back(launch_of(operation, elements, Time{}));
   }
   if (launches.empty()) return launches;
-  const Time host = microseconds(40) + microseconds(2) * static_cast<std::int64_t>(tensors.size()) +
-                    microseconds(7) * static_cast<std::int64_t>(operations.size());
+  const Time host = packed_step_host(tensors.size(), operations.size());
   for (OptimizerLaunch& launch : launches) launch.host = host / static_cast<std::int64_t>(launches.size());
   return launches;
 }
@@ -114,6 +113,11 @@ Operations with_decay(Operations operations, bool weight_decay) {
 }
 
 }  // namespace
+
+Time packed_step_host(std::size_t tensors, std::size_t operations) {
+  return microseconds(40) + microseconds(2) * static_cast<std::int64_t>(tensors) +
+         microseconds(7) * static_cast<std::int64_t>(operations);
+}
 
 std::string_view name_of(OptimizerKind kind) { return recipe_of(kind).name; }
 

@@ -77,6 +77,10 @@ inline constexpr std::size_t kMostLaunchTasks = 8192;
 std::vector<OptimizerLaunch> counted_launches(std::vector<OptimizerLaunch> launches,
                                               std::size_t most = kMostLaunchTasks);
 
+/// What a step over lists of tensors costs the reference CPU beside its launches: the call of step(), putting
+/// the lists together, and a call from Python for each operation on lists.
+Time packed_step_host(std::size_t tensors, std::size_t operations);
+
 /// Elements of each launch of one operation over `lists` packed lists of tensors (1 to 5), as foreach and the
 /// GradScaler pack them.
 std::vector<std::int64_t> packed_elements(const std::vector<std::int64_t>& tensor_elements, int lists);

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/device/host_time.hpp"
+#include "sim/workload/lowering/optimizer.hpp"
 #include "sim/workload/recorded/call_groups.hpp"
 #include "sim/workload/recorded/expand_recorded.hpp"
 
@@ -18,10 +20,10 @@ namespace {
 /// What decides the price of an operator.
 std::string price_key(const Operator& op) {
   std::string key =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
                   static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1), op.bytes.at(1),
                   op.channels, op.keeps_averages, op.is_roofline, op.half_capable, op.always_half,
-                  op.product_count);
+                  op.product_count, op.stated_host ? to_seconds(*op.stated_host) : -1);
   for (std::uint8_t i = 0; i < op.product_count; ++i) {
     const Product& p = op.products[i];
     key += fmt::format(" {} {} {} {} {} {} {} {}", p.m, p.n, p.k, p.count, p.serial, p.window, p.bytes.at(1),
@@ -60,8 +62,28 @@ class RankExpansion {
       if (rank_.rows[i].kind == ProgramRow::Kind::op)
         run.operators.push_back(network_.operators[rank_.rows[i].index]);
     }
-    const GroupedStep step = group_calls(run, layer_of_, false);
+    GroupedStep step = group_calls(run, layer_of_, false);
+    if (rank_.rows[begin].pass == ProgramPass::optimizer) price_lists(run, step);
     put(begin, end, step);
+  }
+
+  /// Calls of an optimizer on lists of tensors: their host costs as of networks written layer by layer.
+  void price_lists(const RecordedNetwork& run, GroupedStep& step) const {
+    const auto is_list = [&](std::size_t i) {
+      const std::string& name = run.operator_names.at(run.operators[step.source_of_forward[i]].name);
+      return name.starts_with("aten::_foreach_") || name.starts_with("aten::_fused_");
+    };
+    std::vector<std::size_t> lists;
+    for (std::size_t i = 0; i < step.forward.size(); ++i) {
+      if (is_list(i)) lists.push_back(i);
+    }
+    if (lists.empty()) return;
+    const auto trained =
+        std::ranges::count_if(network_.parameters, [](const RecordedParameter& p) { return !p.frozen; });
+    const Time each = packed_step_host(static_cast<std::size_t>(trained), lists.size()) /
+                      static_cast<std::int64_t>(lists.size());
+    for (const std::size_t i : lists)
+      step.forward[i].stated_host = each + HostCalibration{}.launch * std::int64_t{step.forward[i].kernels};
   }
 
   /// A row that is no operator comes behind the last operator that was issued before it.

@@ -2,7 +2,9 @@
 #include "sim/workload/program/program_growth.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,6 +32,34 @@ std::optional<std::int64_t> whole_of(std::int64_t few, std::int64_t few_ranks, s
 
 constexpr std::int64_t kMostGrown = std::int64_t{1} << 42;
 
+/// Shares of rows of `width` numbers each: the smallest width with which both are.
+std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
+                                          std::int64_t many_ranks, std::int64_t ranks) {
+  constexpr std::int64_t kMostTried = 1 << 16;
+  const std::int64_t both = std::gcd(few, many);
+  const auto with = [&](std::int64_t width) -> std::optional<std::int64_t> {
+    const auto rows = whole_of(few / width, few_ranks, many / width, many_ranks);
+    return rows ? std::optional(share(*rows, ranks) * width) : std::nullopt;
+  };
+  for (std::int64_t width = 1; width <= std::min(both, kMostTried); ++width) {
+    if (both % width != 0) continue;
+    if (const auto found = with(width)) return found;
+  }
+  return both > kMostTried ? with(both) : std::nullopt;
+}
+
+/// What the padding of several tensors adds to a sum is no function of its own: on a line between both, where
+/// they differ by no more than that.
+constexpr double kMostPadding = 0.05;
+
+std::optional<std::int64_t> padded_sum(double few, std::int64_t few_ranks, double many, std::int64_t many_ranks,
+                                       std::int64_t ranks) {
+  if (few <= 0 || std::abs(many - few) > kMostPadding * few) return std::nullopt;
+  const double place = static_cast<double>(ranks - few_ranks) / static_cast<double>(many_ranks - few_ranks);
+  const double found = few + (many - few) * place;
+  return found > 0 ? std::optional(std::llround(found)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
@@ -39,11 +69,17 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
   if (few % few_ranks == 0 && few / few_ranks * many_ranks == many) return few / few_ranks * ranks;
   if (few * many_ranks == many * few_ranks)
     return few * ranks % few_ranks == 0 ? std::optional(few * ranks / few_ranks) : std::nullopt;
-  if (const auto whole = whole_of(few, few_ranks, many, many_ranks)) return share(*whole, ranks);
+  if (const auto found = share_of_rows(few, few_ranks, many, many_ranks, ranks)) return found;
   if (few % few_ranks == 0 && many % many_ranks == 0) {
-    if (const auto whole = whole_of(few / few_ranks, few_ranks, many / many_ranks, many_ranks))
-      return share(*whole, ranks) * ranks;
+    if (const auto found =
+            share_of_rows(few / few_ranks, few_ranks, many / many_ranks, many_ranks, ranks))
+      return *found * ranks;
   }
+  const auto of_few = static_cast<double>(few), of_many = static_cast<double>(many);
+  if (const auto found = padded_sum(of_few, few_ranks, of_many, many_ranks, ranks)) return found;
+  const auto whole = padded_sum(of_few * static_cast<double>(few_ranks), few_ranks,
+                                of_many * static_cast<double>(many_ranks), many_ranks, ranks);
+  if (whole) return share(*whole, ranks);
   const std::int64_t slope = (many - few) / (many_ranks - few_ranks);
   if (slope * (many_ranks - few_ranks) != many - few) return std::nullopt;
   const std::int64_t found = few + slope * (ranks - few_ranks);

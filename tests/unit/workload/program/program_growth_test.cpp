@@ -28,6 +28,19 @@ TEST_CASE("what is padded to the ranks is the share times the ranks") {
   CHECK(grown(16 * 63, 16, 64 * 16, 64, 24) == 24 * 42);
 }
 
+TEST_CASE("rows of several numbers are shared as wholes") {
+  // 1,000 rows of 512 over 4 and 16 ranks: 250 and 63 rows
+  CHECK(grown(250 * 512, 4, 63 * 512, 16, 8) == 125 * 512);
+  CHECK(grown(250 * 512, 4, 63 * 512, 16, 7) == 143 * 512);
+}
+
+TEST_CASE("a sum of padded tensors lies between its recordings") {
+  // 1,000 rows of 512 and 100 rows of 7 over 4 and 16 ranks
+  const auto found = grown(250 * 512 + 25 * 7, 4, 63 * 512 + 7 * 7, 16, 8);
+  REQUIRE(found);
+  CHECK(std::abs(static_cast<double>(*found) - (125 * 512 + 13 * 7)) < 0.01 * 125 * 512);
+}
+
 TEST_CASE("a table with an entry for each rank and a head is on a line") { CHECK(grown(20, 4, 44, 10, 100) == 404); }
 
 TEST_CASE("what follows no rule is refused") {
