@@ -31,6 +31,8 @@ struct Assumption {
   std::string text, option;
 };
 
+inline constexpr std::size_t kMostAssumptions = 4;
+
 /// What would help against waiting for data.
 struct InputRemedy {
   int workers_before = 0, workers = 0;  ///< loader workers for each GPU
@@ -46,7 +48,7 @@ struct Answer {
   double value_s = 0;
   Interval interval{};        ///< of it; high_s = 0: none is known
   std::vector<int> counts{};  ///< rows of its table: what was asked, or what decides; `gpus` is among them
-  std::vector<PredictionPoint> rows{};    ///< the points on them, fewest GPUs first
+  std::vector<PredictionPoint> rows{};    ///< the points on them, fewest GPUs first; of predict
   bool one_gpu_fits = true;               ///< so that a speedup over one GPU is one over a real run
   std::optional<StepCauses> causes{};     ///< of a step on `gpus`; none where it does not run
   std::string cause{};                    ///< a sentence

@@ -25,12 +25,6 @@ namespace {
 constexpr std::size_t kRowsThatDecide = 6;
 /// GPUs that wait for data this much of a step are the first thing to mend.
 constexpr double kWaitsForInput = 0.25;
-/// Below this chance nobody would start a training: it is not simulated without its causes.
-constexpr double kHardlyFits = 0.05;
-/// Below this chance the next step is to need less memory.
-constexpr double kSurelyFits = 0.95;
-/// Below this chance the first thing to say is that the memory is not enough.
-constexpr double kProbablyFits = 0.5;
 
 class AnswerMaker {
  public:
@@ -45,7 +39,7 @@ class AnswerMaker {
     answer_.question = question_words(scenario_, prediction_, answer_.counts);
     const PredictionPoint& p = *answered_point(prediction_, answer_.gpus);
     find_causes(p);
-    note_unmodelled(p);
+    answer_.not_understood = unmodelled_words(scenario_, p.nodes);
     answer_.kind = kind_of(p);
     if (answer_.kind == VerdictKind::waits_for_input)
       answer_.remedy = input_remedy(points_, answer_.gpus, answer_.counts);
@@ -89,13 +83,6 @@ class AnswerMaker {
     if (!may_fit(p) || p.step_s <= 0) return;
     answer_.causes = causes_of(points_, p.gpus);
     answer_.cause = cause_words(*answer_.causes, p);
-  }
-
-  void note_unmodelled(const PredictionPoint& p) {
-    for (const UnmodelledSetting& setting : scenario_.unmodelled)
-      if (setting.matters_on(p.nodes))
-        answer_.not_understood.push_back(
-            fmt::format("{} ({}) is not modelled. {}", setting.setting, setting.place, setting.effect));
   }
 
   VerdictKind kind_of(const PredictionPoint& p) const {
@@ -176,7 +163,7 @@ class AnswerMaker {
   std::string action_of(const PredictionPoint& p) {
     switch (answer_.kind) {
       case VerdictKind::cannot_say:
-        return "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
+        return std::string(kLeaveOut);
       case VerdictKind::idle_gpus:
         return fmt::format(
             "Start one process for each GPU: torchrun --nproc_per_node={0}, or srun --ntasks-per-node={0}.",

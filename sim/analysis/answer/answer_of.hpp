@@ -37,5 +37,7 @@ std::string why_more_than_linear(const PointPredictor& points, const Prediction&
 /// Figures that cannot be: faster than the GPU's peak, or more than N times as fast on N GPUs without a
 /// reason. One sentence each.
 std::vector<std::string> not_credible(const PointPredictor& points, const Prediction& prediction);
+/// One of them: `mfu` above 1.
+std::string faster_than_peak(int gpus, double mfu);
 
 }  // namespace foretrain

@@ -75,9 +75,8 @@ std::string question_words(const Scenario& scenario, const Prediction& predictio
   const std::string batch = prediction.strong_scaling
                                 ? fmt::format("global batch {}", prediction.global_batch)
                                 : fmt::format("batch {} per GPU", prediction.points.front().batch_per_gpu);
-  return fmt::format("{} on {} with {}, {}, {}, on {} GPU{}", scenario.model.name, scenario.cluster.name,
-                     prediction.strategy, prediction.precision, batch, listed(counts),
-                     counts.back() == 1 ? "" : "s");
+  return fmt::format("{} on {} with {}, {}, {}, on {}", scenario.model.name, scenario.cluster.name,
+                     prediction.strategy, prediction.precision, batch, counted_list(counts));
 }
 
 void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scenario) {
@@ -194,9 +193,26 @@ std::string time_words(const Answer& answer, const PredictionPoint& p, const Sce
                   takes(answer, subject.starts_with("a") ? "takes" : "take"), compared_words(answer, p));
   out += slower_rows(answer, p);
   if (fits < kNearlySure)
-    out += fmt::format(" It may not fit: {} of {} are needed, and {} of such runs are out of memory.",
-                       to_string(p.memory.least()), to_string(p.memory_capacity), spoken_chance(1 - fits));
+    out += " " + may_not_fit_words(to_string(p.memory.least()), to_string(p.memory_capacity), fits);
   return out;
+}
+
+std::string may_not_fit_words(const std::string& needed, const std::string& there, double fits) {
+  return fmt::format("It may not fit: {} of {} are needed, and {} of such runs are out of memory.", needed,
+                     there, spoken_chance(1 - fits));
+}
+
+std::vector<std::string> unmodelled_words(const Scenario& scenario, int nodes) {
+  std::vector<std::string> out;
+  for (const UnmodelledSetting& setting : scenario.unmodelled)
+    if (setting.matters_on(nodes))
+      out.push_back(
+          fmt::format("{} ({}) is not modelled. {}", setting.setting, setting.place, setting.effect));
+  return out;
+}
+
+std::string counted_list(const std::vector<int>& counts) {
+  return fmt::format("{} GPU{}", listed(counts), counts.back() == 1 ? "" : "s");
 }
 
 std::string request_words(const Recommendation& recommendation) {

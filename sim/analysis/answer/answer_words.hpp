@@ -34,9 +34,21 @@ std::string waits_words(const Answer& answer, const PredictionPoint& p);
 std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer);
 /// `fits`: the chance of it; said where it is not nearly certain.
 std::string time_words(const Answer& answer, const PredictionPoint& p, const Scenario& scenario, double fits);
+/// "It may not fit: 34 GB of 42.5 GB are needed, and 7 % of such runs are out of memory."
+std::string may_not_fit_words(const std::string& needed, const std::string& there, double fits);
 std::string request_words(const Recommendation& recommendation);
 
+/// Settings that decide on so many nodes and are not modelled, one or two sentences each.
+std::vector<std::string> unmodelled_words(const Scenario& scenario, int nodes);
+
+/// "8 GPUs", "1, 4 and 8 GPUs".
+std::string counted_list(const std::vector<int>& counts);
+
 // Actions.
+
+/// What to do about an unmodelled setting.
+inline constexpr std::string_view kLeaveOut =
+    "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
 
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p);
 std::string waits_action(const Answer& answer, const Scenario& scenario);

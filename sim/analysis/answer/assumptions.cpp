@@ -13,8 +13,6 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kMostAssumptions = 4;
-
 struct AssumedKey {
   std::vector<std::string_view> keys;  ///< any of them states it
   std::string (*text)(const Scenario& scenario);
@@ -54,6 +52,24 @@ std::string assumed_execution(const Scenario& scenario) {
                      name_of(framework.execution));
 }
 
+std::string assumed_sequence(const Scenario& scenario) {
+  return scenario.parallel ? fmt::format("{} tokens a sequence", scenario.parallel->sequence) : "";
+}
+
+std::string assumed_layout_precision(const Scenario& scenario) {
+  if (!scenario.parallel) return {};
+  switch (scenario.parallel->precision) {
+    case KernelPrecision::fp16:
+      return "fp16";
+    case KernelPrecision::fp8:
+      return "fp8";
+    case KernelPrecision::fp4:
+      return "fp4";
+    default:
+      return "bf16";
+  }
+}
+
 /// In the order of their usual effect: input may take several times the step, the batch and the precision
 /// change it two- to fourfold, the others by tens of percent.
 const std::vector<AssumedKey>& assumed_keys() {
@@ -61,6 +77,8 @@ const std::vector<AssumedKey>& assumed_keys() {
       {{"data.loader", "data.name"}, assumed_loader, "--dataset NAME"},
       {{"model.batch_per_gpu", "model.global_batch"}, assumed_batch, "--batch N"},
       {{"model.precision"}, assumed_precision, "--precision NAME"},
+      {{"parallel.sequence"}, assumed_sequence, "--set parallel.sequence=N"},
+      {{"parallel.precision", "model.precision"}, assumed_layout_precision, "--set parallel.precision=NAME"},
       {{"data.workers_per_gpu"}, assumed_workers, "--set data.workers_per_gpu=N"},
       {{"data.storage", "data.cached"}, assumed_storage, "--set data.storage=NAME"},
       {{"framework.name", "framework.execution"}, assumed_execution, "--set framework.execution=NAME"},
