@@ -16,6 +16,7 @@ namespace foretrain {
 /// Which sentence answers; the first that holds, in this order.
 enum class VerdictKind : std::uint8_t {
   cannot_say,       ///< a setting that decides is not modelled
+  would_not_start,  ///< the batch system or the strategy refuses it
   idle_gpus,        ///< GPUs of the job have no process
   does_not_fit,     ///< it is more likely than not that the memory is not enough
   request,          ///< a job was asked for: which to request

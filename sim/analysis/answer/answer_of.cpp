@@ -218,8 +218,9 @@ class AnswerMaker {
 }  // namespace
 
 std::string_view key_of(VerdictKind kind) {
-  static constexpr std::array<std::string_view, 7> kKeys{
-      "cannot_say", "idle_gpus", "does_not_fit", "request", "waits_for_input", "slower", "time"};
+  static constexpr std::array<std::string_view, 8> kKeys{
+      "cannot_say", "would_not_start", "idle_gpus", "does_not_fit",
+      "request",    "waits_for_input", "slower",    "time"};
   return kKeys[static_cast<std::size_t>(kind)];
 }
 

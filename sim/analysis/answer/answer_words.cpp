@@ -211,6 +211,14 @@ std::vector<std::string> unmodelled_words(const Scenario& scenario, int nodes) {
   return out;
 }
 
+void say_what_is_unmodelled(Answer& answer, const Scenario& scenario) {
+  if (answer.not_understood.empty()) return;
+  answer.kind = VerdictKind::cannot_say;
+  answer.verdict = cannot_say_words(answer, scenario);
+  answer.action = kLeaveOut;
+  answer.says_more_gpus = false;
+}
+
 std::string counted_list(const std::vector<int>& counts) {
   return fmt::format("{} GPU{}", listed(counts), counts.back() == 1 ? "" : "s");
 }

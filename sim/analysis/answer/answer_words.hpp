@@ -41,6 +41,9 @@ std::string request_words(const Recommendation& recommendation);
 /// Settings that decide on so many nodes and are not modelled, one or two sentences each.
 std::vector<std::string> unmodelled_words(const Scenario& scenario, int nodes);
 
+/// Where not_understood has something the answer is that nobody can say; its figures stay.
+void say_what_is_unmodelled(Answer& answer, const Scenario& scenario);
+
 /// "8 GPUs", "1, 4 and 8 GPUs".
 std::string counted_list(const std::vector<int>& counts);
 

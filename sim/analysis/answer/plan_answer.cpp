@@ -72,11 +72,7 @@ class PlanAnswerMaker {
       answer_.verdict = nothing_fits();
       answer_.action = "Ask for more GPUs, or try --set parallel.offload=optimizer.";
     }
-    if (!answer_.not_understood.empty()) {
-      answer_.kind = VerdictKind::cannot_say;
-      answer_.verdict = cannot_say_words(answer_, scenario_);
-      answer_.action = std::string(kLeaveOut);
-    }
+    say_what_is_unmodelled(answer_, scenario_);
     return std::move(answer_);
   }
 
