@@ -125,8 +125,7 @@ class AnswerMaker {
     if (const std::string why = why_more_than_linear(points_, prediction_, p); !why.empty())
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
-      answer_.cause = fmt::format("{} without a process: the job pays for what does nothing.",
-                                  counted(p.gpus - working_gpu_count(scenario_, p.gpus), "GPU"));
+      answer_.cause = idle_cause(working_gpu_count(scenario_, p.gpus), p.gpus);
     answer_.action = action_of(p);
   }
 
@@ -165,9 +164,7 @@ class AnswerMaker {
       case VerdictKind::cannot_say:
         return std::string(kLeaveOut);
       case VerdictKind::idle_gpus:
-        return fmt::format(
-            "Start one process for each GPU: torchrun --nproc_per_node={0}, or srun --ntasks-per-node={0}.",
-            (p.gpus + p.nodes - 1) / p.nodes);
+        return idle_action(p.gpus, p.nodes);
       case VerdictKind::does_not_fit:
         return does_not_fit_action(points_, p);
       case VerdictKind::waits_for_input:

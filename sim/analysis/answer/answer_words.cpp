@@ -118,10 +118,24 @@ std::string cannot_say_words(const Answer& answer, const Scenario& scenario) {
                      answer.not_understood.front(), more);
 }
 
+std::string idle_words(int working, int gpus) {
+  return fmt::format("This job uses {} of its {}.", working, counted(gpus, "GPU"));
+}
+
+std::string idle_cause(int working, int gpus) {
+  return fmt::format("{} without a process: the job pays for what does nothing.",
+                     counted(gpus - working, "GPU"));
+}
+
+std::string idle_action(int gpus, int nodes) {
+  return fmt::format(
+      "Start one process for each GPU: torchrun --nproc_per_node={0}, or srun --ntasks-per-node={0}.",
+      (gpus + nodes - 1) / nodes);
+}
+
 std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                        const std::optional<PredictionPoint>& mended) {
-  const int working = working_gpu_count(scenario, p.gpus);
-  std::string out = fmt::format("This job uses {} of its {}.", working, counted(p.gpus, "GPU"));
+  std::string out = idle_words(working_gpu_count(scenario, p.gpus), p.gpus);
   if (!mended) return out;
   const bool has_epoch = p.knows_epochs && p.steps_per_epoch > 0;
   if (!has_epoch)

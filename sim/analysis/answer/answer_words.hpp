@@ -26,7 +26,10 @@ std::string cause_words(const StepCauses& causes, const PredictionPoint& p);
 // Verdicts.
 
 std::string cannot_say_words(const Answer& answer, const Scenario& scenario);
-/// `mended`: with one process for each GPU.
+/// "This job uses 2 of its 4 GPUs."
+std::string idle_words(int working, int gpus);
+std::string idle_cause(int working, int gpus);
+/// The same with what mending changes; `mended`: with one process for each GPU.
 std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                        const std::optional<PredictionPoint>& mended);
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p);
@@ -53,6 +56,7 @@ std::string counted_list(const std::vector<int>& counts);
 inline constexpr std::string_view kLeaveOut =
     "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
 
+std::string idle_action(int gpus, int nodes);
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p);
 std::string waits_action(const Answer& answer, const Scenario& scenario);
 /// A change with which as many GPUs are faster than fewer of them.
