@@ -36,8 +36,9 @@ inline constexpr std::size_t kMostAssumptions = 4;
 
 /// What would help against waiting for data.
 struct InputRemedy {
-  int workers_before = 0, workers = 0;  ///< loader workers for each GPU
+  int workers_before = 0, workers = 0;  ///< loader workers for each `unit`
   std::vector<double> step_s{};         ///< with so many workers, for each of Answer::counts
+  std::string unit = "GPU";             ///< or "process" (DataSet::per_process)
 };
 
 struct Answer {

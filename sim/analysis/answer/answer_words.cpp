@@ -164,8 +164,8 @@ std::string waits_words(const Answer& answer, const PredictionPoint& p) {
   std::string out = fmt::format("{} {} of the time for data.", who, waits);
   if (!answer.remedy) return out;
   const auto place = std::ranges::find(answer.counts, p.gpus) - answer.counts.begin();
-  return out + fmt::format(" {} loader workers for each GPU instead of {} make it {} times faster.",
-                           answer.remedy->workers, answer.remedy->workers_before,
+  return out + fmt::format(" {} loader workers for each {} instead of {} make it {} times faster.",
+                           answer.remedy->workers, answer.remedy->unit, answer.remedy->workers_before,
                            spoken_factor(p.step_s / answer.remedy->step_s[static_cast<std::size_t>(place)]));
 }
 

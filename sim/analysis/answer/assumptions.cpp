@@ -37,7 +37,7 @@ std::string assumed_precision(const Scenario& scenario) {
 std::string assumed_workers(const Scenario& scenario) {
   const DataSet& data = scenario.workload.data;
   if (data.loader != LoaderKind::torch) return {};
-  return counted(data.workers_per_gpu, "loader worker") + " for each GPU";
+  return fmt::format("{} for each {}", counted(data.workers_per_gpu, "loader worker"), data.worker_unit());
 }
 
 std::string assumed_storage(const Scenario& scenario) {
