@@ -8,6 +8,7 @@
 #include "sim/analysis/step/step_model.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
@@ -53,12 +54,13 @@ std::string assumed_execution(const Scenario& scenario) {
 }
 
 std::string assumed_sequence(const Scenario& scenario) {
-  return scenario.parallel ? fmt::format("{} tokens a sequence", scenario.parallel->sequence) : "";
+  if (step_model_of(scenario).is_strategy) return {};
+  return fmt::format("{} tokens a sequence", layout_of(scenario).sequence);
 }
 
 std::string assumed_layout_precision(const Scenario& scenario) {
-  if (!scenario.parallel) return {};
-  switch (scenario.parallel->precision) {
+  if (step_model_of(scenario).is_strategy) return {};
+  switch (layout_of(scenario).precision) {
     case KernelPrecision::fp16:
       return "fp16";
     case KernelPrecision::fp8:
