@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/answer/job_answer.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/settings_files.hpp"
@@ -37,11 +39,19 @@ SourceText open_job_text(const JobCommand& command) {
   return text;
 }
 
-/// What the prediction says of the job: its time limit, and its loader's room in a container.
-std::vector<Diagnostic> findings_of_prediction(const JobCommand& command, const OpenedJob& job) {
-  OpenedScenario opened =
+/// What the prediction says of the job: its answer, its time limit, and its loader's room in a container.
+struct PredictedJob {
+  Answer answer;
+  std::vector<Diagnostic> findings;
+};
+
+PredictedJob predicted_job(const JobCommand& command, const OpenedJob& job) {
+  const OpenedScenario opened =
       std::move(open_scenarios({command.file}, command.overrides, AskedScaling::of_scenario).front());
-  std::vector<Diagnostic> found;
+  const OpenedEvidence evidence = open_evidence("", EvidenceOf::trainings);
+  const Prediction prediction =
+      predict(opened.scenario, nullptr, {.evidence = {&evidence.field, kOwnSource}});
+  PredictedJob out{prediction.answer, {}};
   const JobScript& script = job.script;
   const auto& shm = script.request.shared_memory;
   const int processes =
@@ -49,13 +59,12 @@ std::vector<Diagnostic> findings_of_prediction(const JobCommand& command, const 
   if (shm && !shm->value.whole_node) {
     const std::string why = shared_memory_warning(shm->value.bytes, opened.scenario.workload, processes);
     if (!why.empty())
-      found.push_back({job.text.name, shm->span, "", why, "a larger sizeLimit, or fewer workers"});
+      out.findings.push_back({job.text.name, shm->span, "", why, "a larger sizeLimit, or fewer workers"});
   }
-  if (!opened.time_limit || opened.scenario.workload.data.samples == 0) return found;
-  const std::string why =
-      time_limit_warning(opened.time_limit->seconds, opened.time_limit->gpus, predict(opened.scenario));
-  if (!why.empty()) found.push_back({job.text.name, script.request.seconds->span, "", why, ""});
-  return found;
+  if (!opened.time_limit || opened.scenario.workload.data.samples == 0) return out;
+  const std::string why = time_limit_warning(opened.time_limit->seconds, opened.time_limit->gpus, prediction);
+  if (!why.empty()) out.findings.push_back({job.text.name, script.request.seconds->span, "", why, ""});
+  return out;
 }
 
 bool knows_model(const JobCommand& command, const OpenedJob& job) {
@@ -100,6 +109,28 @@ std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& 
   return out;
 }
 
+/// A network that stands in for an unknown one where only its GPUs are counted.
+constexpr const char* kStandIn = "resnet50";
+
+/// The job of an unknown network; nothing where there is no cluster, no number of GPUs, or a mistake.
+std::optional<OpenedScenario> job_of_any_network(const JobCommand& command, const OpenedJob& job) {
+  if (!job.cluster || !job.script.resources.gpus) return std::nullopt;
+  ScenarioOverrides overrides = command.overrides;
+  overrides.model = kStandIn;
+  try {
+    return std::move(open_scenarios({command.file}, overrides, AskedScaling::of_scenario).front());
+  } catch (const InputError&) {
+    return std::nullopt;  // whatever it is, the script's own findings say it
+  }
+}
+
+Answer answer_of_unpredicted(const JobCommand& command, const OpenedJob& job) {
+  if (!job.findings.refused.empty()) return would_not_start(job.findings.refused);
+  const std::optional<OpenedScenario> opened = job_of_any_network(command, job);
+  return answer_without_prediction(opened ? &opened->scenario : nullptr,
+                                   missing_for_prediction(command, job, false));
+}
+
 }  // namespace
 
 void run_job_check(const JobCommand& command) {
@@ -109,16 +140,17 @@ void run_job_check(const JobCommand& command) {
     warnings.push_back(std::move(remark));
   const bool is_predictable =
       job.cluster && job.findings.refused.empty() && job.script.resources.gpus && knows_model(command, job);
-  if (is_predictable) {
-    for (Diagnostic& finding : findings_of_prediction(command, job)) warnings.push_back(std::move(finding));
-  }
+  PredictedJob predicted =
+      is_predictable ? predicted_job(command, job) : PredictedJob{answer_of_unpredicted(command, job), {}};
+  for (Diagnostic& finding : predicted.findings) warnings.push_back(std::move(finding));
   std::ranges::stable_sort(warnings, {}, [](const Diagnostic& row) { return row.span.line; });
   const JobCheckReport report{job.script,
                               job.cluster ? job.cluster->name : "",
                               job.findings.refused,
                               std::move(warnings),
                               not_checked(command, job),
-                              is_predictable};
+                              is_predictable,
+                              std::move(predicted.answer)};
   write_output(command.output, find_row(kJobCheckFormats, command.format)->write(report));
   if (!job.findings.refused.empty()) throw InputError(job.findings.refused);
   if (command.strict && !report.warnings.empty())

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/answer/plan_answer.hpp"
 #include "sim/analysis/search/layout_points.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/job_script_files.hpp"
@@ -94,6 +95,7 @@ PlannedCounts planned(const Scenario& scenario, const PlanCommand& command, cons
   PlannedCounts plan = plan_counts(scenario, numbers_of(command, scenario), request,
                                    [&progress](double done) { progress.show(done); });
   add_intervals(scenario, command, plan);
+  plan.answer = answer_of(scenario, plan);
   return plan;
 }
 
@@ -101,7 +103,7 @@ PlannedCounts planned(const Scenario& scenario, const PlanCommand& command, cons
 std::vector<FileText> scripts_of(const Scenario& scenario, const PlanCommand& command,
                                  const PlannedCounts& plan) {
   if (!asks_for_script(command.scripts)) return {};
-  if (!plan.best) throw InputError("there is no job to write a script for: " + plan.verdict.front());
+  if (!plan.best) throw InputError("there is no job to write a script for: " + plan.answer.verdict);
   return job_script_files(command.scripts, plan_of_layout(scenario, *plan.counts[*plan.best].best()));
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/answer_of.hpp"
+#include "sim/analysis/answer/tune_answer.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/named_outputs.hpp"
@@ -46,7 +48,7 @@ TuneGoal goal_of(const TuneCommand& command, const Scenario& own) {
   return goal;
 }
 
-TuneAnswer answer_of(const TuneCommand& command) {
+TuneAnswer tuned(const TuneCommand& command) {
   const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   for (const std::string& warning : evidence.warnings) fmt::print(stderr, "warning: {}\n", warning);
   const SweptScenario scenario = swept_scenario(scenario_text(command), {&evidence.field, kOwnSource});
@@ -69,6 +71,10 @@ TuneAnswer answer_of(const TuneCommand& command) {
   if (const auto* number = std::get_if<double>(&figure.data);
       number != nullptr && answer.own.why_not.empty() && answer.own.point.fits())
     answer.own_figure = *number;
+  answer.answer = answer_of(answer.search, answer.scenario, gpus, answer.own_figure, answer.own.why_not);
+  answer.answer.assumptions = assumptions_of(scenario.own);
+  answer.answer.not_understood = unmodelled_words(scenario.own, answer.own.point.nodes);
+  say_what_is_unmodelled(answer.answer, scenario.own);
   return answer;
 }
 
@@ -76,8 +82,7 @@ TuneAnswer answer_of(const TuneCommand& command) {
 
 void run_tune(const TuneCommand& command) {
   check_outputs({{"-o", command.output}});
-  write_report(command.output, command.format,
-               find_row(kTuneReports, command.format)->write(answer_of(command)));
+  write_report(command.output, command.format, find_row(kTuneReports, command.format)->write(tuned(command)));
 }
 
 }  // namespace foretrain

@@ -35,6 +35,8 @@ struct DataSet {
   int prefetch = 2;          ///< batches per worker (torch), batches (others)
   double cores_per_gpu = 0;  ///< CPU cores of the job per GPU; 0 = the node's cores divided by its GPUs
   bool per_process = false;  ///< workers and cores are of a process, however many GPUs it drives
+  /// What workers_per_gpu are of.
+  std::string_view worker_unit() const { return per_process ? "process" : "GPU"; }
   bool pinned = true;
   bool persistent_workers = false;
   bool drop_last = false;

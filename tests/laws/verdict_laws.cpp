@@ -3,13 +3,16 @@
 #include <cmath>
 #include <regex>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/analysis/answer/plan_answer.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/crossover.hpp"
 #include "sim/base/ascii.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
+#include "sim/report/plan/plan_reports.hpp"
 #include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/prediction/json.hpp"
@@ -141,7 +144,35 @@ class PredictionCheck {
   std::vector<std::string> wrong_;
 };
 
+/// The JSON of a door says the answer, and its text begins with the verdict or has it as a line.
+void check_said(const Answer& answer, const nlohmann::json& json, const std::string& text) {
+  const auto words = [](std::string all) {
+    std::ranges::replace(all, '\n', ' ');
+    return all;
+  };
+  CHECK_FALSE(answer.verdict.empty());
+  CHECK_FALSE(answer.action.empty());
+  CHECK(words(text).find(answer.verdict) != std::string::npos);
+  CHECK(json["verdict"] == answer.verdict);
+  CHECK(json["cause"] == answer.cause);
+  CHECK(json["action"] == answer.action);
+  CHECK(json["kind"] == key_of(answer.kind));
+  CHECK(answer.not_credible.empty());
+  CHECK(std::ranges::find(answer.counts, answer.gpus) != answer.counts.end());
+  if (!answer.causes) return;
+  double sum = answer.causes->kernels_s;
+  for (const CausePart& part : answer.causes->in_turn) sum += part.seconds;
+  CHECK(std::abs(sum - answer.causes->step_s) <= 1e-9 * answer.causes->step_s);
+  for (const StepCause& cause : answer.causes->alone)
+    CHECK(cause.saves_s <= answer.causes->alone.front().saves_s);
+}
+
 void check_comparison(const Comparison& c) {
+  const nlohmann::json json = nlohmann::json::parse(write_comparison_json(c, {}));
+  for (std::size_t i = 0; i < c.numbers.size(); ++i) {
+    check_said(c.numbers[i].answer, json["points"][i]["answer"], write_comparison_table(c, {}));
+    CHECK(json["points"][i]["verdict"] == c.numbers[i].answer.verdict);
+  }
   for (const ComparedGpus& numbers : c.numbers) {
     INFO(comparison_verdict(numbers, c.own_strategy));
     CHECK(std::ranges::is_sorted(numbers.strategies, {}, &ComparedStrategy::standing));
@@ -204,6 +235,32 @@ TEST_CASE("law: comparisons of the catalogs stand as their figures do") {
           read_compared({}, overrides, i % 3 == 0 ? strategies_named({"all"}) : std::vector<std::string>{})));
     } catch (const InputError&) {
       // None of them runs there.
+    }
+  }
+}
+
+TEST_CASE("law: plans say one answer in every output, and about a layout that their table has") {
+  test::use_source_catalogs();
+  OpenedCatalogs opened;
+  for (const char* model : {"llama3_2_1b", "llama3_8b", "llama3_70b"}) {
+    for (const char* cluster : {"mahti", "hgx-h100-400g"}) {
+      const Scenario scenario = read_scenario(
+          {"s.toml", fmt::format("[model]\nname = \"{}\"\n[cluster]\nname = \"{}\"\n[parallel]\n"
+                                 "sequence_parallel = true\n",
+                                 model, cluster)},
+          {}, opened);
+      for (const std::vector<int>& numbers : {std::vector{8}, std::vector{2, 8, 16}}) {
+        INFO(model << " on " << cluster);
+        PlannedCounts plan = plan_counts(scenario, numbers, {.global_batch = 32});
+        plan.answer = answer_of(scenario, plan);
+        check_said(plan.answer, nlohmann::json::parse(write_plan_json(plan, {}))["answer"],
+                   write_plan_table(plan, {}));
+        CHECK((plan.answer.kind == VerdictKind::does_not_fit) == !plan.best.has_value());
+        if (!plan.best) continue;
+        const ModelLayout& first = *plan.counts[*plan.best].best();
+        CHECK(plan.answer.verdict.find(first.point.layout) != std::string::npos);
+        CHECK((plan.answer.verdict.find("may not fit") != std::string::npos) == (first.fits < 0.95));
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 // A comparison with round numbers, for tests of its reports.
 #pragma once
 
+#include "sim/analysis/answer/compare_answer.hpp"
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/strategy_matrix.hpp"
 
@@ -46,6 +47,7 @@ inline Comparison example_comparison() {
       "mirrored", "mirrored is one process, which cannot drive GPUs of 2 nodes", {}, {}};
   mirrored.standing = Standing::cannot_run;
   c.numbers = {{4, 2, {ddp, horovod, parallel, mirrored}, "ddp"}};
+  c.numbers.front().answer = answer_of(c.numbers.front(), "ddp", std::nullopt, true);
   c.decisions.add("anchor", "kernels x 1.100", "measured with ddp");
   c.warnings = {"something to know"};
   c.note = "Made up.";

@@ -66,11 +66,11 @@ void LayoutRecommender::add_option(int gpus, LayoutPoints& points) {
     why_none_ = fmt::format("on {} {}", counted(gpus, "GPU"), error.first_message());
     return;
   }
-  if (search.layouts.empty()) {
+  if (search.best() == nullptr) {
     why_none_ = fmt::format("on {} {}", counted(gpus, "GPU"), search.why_none);
     return;
   }
-  const ModelLayout& best = search.layouts.front();
+  const ModelLayout& best = *search.best();
   JobOption& option = options_.emplace_back();
   option.layout = best.job;
   option.strategy = name_of_layout(best);

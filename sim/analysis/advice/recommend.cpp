@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/job_resources.hpp"
+#include "sim/analysis/answer/answer_of.hpp"
 #include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/step_model.hpp"
@@ -24,8 +25,6 @@ namespace foretrain {
 
 namespace {
 
-/// More workers are worth their cores from here on.
-constexpr double kWorthWorkers = 0.99;
 /// Input waits below this part of the step are no reason for more workers.
 constexpr double kStall = 0.02;
 /// Batches that nobody would train with.
@@ -95,12 +94,7 @@ class Recommender {
   }
 
  private:
-  /// Whether the user sets a number of worker processes: of PyTorch's DataLoader. tf.data and DALI have
-  /// threads of their own choosing, and without a loader nothing is loaded.
-  bool has_workers() const {
-    return own_.workload.data.loader == LoaderKind::torch &&
-           own_.workload.framework.kind == FrameworkKind::pytorch;
-  }
+  bool has_workers() const { return has_workers_to_set(own_.workload); }
   const Site& site() const { return own_.cluster.site; }
   int most_gpus() const {
     const std::vector<int> numbers = numbers_within(own_, request_);
@@ -181,14 +175,13 @@ class Recommender {
     return scenario;
   }
 
-  /// The job as the scenario runs it, where that takes at most `part` of its time and keeps the limits.
-  std::optional<JobOption> worth(PointPredictor& base, const Scenario& scenario, const JobOption& job,
-                                 double part) {
+  /// The job as the scenario runs it, where that takes less time and keeps the limits.
+  std::optional<JobOption> worth(PointPredictor& base, const Scenario& scenario, const JobOption& job) {
     try {
       PointPredictor points(scenario, base);
       Intervals intervals = intervals_of(points, calibration_);
       JobOption tried = option(points, intervals, job.point.gpus, base.throughput(1).samples_per_s);
-      if (tried.point.total_s > part * job.point.total_s || !broken_limit(tried, request_).empty())
+      if (tried.point.total_s >= job.point.total_s || !broken_limit(tried, request_).empty())
         return std::nullopt;
       return tried;
     } catch (const InputError&) {
@@ -196,35 +189,33 @@ class Recommender {
     }
   }
 
-  /// What was worth it; nullptr: nothing was.
-  const Scenario* try_workers(PointPredictor& base, JobOption best, std::vector<std::string>& notes) {
-    const double stalled = input_share(best.point), step_before = best.point.step_s;
+  /// With the workers of input_remedy(), as predict advises, where that keeps the limits; nullptr: nothing is
+  /// to be changed.
+  const Scenario* try_workers(PointPredictor& base, const JobOption& best, std::vector<std::string>& notes) {
+    const double stalled = input_share(best.point);
     if (stalled < kStall) return nullptr;
     if (!has_workers()) {
       notes.push_back(waits_for_input(stalled));
       return nullptr;
     }
-    const int cores = static_cast<int>(cores_of_rank(own_.workload.data, own_.cluster.node)),
-              before = own_.workload.data.workers_per_gpu;
-    const Scenario* changed = nullptr;
-    for (int workers = before; workers < cores;) {
-      workers = std::min(cores, std::max(1, 2 * workers));
-      Scenario& scenario = variants_.emplace_back(own_);
-      scenario.workload.data.workers_per_gpu = workers;
-      auto tried = worth(base, scenario, best, kWorthWorkers);
-      if (!tried) continue;  // a few workers may cost more than they load, more of them not
-      best = std::move(*tried), changed = &scenario;
+    const DataSet& data = own_.workload.data;
+    if (const auto remedy = input_remedy(base, best.point.gpus, {})) {
+      Scenario& changed = variants_.emplace_back(own_);
+      changed.workload.data.workers_per_gpu = remedy->workers;
+      if (const auto tried = worth(base, changed, best)) {
+        notes.push_back(fmt::format(
+            "{} per {} instead of {}: a step takes {} instead of {}, of which {:.0f} % "
+            "was waiting for input",
+            counted(remedy->workers, "worker"), remedy->unit, remedy->workers_before,
+            to_string(seconds(tried->point.step_s)), to_string(seconds(best.point.step_s)), 100 * stalled));
+        return &changed;
+      }
     }
-    if (changed != nullptr)
-      notes.push_back(
-          fmt::format("{} per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % "
-                      "was waiting for input",
-                      counted(best.workers_per_gpu, "worker"), before, to_string(seconds(best.point.step_s)),
-                      to_string(seconds(step_before)), 100 * stalled));
-    else
-      notes.push_back(fmt::format("{}. More than {} on {} per GPU do not help", waits_for_input(stalled),
-                                  counted(before, "worker"), counted(cores, "core")));
-    return changed;
+    const int cores = static_cast<int>(cores_of_rank(data, own_.cluster.node));
+    notes.push_back(fmt::format("{}. More than {} on {} per {} do not help", waits_for_input(stalled),
+                                counted(data.workers_per_gpu, "worker"), counted(cores, "core"),
+                                data.worker_unit()));
+    return nullptr;
   }
 
   void note_launch(Recommendation& out) const {

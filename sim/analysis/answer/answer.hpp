@@ -16,6 +16,7 @@ namespace foretrain {
 /// Which sentence answers; the first that holds, in this order.
 enum class VerdictKind : std::uint8_t {
   cannot_say,       ///< a setting that decides is not modelled
+  would_not_start,  ///< the batch system or the strategy refuses it
   idle_gpus,        ///< GPUs of the job have no process
   does_not_fit,     ///< it is more likely than not that the memory is not enough
   request,          ///< a job was asked for: which to request
@@ -31,10 +32,13 @@ struct Assumption {
   std::string text, option;
 };
 
+inline constexpr std::size_t kMostAssumptions = 4;
+
 /// What would help against waiting for data.
 struct InputRemedy {
-  int workers_before = 0, workers = 0;  ///< loader workers for each GPU
+  int workers_before = 0, workers = 0;  ///< loader workers for each `unit`
   std::vector<double> step_s{};         ///< with so many workers, for each of Answer::counts
+  std::string unit = "GPU";             ///< or "process" (DataSet::per_process)
 };
 
 struct Answer {
@@ -46,7 +50,7 @@ struct Answer {
   double value_s = 0;
   Interval interval{};        ///< of it; high_s = 0: none is known
   std::vector<int> counts{};  ///< rows of its table: what was asked, or what decides; `gpus` is among them
-  std::vector<PredictionPoint> rows{};    ///< the points on them, fewest GPUs first
+  std::vector<PredictionPoint> rows{};    ///< the points on them, fewest GPUs first; of predict
   bool one_gpu_fits = true;               ///< so that a speedup over one GPU is one over a real run
   std::optional<StepCauses> causes{};     ///< of a step on `gpus`; none where it does not run
   std::string cause{};                    ///< a sentence

@@ -25,12 +25,6 @@ namespace {
 constexpr std::size_t kRowsThatDecide = 6;
 /// GPUs that wait for data this much of a step are the first thing to mend.
 constexpr double kWaitsForInput = 0.25;
-/// Below this chance nobody would start a training: it is not simulated without its causes.
-constexpr double kHardlyFits = 0.05;
-/// Below this chance the next step is to need less memory.
-constexpr double kSurelyFits = 0.95;
-/// Below this chance the first thing to say is that the memory is not enough.
-constexpr double kProbablyFits = 0.5;
 
 class AnswerMaker {
  public:
@@ -45,7 +39,7 @@ class AnswerMaker {
     answer_.question = question_words(scenario_, prediction_, answer_.counts);
     const PredictionPoint& p = *answered_point(prediction_, answer_.gpus);
     find_causes(p);
-    note_unmodelled(p);
+    answer_.not_understood = unmodelled_words(scenario_, p.nodes);
     answer_.kind = kind_of(p);
     if (answer_.kind == VerdictKind::waits_for_input)
       answer_.remedy = input_remedy(points_, answer_.gpus, answer_.counts);
@@ -91,13 +85,6 @@ class AnswerMaker {
     answer_.cause = cause_words(*answer_.causes, p);
   }
 
-  void note_unmodelled(const PredictionPoint& p) {
-    for (const UnmodelledSetting& setting : scenario_.unmodelled)
-      if (setting.matters_on(p.nodes))
-        answer_.not_understood.push_back(
-            fmt::format("{} ({}) is not modelled. {}", setting.setting, setting.place, setting.effect));
-  }
-
   VerdictKind kind_of(const PredictionPoint& p) const {
     if (!answer_.not_understood.empty()) return VerdictKind::cannot_say;
     if (working_gpu_count(scenario_, p.gpus) < p.gpus) return VerdictKind::idle_gpus;
@@ -138,8 +125,7 @@ class AnswerMaker {
     if (const std::string why = why_more_than_linear(points_, prediction_, p); !why.empty())
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
-      answer_.cause = fmt::format("{} without a process: the job pays for what does nothing.",
-                                  counted(p.gpus - working_gpu_count(scenario_, p.gpus), "GPU"));
+      answer_.cause = idle_cause(working_gpu_count(scenario_, p.gpus), p.gpus);
     answer_.action = action_of(p);
   }
 
@@ -176,11 +162,9 @@ class AnswerMaker {
   std::string action_of(const PredictionPoint& p) {
     switch (answer_.kind) {
       case VerdictKind::cannot_say:
-        return "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
+        return std::string(kLeaveOut);
       case VerdictKind::idle_gpus:
-        return fmt::format(
-            "Start one process for each GPU: torchrun --nproc_per_node={0}, or srun --ntasks-per-node={0}.",
-            (p.gpus + p.nodes - 1) / p.nodes);
+        return idle_action(p.gpus, p.nodes);
       case VerdictKind::does_not_fit:
         return does_not_fit_action(points_, p);
       case VerdictKind::waits_for_input:
@@ -231,8 +215,9 @@ class AnswerMaker {
 }  // namespace
 
 std::string_view key_of(VerdictKind kind) {
-  static constexpr std::array<std::string_view, 7> kKeys{
-      "cannot_say", "idle_gpus", "does_not_fit", "request", "waits_for_input", "slower", "time"};
+  static constexpr std::array<std::string_view, 8> kKeys{
+      "cannot_say", "would_not_start", "idle_gpus", "does_not_fit",
+      "request",    "waits_for_input", "slower",    "time"};
   return kKeys[static_cast<std::size_t>(kind)];
 }
 

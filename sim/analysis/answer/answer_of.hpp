@@ -24,6 +24,14 @@ std::vector<FasterWay> faster_ways(const PointPredictor& points, int gpus, int f
 /// What nobody stated, largest effect first.
 std::vector<Assumption> assumptions_of(const Scenario& scenario);
 
+/// Whether the user sets a number of worker processes: of PyTorch's DataLoader. tf.data and DALI have threads
+/// of their own choosing, and without a loader nothing is loaded.
+bool has_workers_to_set(const Workload& workload);
+
+/// A step has to become this much shorter before anybody is told to change the workers; predict and
+/// --recommend have no other bar.
+inline constexpr double kWorthWorkers = 0.95;
+
 /// The fewest workers beyond the scenario's with which a step on `gpus` is clearly faster; none when more do
 /// not help, or when the loader has no workers of the user's.
 std::optional<InputRemedy> input_remedy(const PointPredictor& points, int gpus,
@@ -37,5 +45,7 @@ std::string why_more_than_linear(const PointPredictor& points, const Prediction&
 /// Figures that cannot be: faster than the GPU's peak, or more than N times as fast on N GPUs without a
 /// reason. One sentence each.
 std::vector<std::string> not_credible(const PointPredictor& points, const Prediction& prediction);
+/// One of them: `mfu` above 1.
+std::string faster_than_peak(int gpus, double mfu);
 
 }  // namespace foretrain

@@ -76,12 +76,10 @@ std::string question_words(const Scenario& scenario, const Prediction& predictio
                                 ? fmt::format("global batch {}", prediction.global_batch)
                                 : fmt::format("batch {} per GPU", prediction.points.front().batch_per_gpu);
   if (scenario.program)
-    return fmt::format("{} on {} as it was recorded ({}), {}, on {} GPU{}", scenario.model.name,
-                       scenario.cluster.name, prediction.strategy, batch, listed(counts),
-                       counts.back() == 1 ? "" : "s");
-  return fmt::format("{} on {} with {}, {}, {}, on {} GPU{}", scenario.model.name, scenario.cluster.name,
-                     prediction.strategy, prediction.precision, batch, listed(counts),
-                     counts.back() == 1 ? "" : "s");
+    return fmt::format("{} on {} as it was recorded ({}), {}, on {}", scenario.model.name,
+                       scenario.cluster.name, prediction.strategy, batch, counted_list(counts));
+  return fmt::format("{} on {} with {}, {}, {}, on {}", scenario.model.name, scenario.cluster.name,
+                     prediction.strategy, prediction.precision, batch, counted_list(counts));
 }
 
 void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scenario) {
@@ -123,10 +121,24 @@ std::string cannot_say_words(const Answer& answer, const Scenario& scenario) {
                      answer.not_understood.front(), more);
 }
 
+std::string idle_words(int working, int gpus) {
+  return fmt::format("This job uses {} of its {}.", working, counted(gpus, "GPU"));
+}
+
+std::string idle_cause(int working, int gpus) {
+  return fmt::format("{} without a process: the job pays for what does nothing.",
+                     counted(gpus - working, "GPU"));
+}
+
+std::string idle_action(int gpus, int nodes) {
+  return fmt::format(
+      "Start one process for each GPU: torchrun --nproc_per_node={0}, or srun --ntasks-per-node={0}.",
+      (gpus + nodes - 1) / nodes);
+}
+
 std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                        const std::optional<PredictionPoint>& mended) {
-  const int working = working_gpu_count(scenario, p.gpus);
-  std::string out = fmt::format("This job uses {} of its {}.", working, counted(p.gpus, "GPU"));
+  std::string out = idle_words(working_gpu_count(scenario, p.gpus), p.gpus);
   if (!mended) return out;
   const bool has_epoch = p.knows_epochs && p.steps_per_epoch > 0;
   if (!has_epoch)
@@ -155,8 +167,8 @@ std::string waits_words(const Answer& answer, const PredictionPoint& p) {
   std::string out = fmt::format("{} {} of the time for data.", who, waits);
   if (!answer.remedy) return out;
   const auto place = std::ranges::find(answer.counts, p.gpus) - answer.counts.begin();
-  return out + fmt::format(" {} loader workers for each GPU instead of {} make it {} times faster.",
-                           answer.remedy->workers, answer.remedy->workers_before,
+  return out + fmt::format(" {} loader workers for each {} instead of {} make it {} times faster.",
+                           answer.remedy->workers, answer.remedy->unit, answer.remedy->workers_before,
                            spoken_factor(p.step_s / answer.remedy->step_s[static_cast<std::size_t>(place)]));
 }
 
@@ -198,9 +210,34 @@ std::string time_words(const Answer& answer, const PredictionPoint& p, const Sce
                   takes(answer, subject.starts_with("a") ? "takes" : "take"), compared_words(answer, p));
   out += slower_rows(answer, p);
   if (fits < kNearlySure)
-    out += fmt::format(" It may not fit: {} of {} are needed, and {} of such runs are out of memory.",
-                       to_string(p.memory.least()), to_string(p.memory_capacity), spoken_chance(1 - fits));
+    out += " " + may_not_fit_words(to_string(p.memory.least()), to_string(p.memory_capacity), fits);
   return out;
+}
+
+std::string may_not_fit_words(const std::string& needed, const std::string& there, double fits) {
+  return fmt::format("It may not fit: {} of {} are needed, and {} of such runs are out of memory.", needed,
+                     there, spoken_chance(1 - fits));
+}
+
+std::vector<std::string> unmodelled_words(const Scenario& scenario, int nodes) {
+  std::vector<std::string> out;
+  for (const UnmodelledSetting& setting : scenario.unmodelled)
+    if (setting.matters_on(nodes))
+      out.push_back(
+          fmt::format("{} ({}) is not modelled. {}", setting.setting, setting.place, setting.effect));
+  return out;
+}
+
+void say_what_is_unmodelled(Answer& answer, const Scenario& scenario) {
+  if (answer.not_understood.empty()) return;
+  answer.kind = VerdictKind::cannot_say;
+  answer.verdict = cannot_say_words(answer, scenario);
+  answer.action = kLeaveOut;
+  answer.says_more_gpus = false;
+}
+
+std::string counted_list(const std::vector<int>& counts) {
+  return fmt::format("{} GPU{}", listed(counts), counts.back() == 1 ? "" : "s");
 }
 
 std::string request_words(const Recommendation& recommendation) {

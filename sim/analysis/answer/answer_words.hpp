@@ -26,7 +26,10 @@ std::string cause_words(const StepCauses& causes, const PredictionPoint& p);
 // Verdicts.
 
 std::string cannot_say_words(const Answer& answer, const Scenario& scenario);
-/// `mended`: with one process for each GPU.
+/// "This job uses 2 of its 4 GPUs."
+std::string idle_words(int working, int gpus);
+std::string idle_cause(int working, int gpus);
+/// The same with what mending changes; `mended`: with one process for each GPU.
 std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                        const std::optional<PredictionPoint>& mended);
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p);
@@ -34,10 +37,26 @@ std::string waits_words(const Answer& answer, const PredictionPoint& p);
 std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer);
 /// `fits`: the chance of it; said where it is not nearly certain.
 std::string time_words(const Answer& answer, const PredictionPoint& p, const Scenario& scenario, double fits);
+/// "It may not fit: 34 GB of 42.5 GB are needed, and 7 % of such runs are out of memory."
+std::string may_not_fit_words(const std::string& needed, const std::string& there, double fits);
 std::string request_words(const Recommendation& recommendation);
+
+/// Settings that decide on so many nodes and are not modelled, one or two sentences each.
+std::vector<std::string> unmodelled_words(const Scenario& scenario, int nodes);
+
+/// Where not_understood has something the answer is that nobody can say; its figures stay.
+void say_what_is_unmodelled(Answer& answer, const Scenario& scenario);
+
+/// "8 GPUs", "1, 4 and 8 GPUs".
+std::string counted_list(const std::vector<int>& counts);
 
 // Actions.
 
+/// What to do about an unmodelled setting.
+inline constexpr std::string_view kLeaveOut =
+    "Leave the setting out and ask again, or --ignore KEY to be answered as if it were not there.";
+
+std::string idle_action(int gpus, int nodes);
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p);
 std::string waits_action(const Answer& answer, const Scenario& scenario);
 /// A change with which as many GPUs are faster than fewer of them.

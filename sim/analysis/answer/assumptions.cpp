@@ -8,12 +8,11 @@
 #include "sim/analysis/step/step_model.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
 namespace {
-
-constexpr std::size_t kMostAssumptions = 4;
 
 struct AssumedKey {
   std::vector<std::string_view> keys;  ///< any of them states it
@@ -39,7 +38,7 @@ std::string assumed_precision(const Scenario& scenario) {
 std::string assumed_workers(const Scenario& scenario) {
   const DataSet& data = scenario.workload.data;
   if (data.loader != LoaderKind::torch) return {};
-  return counted(data.workers_per_gpu, "loader worker") + " for each GPU";
+  return fmt::format("{} for each {}", counted(data.workers_per_gpu, "loader worker"), data.worker_unit());
 }
 
 std::string assumed_storage(const Scenario& scenario) {
@@ -54,6 +53,25 @@ std::string assumed_execution(const Scenario& scenario) {
                      name_of(framework.execution));
 }
 
+std::string assumed_sequence(const Scenario& scenario) {
+  if (step_model_of(scenario).is_strategy) return {};
+  return fmt::format("{} tokens a sequence", layout_of(scenario).sequence);
+}
+
+std::string assumed_layout_precision(const Scenario& scenario) {
+  if (step_model_of(scenario).is_strategy) return {};
+  switch (layout_of(scenario).precision) {
+    case KernelPrecision::fp16:
+      return "fp16";
+    case KernelPrecision::fp8:
+      return "fp8";
+    case KernelPrecision::fp4:
+      return "fp4";
+    default:
+      return "bf16";
+  }
+}
+
 /// In the order of their usual effect: input may take several times the step, the batch and the precision
 /// change it two- to fourfold, the others by tens of percent.
 const std::vector<AssumedKey>& assumed_keys() {
@@ -61,6 +79,8 @@ const std::vector<AssumedKey>& assumed_keys() {
       {{"data.loader", "data.name"}, assumed_loader, "--dataset NAME"},
       {{"model.batch_per_gpu", "model.global_batch"}, assumed_batch, "--batch N"},
       {{"model.precision"}, assumed_precision, "--precision NAME"},
+      {{"parallel.sequence"}, assumed_sequence, "--set parallel.sequence=N"},
+      {{"parallel.precision", "model.precision"}, assumed_layout_precision, "--set parallel.precision=NAME"},
       {{"data.workers_per_gpu"}, assumed_workers, "--set data.workers_per_gpu=N"},
       {{"data.storage", "data.cached"}, assumed_storage, "--set data.storage=NAME"},
       {{"framework.name", "framework.execution"}, assumed_execution, "--set framework.execution=NAME"},

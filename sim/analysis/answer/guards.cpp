@@ -33,13 +33,16 @@ std::string why_more_than_linear(const PointPredictor& points, const Prediction&
   return one->step_s - many.step_s <= kRounding * shrunk ? "the GPUs share a part of the step" : "";
 }
 
+std::string faster_than_peak(int gpus, double mfu) {
+  return fmt::format("On {} the step is faster than the GPU's peak rate allows ({} % of it).",
+                     counted(gpus, "GPU"), percent(mfu, 0));
+}
+
 std::vector<std::string> not_credible(const PointPredictor& points, const Prediction& prediction) {
   std::vector<std::string> out;
   const PredictionPoint* one = answered_point(prediction, 1);
   for (const PredictionPoint& p : prediction.points) {
-    if (p.large && p.large->mfu > 1)
-      out.push_back(fmt::format("On {} the step is faster than the GPU's peak rate allows ({} % of it).",
-                                counted(p.gpus, "GPU"), percent(p.large->mfu, 0)));
+    if (p.large && p.large->mfu > 1) out.push_back(faster_than_peak(p.gpus, p.large->mfu));
     const double least = step_limit(points.simulator(), p.gpus, points.device()).kernels_s;
     if (p.step_s * kRounding < least * points.correction().factor(p.gpus))
       out.push_back(fmt::format("On {} a step is shorter than its kernels alone.", counted(p.gpus, "GPU")));

@@ -9,12 +9,6 @@ namespace foretrain {
 
 namespace {
 
-/// A step that is shorter than this part of the one before is worth the workers.
-constexpr double kWorthWorkers = 0.95;
-
-/// Of a loader whose worker processes are the user's to set.
-bool has_workers_to_set(const DataSet& data) { return data.loader == LoaderKind::torch; }
-
 double step_with(const PointPredictor& points, int workers, int gpus) {
   Scenario scenario = points.simulator().scenario();
   scenario.workload.data.workers_per_gpu = workers;
@@ -24,13 +18,17 @@ double step_with(const PointPredictor& points, int workers, int gpus) {
 
 }  // namespace
 
+bool has_workers_to_set(const Workload& workload) {
+  return workload.data.loader == LoaderKind::torch && workload.framework.kind == FrameworkKind::pytorch;
+}
+
 std::optional<InputRemedy> input_remedy(const PointPredictor& points, int gpus,
                                         const std::vector<int>& counts) {
   const Scenario& scenario = points.simulator().scenario();
   const DataSet& data = scenario.workload.data;
-  if (!has_workers_to_set(data)) return std::nullopt;
+  if (!has_workers_to_set(scenario.workload)) return std::nullopt;
   const int cores = static_cast<int>(cores_of_rank(data, first_node(scenario)));
-  InputRemedy remedy{data.workers_per_gpu, data.workers_per_gpu, {}};
+  InputRemedy remedy{data.workers_per_gpu, data.workers_per_gpu, {}, std::string(data.worker_unit())};
   double best = step_with(points, remedy.workers, gpus);
   for (int workers = remedy.workers; workers < cores;) {
     workers = std::min(cores, std::max(1, 2 * workers));

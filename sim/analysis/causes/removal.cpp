@@ -57,6 +57,10 @@ std::string slowest_link(const StepSimulator& simulator, const SimulatedStep& st
 
 std::string_view key_of(Removable what) { return row_of(what).key; }
 
+std::string_view noun_of(Removable what) {
+  return row_of(what).noun.empty() ? row_of(what).key : row_of(what).noun;
+}
+
 DeviceModel without(DeviceModel device, Removable what) {
   row_of(what).apply(device);
   return device;

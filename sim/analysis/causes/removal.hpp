@@ -14,6 +14,9 @@ namespace foretrain {
 /// other: no time is charged to that account.
 DeviceModel without(DeviceModel device, Removable what);
 
+/// The noun alone; of links and other, whose noun depends on the step, the key.
+std::string_view noun_of(Removable what);
+
 /// What it is, as a noun: "Python and kernel launches". Names the slowest links that `step` waits for.
 std::string words_for(Removable what, const StepSimulator& simulator, const SimulatedStep& step);
 

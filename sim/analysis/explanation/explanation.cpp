@@ -13,6 +13,39 @@ namespace foretrain {
 
 namespace {
 
+/// What a removed cause is in the parts of a run; GPUs work while they wait for slower ones in a collective.
+PartOfRun part_for(Removable what) {
+  switch (what) {
+    case Removable::links:
+      return {"exposed_communication_s", "exposed communication", 0, 0, true};
+    case Removable::host:
+      return {"host_s", "waiting for the host", 0, 0, false};
+    case Removable::input:
+      return {"input_stall_s", "waiting for input", 0, 0, false};
+    case Removable::stragglers:
+      return {"stragglers_s", "waiting for the slowest GPU", 0, 0, true};
+    case Removable::busy_node:
+      return {"busy_node_s", "GPUs of a full node", 0, 0, true};
+    case Removable::sharing:
+      return {"sharing_s", "kernels that share the GPU", 0, 0, true};
+    case Removable::optimizer:
+      return {"optimizer_s", "optimizer", 0, 0, true};
+    default:
+      return {"other_s", "copies", 0, 0, true};
+  }
+}
+
+/// `seconds`: of all steps.
+std::vector<PartOfRun> parts_by_removal(const StepCauses& causes, double seconds) {
+  std::vector<PartOfRun> parts{{"compute_s", "kernels of the network", causes.kernels_s, 0, true}};
+  for (const CausePart& cause : causes.in_turn) {
+    parts.push_back(part_for(cause.what));
+    parts.back().seconds = cause.seconds;
+  }
+  for (PartOfRun& part : parts) part.seconds *= causes.step_s > 0 ? seconds / causes.step_s : 0;
+  return parts;
+}
+
 double part_of_step(const PredictionPoint& point, Account account) {
   return point.breakdown[static_cast<std::size_t>(account)];
 }
@@ -79,14 +112,18 @@ double predicted_busy_share(const PredictedRun& run) {
 std::vector<PartOfRun> parts_of_run(const PredictedRun& run) {
   const PredictionPoint& p = run.point;
   const double steps = steps_in(run);
+  const bool has_causes = run.prediction.answer.causes && run.prediction.answer.gpus == p.gpus;
   const auto of = [&](Account account) { return steps * part_of_step(p, account); };
-  std::vector<PartOfRun> parts{
-      {"compute_s", "kernels of the network", of(Account::compute), 0, true},
-      {"optimizer_s", "optimizer", of(Account::optimizer), 0, true},
-      {"exposed_communication_s", "exposed communication", of(Account::exposed_communication), 0, true},
-      {"other_s", "copies, waiting for the slowest GPU", of(Account::other), 0, true},
-      {"input_stall_s", "waiting for input", of(Account::input_stall), 0, false},
-      {"host_s", "waiting for the host", of(Account::host), 0, false}};
+  std::vector<PartOfRun> parts =
+      has_causes ? parts_by_removal(*run.prediction.answer.causes, steps * p.step_s)
+                 : std::vector<PartOfRun>{
+                       {"compute_s", "kernels of the network", of(Account::compute), 0, true},
+                       {"optimizer_s", "optimizer", of(Account::optimizer), 0, true},
+                       {"exposed_communication_s", "exposed communication",
+                        of(Account::exposed_communication), 0, true},
+                       {"other_s", "copies, waiting for the slowest GPU", of(Account::other), 0, true},
+                       {"input_stall_s", "waiting for input", of(Account::input_stall), 0, false},
+                       {"host_s", "waiting for the host", of(Account::host), 0, false}};
   if (run.knows_length()) {
     parts.push_back({"startup_s", "start-up", p.overhead.startup_s, 0, false});
     parts.push_back({"validation_s", "validation", p.overhead.validation_s, 0, true});
@@ -148,6 +185,7 @@ JobExplanation explain_job(const FinishedJob& job, const PredictedRun* run) {
   out.scenario = run->prediction.scenario, out.model = run->prediction.model;
   out.cluster = run->prediction.cluster, out.strategy = run->prediction.strategy;
   out.parts = parts_of_run(*run);
+  out.answer = run->prediction.answer;
   out.warnings = run->prediction.warnings;
   if (is_other_gpu(job, *run))
     out.warnings.insert(out.warnings.begin(),

@@ -29,7 +29,8 @@ struct ComparedFigure {
   std::string read_at;              ///< of what was measured; empty: nowhere, or computed from others
 };
 
-/// Where the predicted run's time goes. The parts sum to the run.
+/// Where the predicted run's time goes: what each cause of a step adds when causes are removed one after
+/// another, where the prediction has them. The parts sum to the run.
 struct PartOfRun {
   std::string_view key, what;
   double seconds = 0;
@@ -55,6 +56,7 @@ struct JobExplanation {
   std::string scenario, model, cluster, strategy;  ///< empty: nothing was predicted
   std::vector<ComparedFigure> figures;
   std::vector<PartOfRun> parts;
+  std::optional<Answer> answer{};  ///< of the prediction
   std::vector<ExplainedFinding> findings;
   std::vector<NextRequest> next;
   std::vector<std::string> not_known;  ///< what the files do not say, and what would

@@ -6,11 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/answer_of.hpp"
+#include "sim/analysis/answer/compare_answer.hpp"
+#include "sim/analysis/causes/step_causes.hpp"
 #include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/strategy_order.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
@@ -108,11 +112,55 @@ class Comparer {
       speeds.push_back(drawn(i, out.strategies.back()));
     }
     set_order(out, own_name_, speeds, draws_);
-    const ComparedStrategy* best = out.best();
-    for (ComparedStrategy& row : out.strategies) {
-      if (&row != best && row.why_not.empty()) row.against_best = difference(row.parts, best->parts);
-    }
+    hold_against_best(out);
+    out.answer = answered(out);
     return out;
+  }
+
+  PointPredictor& predictor_of(const ComparedStrategy& row) {
+    std::size_t place = 0;
+    while (name_at(place) != row.strategy) ++place;
+    return predictors_[place];
+  }
+
+  /// What each cause of a step adds, by name, when one is removed after another; kernels are what is left.
+  std::vector<StepPart> parts_by_removal(const ComparedStrategy& row, int gpus) {
+    PointPredictor& points = predictor_of(row);
+    std::vector<CausePart> order;
+    for (const Removable what : kRemovable) order.push_back({what, 0});
+    const std::vector<double> seconds = parts_in_order(points, gpus, order);
+    const double factor = points.correction().factor(gpus);
+    std::vector<StepPart> parts;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const bool is_link = order[i].what == Removable::links;
+      parts.push_back(
+          {is_link ? "communication" : words_for(order[i].what, points.simulator(), points.step(gpus)),
+           factor * seconds[i]});
+    }
+    parts.push_back({"the GPU's own kernels", factor * seconds.back()});
+    return parts;
+  }
+
+  void hold_against_best(ComparedGpus& out) {
+    const ComparedStrategy* best = out.best();
+    if (best == nullptr) return;
+    const std::vector<StepPart> of_best = parts_by_removal(*best, out.gpus);
+    for (ComparedStrategy& row : out.strategies)
+      if (&row != best && row.why_not.empty())
+        row.against_best = difference(parts_by_removal(row, out.gpus), of_best);
+  }
+
+  Answer answered(const ComparedGpus& numbers) {
+    std::optional<StepCauses> causes;
+    const ComparedStrategy* row = compared_row(numbers, own_name_);
+    if (row != nullptr) causes = causes_of(predictor_of(*row), numbers.gpus);
+    Answer answer = answer_of(numbers, own_name_, std::move(causes), names_.empty());
+    answer.question = fmt::format("which {} for {} on {}, on {}", names_.empty() ? "strategy" : "layout",
+                                  own_.model.name, own_.cluster.name, counted(numbers.gpus, "GPU"));
+    answer.assumptions = assumptions_of(own_);
+    answer.not_understood = unmodelled_words(own_, numbers.nodes);
+    say_what_is_unmodelled(answer, own_);
+    return answer;
   }
 
   std::string name_at(std::size_t place) const {

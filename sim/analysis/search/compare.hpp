@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/answer/answer.hpp"
 #include "sim/analysis/evidence/applied_evidence.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/prediction.hpp"
@@ -34,8 +35,9 @@ struct ComparedStrategy {
   PredictionPoint point;        ///< speedup and efficiency refer to the plain loop on one GPU
   std::vector<StepPart> parts;  ///< of its step
   std::string job_losses{};     ///< what launch or sampler waste (sim/scenario/job.hpp), with "; " behind it
-  std::vector<StepPart>
-      against_best{};   ///< its parts minus those of the fastest, largest first; empty for the fastest itself
+  std::vector<StepPart> against_best{};  ///< what its causes add when they are removed in turn, minus what
+                                         ///< those of the fastest do; largest first, they sum to the
+                                         ///< difference; empty for the fastest itself
   std::string needs{};  ///< what it takes besides a script of the scenario's framework; empty: nothing
   Standing standing = Standing::as_fast;
   double ratio = 1;         ///< its samples per second over those of the fastest
@@ -49,7 +51,8 @@ struct ComparedGpus {
   int gpus = 1, nodes = 1;
   std::vector<ComparedStrategy> strategies;
   std::string
-      fastest;  ///< of those that fit and need nothing more, as far as there are any; empty: none runs
+      fastest;      ///< of those that fit and need nothing more, as far as there are any; empty: none runs
+  Answer answer{};  ///< set by Comparer (compare_answer.hpp)
   /// The row of the fastest; nullptr when none runs.
   const ComparedStrategy* best() const;
   /// The first row, which a person should use; nullptr when none runs.

@@ -45,6 +45,12 @@ std::vector<double> LayoutPoints::step_factors_of(const LargeModelJob& job) {
   return step_factors(intervals.response(job.gpus()), draws_, job.gpus());
 }
 
+StepCauses LayoutPoints::causes_of(const LargeModelJob& job) const {
+  const Scenario own = with_layout(scenario_, job);
+  PointPredictor points(own, base_);
+  return foretrain::causes_of(points, job.gpus());
+}
+
 std::vector<std::size_t> shown_rows(const LayoutSearch& search, std::size_t top) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < search.layouts.size(); ++i)

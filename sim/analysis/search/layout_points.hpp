@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "sim/analysis/causes/step_causes.hpp"
 #include "sim/analysis/search/layouts.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
@@ -20,6 +21,8 @@ class LayoutPoints {
   PredictionPoint at(const LargeModelJob& job);
   /// By which factor the step is longer in each draw of the uncertain inputs.
   std::vector<double> step_factors_of(const LargeModelJob& job);
+  /// What its step takes without each of its causes.
+  StepCauses causes_of(const LargeModelJob& job) const;
   const Draws& draws() const { return draws_; }
 
  private:

@@ -1,21 +1,16 @@
 // Layouts in words: what each has besides its degrees, and why the first one is first.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/search/layouts.hpp"
-#include "sim/base/quantity.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
 
 namespace foretrain {
 
 namespace {
-
-std::string_view name_of_account(Account account) {
-  constexpr std::string_view kNames[] = {"compute",  "exchanges",     "input",
-                                         "the host", "the optimizer", "the pipeline's bubble"};
-  return kNames[static_cast<std::size_t>(account)];
-}
 
 /// "tensor = 4, pipeline = 2": degrees that were not varied.
 std::string given_degrees(const Degrees& d, const std::vector<std::string>& fixed) {
@@ -31,17 +26,22 @@ std::string given_degrees(const Degrees& d, const std::vector<std::string>& fixe
   return text;
 }
 
+/// "4 % longer", "as long within 5 %".
+std::string longer(const ModelLayout& first, const ModelLayout& other) {
+  const double more = other.step_s / first.step_s - 1;
+  if (std::abs(more) < kTie) return fmt::format("as long within {:.0f} %", 100 * kTie);
+  return fmt::format("{:.0f} % longer", 100 * more);
+}
+
 /// All that fit have the same degrees; what is second among them differs in its settings.
-std::string no_other_degrees(const std::vector<ModelLayout>& layouts, const std::vector<std::string>& fixed) {
+std::string no_other_degrees(const LayoutSearch& search, const std::vector<std::string>& fixed) {
+  const std::vector<ModelLayout>& layouts = search.layouts;
   const ModelLayout& first = layouts.front();
   const std::string given = given_degrees(first.job.degrees, fixed);
   const std::string why =
       given.empty() ? "no other degrees fit" : fmt::format("with {} as given no other degrees fit", given);
-  if (layouts.size() == 1) return why;
-  const double more = layouts[1].step_s / first.step_s - 1;
-  return why + fmt::format("; next is {}, {}", settings_of(layouts[1].job),
-                           more < kTie ? fmt::format("as long within {:.0f} %", 100 * kTie)
-                                       : fmt::format("{:.0f} % longer", 100 * more));
+  if (layouts.size() == 1 || layouts[1].fits < kProbablyFits) return why;
+  return why + fmt::format("; next is {}, {}", settings_of(layouts[1].job), longer(first, layouts[1]));
 }
 
 }  // namespace
@@ -54,21 +54,18 @@ std::string settings_of(const LargeModelJob& job) {
   return text;
 }
 
-std::string why_first(const std::vector<ModelLayout>& layouts, const std::vector<std::string>& fixed) {
-  const ModelLayout& first = layouts.front();
-  const auto other =
-      std::ranges::find_if(layouts, [&](const ModelLayout& l) { return l.job.degrees != first.job.degrees; });
-  if (other == layouts.end()) return no_other_degrees(layouts, fixed);
-  std::size_t most = 0;
-  const auto loss = [&](std::size_t i) { return other->breakdown[i] - first.breakdown[i]; };
-  for (std::size_t i = 0; i < kAccountCount; ++i)
-    if (loss(i) > loss(most)) most = i;
+std::string why_first(const LayoutSearch& search, const std::vector<std::string>& fixed,
+                      const CostsMore& costs_more) {
+  const ModelLayout& first = *search.best();
+  const auto other = std::ranges::find_if(search.layouts, [&](const ModelLayout& l) {
+    return l.job.degrees != first.job.degrees && l.fits >= kProbablyFits;
+  });
+  if (other == search.layouts.end()) return no_other_degrees(search, fixed);
   if (other->step_s < first.step_s * (1 + kTie))
-    return fmt::format("{} takes as long within {:.0f} %", other->point.layout, 100 * kTie);
-  return fmt::format("{}, the best of other degrees, takes {:.0f} % longer, most of all for {} (+{})",
-                     other->point.layout, 100 * (other->step_s / first.step_s - 1),
-                     name_of_account(static_cast<Account>(most)),
-                     to_string(seconds(std::max(0.0, loss(most)))));
+    return fmt::format("{} takes {}{}", other->point.layout, longer(first, *other),
+                       first.fits - other->fits < 0.01 ? "" : " and fits less surely");
+  return fmt::format("{}, the best of other degrees, takes {}, most of all for {}", other->point.layout,
+                     longer(first, *other), costs_more(first, *other));
 }
 
 }  // namespace foretrain

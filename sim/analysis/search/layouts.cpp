@@ -2,13 +2,18 @@
 #include "sim/analysis/search/layouts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/causes/removal.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/step/parallel_step.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/base/spoken.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/uncut_layout.hpp"
 
@@ -134,7 +139,7 @@ class LayoutSimulator {
     return StepSimulator(own, base_).step_s(job.gpus(), device);
   }
 
-  /// With the job, step, memory, breakdown and point; memory alone where it exceeds the capacity.
+  /// With the job, step, memory, breakdown and point; memory alone where it hardly fits.
   ModelLayout layout(const LargeModelJob& job, const DeviceModel& device) {
     ModelLayout out;
     out.job = job;
@@ -143,7 +148,8 @@ class LayoutSimulator {
       return out;
     }
     out.memory_bytes = fullest(job);
-    if (out.memory_bytes > capacity()) return out;
+    out.fits = chance_of_fitting(out.memory_bytes, capacity());
+    if (out.fits < kHardlyFits) return out;
     const LargeStep step = cut_step(job, device);
     out.step_s = step.step_s;
     out.point = large_point(job, step, node().gpu);
@@ -152,6 +158,8 @@ class LayoutSimulator {
   }
 
   double capacity() const { return static_cast<double>(node().gpu.capacity().count); }
+  /// What the pipeline's or the strategy's own time is called.
+  std::string_view other_account() const { return base_.model().other_account; }
   const NodeSpec& node() const { return base_.cluster().node_spec(ranks_.ranks.front().node); }
 
  private:
@@ -165,6 +173,7 @@ class LayoutSimulator {
     PredictionPoint point;
     point.gpus = out.job.gpus();
     step_model_of(own).add_memory(point, own, step.memory);
+    out.fits = chance_of_fitting(point);
     out.memory_bytes = static_cast<double>(point.memory.total().count);
     out.step_s = step.step_s;
     out.point = *step.large;
@@ -176,15 +185,71 @@ class LayoutSimulator {
   StepSimulator base_;
 };
 
+bool probably_fits(const ModelLayout& layout) { return layout.fits >= kProbablyFits; }
+
 /// Faster or smaller than all before it, in the order of their times.
-void settle_front(std::vector<ModelLayout>& layouts) {
+void settle_front(std::span<ModelLayout> layouts) {
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < layouts.size(); ++i) {
-    ModelLayout& layout = layouts[i];
+  for (ModelLayout& layout : layouts) {
     layout.is_on_front = layout.memory_bytes < least;
     least = std::min(least, layout.memory_bytes);
-    layout.is_tied = i > 0 && layout.step_s < layouts.front().step_s * (1 + kTie);
+    layout.is_tied = layout.step_s < layouts.front().step_s * (1 + kTie);
   }
+}
+
+/// What takes as long as the fastest that is left comes by the chance that it fits, in whole percent and
+/// nearly sure as sure: smaller differences of a chance are none.
+void order_ties(std::span<ModelLayout> layouts) {
+  const auto percent_that_fit = [](const ModelLayout& layout) {
+    return std::min(99.0, std::round(100 * layout.fits));
+  };
+  while (!layouts.empty()) {
+    const double limit = layouts.front().step_s * (1 + kTie);
+    const auto end = std::ranges::find_if(layouts, [&](const ModelLayout& l) { return l.step_s >= limit; });
+    const auto count = static_cast<std::size_t>(end - layouts.begin());
+    std::ranges::stable_sort(layouts.first(count), std::greater{}, percent_that_fit);
+    layouts = layouts.subspan(count);
+  }
+}
+
+/// Those that probably fit come first. Returns how many they are.
+std::size_t set_order(std::vector<ModelLayout>& layouts) {
+  std::ranges::stable_sort(layouts, {}, &ModelLayout::step_s);
+  const auto others = std::stable_partition(layouts.begin(), layouts.end(), probably_fits);
+  const auto count = static_cast<std::size_t>(others - layouts.begin());
+  const std::span all(layouts);
+  settle_front(count > 0 ? all.first(count) : all);
+  order_ties(all.first(count)), order_ties(all.subspan(count));
+  layouts.front().is_tied = false;
+  return count;
+}
+
+/// What each removal saves when one follows the other; behind them the kernels.
+std::vector<double> parts_of(LayoutSimulator& simulator, const ModelLayout& layout, DeviceModel device) {
+  std::vector<double> parts;
+  double before = layout.step_s;
+  for (const Removable what : kRemovable) {
+    device = without(device, what);
+    const double after = std::min(before, simulator.step_s(layout.job, device));
+    parts.push_back(before - after);
+    before = after;
+  }
+  parts.push_back(before);
+  return parts;
+}
+
+/// Found by removing the same causes from both steps, one after another.
+std::string costs_more(LayoutSimulator& simulator, const DeviceModel& device, const ModelLayout& first,
+                       const ModelLayout& other) {
+  const std::vector<double> own = parts_of(simulator, first, device),
+                            its = parts_of(simulator, other, device);
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (its[i] - own[i] > its[most] - own[most]) most = i;
+  if (most == kRemovableCount) return "the GPU's own kernels";
+  return std::string(kRemovable[most] == Removable::links   ? "communication"
+                     : kRemovable[most] == Removable::other ? simulator.other_account()
+                                                            : noun_of(kRemovable[most]));
 }
 
 struct OtherMachine {
@@ -196,9 +261,9 @@ constexpr OtherMachine kOtherMachines[] = {
 
 /// Whether the first is still fastest elsewhere.
 std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulator& simulator,
-                                      const DeviceModel& device) {
+                                      const DeviceModel& device, std::size_t that_fit) {
   std::vector<std::string> out;
-  const std::size_t count = std::min(search.layouts.size(), kLookedAtAgain);
+  const std::size_t count = std::min(that_fit, kLookedAtAgain);
   for (const OtherMachine& machine : kOtherMachines) {
     DeviceModel other = device;
     other.kernel.time_scale /= machine.kernel_speed, other.communication_time_scale /= machine.link_speed;
@@ -220,20 +285,29 @@ std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulato
   return out;
 }
 
-/// Those that fit; returns the least memory of any.
-double simulate_all(const std::vector<LargeModelJob>& jobs, LayoutSimulator& simulator,
-                    const DeviceModel& device, LayoutSearch& search, const Progress& progress) {
-  double least = std::numeric_limits<double>::infinity();
+/// Those that may fit.
+void simulate_all(const std::vector<LargeModelJob>& jobs, LayoutSimulator& simulator,
+                  const DeviceModel& device, LayoutSearch& search, const Progress& progress) {
+  search.capacity_bytes = simulator.capacity();
+  search.least_bytes = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(jobs.size()));
     ModelLayout layout = simulator.layout(jobs[i], device);
-    least = std::min(least, layout.memory_bytes);
-    if (layout.memory_bytes > simulator.capacity())
+    search.least_bytes = std::min(search.least_bytes, layout.memory_bytes);
+    if (layout.fits < kHardlyFits)
       ++search.without_memory;
     else
       search.layouts.push_back(std::move(layout));
   }
-  return least;
+}
+
+std::string nothing_fits(const LayoutSearch& search) {
+  const auto text = [](double bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); };
+  double most = 0;
+  for (const ModelLayout& layout : search.layouts) most = std::max(most, layout.fits);
+  return fmt::format("the smallest needs {} of {} a GPU{}: more GPUs, or offload = \"optimizer\"",
+                     text(search.least_bytes), text(search.capacity_bytes),
+                     most > 0 ? fmt::format(" and fits with {} probability", spoken_chance(most)) : "");
 }
 
 }  // namespace
@@ -257,19 +331,20 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
                      "a global batch with more divisors, or other GPUs");
   LayoutSimulator simulator(scenario, request.gpus);
   const DeviceModel device = default_device_model(scenario);
-  const double least = simulate_all(jobs, simulator, device, search, progress);
+  simulate_all(jobs, simulator, device, search, progress);
   search.simulated = search.layouts.size();
-  if (search.layouts.empty()) {
-    search.why_none = fmt::format("the smallest needs {} of {} a GPU: more GPUs, or offload = \"optimizer\"",
-                                  to_string(Bytes{static_cast<std::int64_t>(least)}),
-                                  to_string(simulator.node().gpu.capacity()));
-    return search;
-  }
-  std::ranges::stable_sort(search.layouts, {}, &ModelLayout::step_s);
-  settle_front(search.layouts);
-  search.why_first = why_first(search.layouts, request.fixed);
-  if (request.on_other_machines) search.would_change = would_change(search, simulator, device);
+  const std::size_t that_fit = search.layouts.empty() ? 0 : set_order(search.layouts);
+  if (that_fit == 0) return search.why_none = nothing_fits(search), search;
+  search.why_first =
+      why_first(search, request.fixed, [&](const ModelLayout& first, const ModelLayout& other) {
+        return costs_more(simulator, device, first, other);
+      });
+  if (request.on_other_machines) search.would_change = would_change(search, simulator, device, that_fit);
   return search;
+}
+
+const ModelLayout* LayoutSearch::best() const {
+  return layouts.empty() || !probably_fits(layouts.front()) ? nullptr : &layouts.front();
 }
 
 }  // namespace foretrain

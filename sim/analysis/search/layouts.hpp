@@ -25,16 +25,17 @@ struct ModelLayout {
   LargeModelJob job;
   double step_s = 0;
   double memory_bytes = 0;  ///< of the fullest stage
+  double fits = 1;          ///< the chance that it runs in the GPU's memory (memory_verdict.hpp)
   LargeModelPoint point;
   Breakdown breakdown{};
-  bool is_tied = false;                ///< no telling it from the one above it: within kTie
+  bool is_tied = false;                ///< no telling it from the first: within kTie of the fastest
   bool is_on_front = false;            ///< nothing is faster and needs less memory
   std::optional<Interval> interval{};  ///< of the step, where asked for (layout_points.hpp)
   Range over_first{1, 1};              ///< likewise, 90 % of the step over the first one's
 };
 
-/// Two layouts whose steps differ by less are not ranked.
-inline constexpr double kTie = 0.02;
+/// Layouts whose steps are within this of each other are ranked by the chance that they fit.
+inline constexpr double kTie = 0.05;
 /// Combinations that are looked at; beyond, the request is refused with their number.
 inline constexpr std::size_t kMostLayouts = 200'000;
 
@@ -44,11 +45,17 @@ struct LayoutSearch {
   std::int64_t global_batch = 0, tokens = 0;
   std::size_t possible = 0;  ///< combinations that divide
   std::size_t simulated = 0;
-  std::size_t without_memory = 0;
-  std::vector<ModelLayout> layouts;       ///< that fit, fastest first
+  std::size_t without_memory = 0;  ///< those that fit with less than kHardlyFits
+  double capacity_bytes = 0;       ///< of a GPU
+  double least_bytes = 0;          ///< that any layout needs
+  /// Those that fit with kProbablyFits or more, then the others; each fastest first, but what is within kTie
+  /// of the fastest that is left comes by the chance that it fits.
+  std::vector<ModelLayout> layouts;
   std::string why_first;                  ///< what the second-best kind of layout loses, in a sentence
   std::vector<std::string> would_change;  ///< what machine would have another winner
   std::string why_none;                   ///< nothing fits: what is nearest
+  /// The first, where it probably fits; nullptr where nothing does.
+  const ModelLayout* best() const;
 };
 
 /// Sequences of a step, where nobody says how many: the job's, or one million tokens' worth.
@@ -58,10 +65,13 @@ std::int64_t usual_batch(const LargeModelJob& job, int gpus);
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& request,
                             const Progress& progress = nullptr);
 
+/// Names what one layout needs more time for than another.
+using CostsMore = std::function<std::string(const ModelLayout& first, const ModelLayout& other)>;
+
 /// What the fastest layout of other degrees loses to the first; where there is none, which degrees of `fixed`
-/// were given, and what comes next. A sentence without full stop.
-std::string why_first(const std::vector<ModelLayout>& layouts,
-                      const std::vector<std::string>& fixed);  // layout_words.cpp
+/// were given, and what comes next. A sentence without full stop. Requires search.best().
+std::string why_first(const LayoutSearch& search, const std::vector<std::string>& fixed,
+                      const CostsMore& costs_more);  // layout_words.cpp
 
 /// "recompute full, ZeRO over 8, interleaved x 5, micro-batch 2": what a layout has besides its degrees.
 std::string settings_of(const LargeModelJob& job);  // layout_words.cpp

@@ -3,10 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "sim/analysis/search/crossover.hpp"
-#include "sim/base/counted.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -42,12 +38,6 @@ bool pays(const PlannedCount& more, const PlannedCount& fewer) {
   return more.tokens_per_s >= wanted * fewer.tokens_per_s;
 }
 
-std::string times(const PlannedCount& more, const PlannedCount& fewer) {
-  const double ratio = more.tokens_per_s / fewer.tokens_per_s;
-  if (ratio <= kNoticeable) return fmt::format("no faster than {}", counted(fewer.gpus, "GPU"));
-  return fmt::format("{:.2f} times as fast as {}", ratio, counted(fewer.gpus, "GPU"));
-}
-
 void settle(PlannedCounts& plan) {
   for (std::size_t i = 0; i < plan.counts.size(); ++i) {
     PlannedCount& own = plan.counts[i];
@@ -65,28 +55,6 @@ void settle(PlannedCounts& plan) {
   }
 }
 
-void add_verdict(PlannedCounts& plan) {
-  if (!plan.fewest) {
-    plan.verdict.emplace_back("nothing fits on any of these numbers of GPUs");
-    return;
-  }
-  const PlannedCount& best = plan.counts[*plan.best];
-  const PlannedCount& fewest = plan.counts[*plan.fewest];
-  const auto stop =
-      std::ranges::find_if(plan.counts, [](const PlannedCount& c) { return c.best() != nullptr && !c.pays; });
-  if (fewest.gpus > plan.counts.front().gpus)
-    plan.verdict.push_back(fmt::format("the fewest that fit are {}", counted(fewest.gpus, "GPU")));
-  if (plan.best != plan.fewest)
-    plan.verdict.push_back(
-        fmt::format("more GPUs pay up to {}: {}, with {:.0f} % of the fewest's tokens a GPU", best.gpus,
-                    times(best, fewest), 100 * best.efficiency));
-  if (stop != plan.counts.end())
-    plan.verdict.push_back(
-        fmt::format("from {} on they do not: {}", counted(stop->gpus, "GPU"), times(*stop, best)));
-  else if (plan.best != plan.fewest || plan.counts.size() > 1)
-    plan.verdict.emplace_back("none of these numbers is too many");
-}
-
 }  // namespace
 
 PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numbers,
@@ -98,6 +66,7 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
   out.tokens = out.is_run ? samples * scenario.epochs * static_cast<double>(asked.sequence) : kUsualRun;
   LayoutRequest own = request;
   own.on_other_machines = request.on_other_machines && numbers.size() == 1;
+  out.assumes_batch = request.global_batch == 0 && asked.global_batch == 0;
   if (own.global_batch == 0) own.global_batch = usual_batch(asked, numbers.back());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     own.gpus = numbers[i];
@@ -110,7 +79,6 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
   if (numbers.size() == 1 && out.counts.front().search.possible == 0)
     throw InputError(out.counts.front().search.why_none, kMoreDivisors);
   settle(out);
-  add_verdict(out);
   return out;
 }
 

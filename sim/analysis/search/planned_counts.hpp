@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/answer/answer.hpp"
 #include "sim/analysis/search/layouts.hpp"
 #include "sim/analysis/search/paying.hpp"
 
@@ -18,7 +19,7 @@ struct PlannedCount {
   double gpu_hours = 0;     ///< of that
   double efficiency = 0;    ///< tokens/s a GPU over that of the fewest GPUs that fit
   bool pays = false;        ///< each doubling since the last that pays buys kPays or more
-  const ModelLayout* best() const { return search.layouts.empty() ? nullptr : &search.layouts.front(); }
+  const ModelLayout* best() const { return search.best(); }
 };
 
 struct PlannedCounts {
@@ -27,7 +28,8 @@ struct PlannedCounts {
   std::vector<PlannedCount> counts;   ///< by growing number of GPUs
   std::optional<std::size_t> fewest;  ///< place of the first that fits; none: nothing does
   std::optional<std::size_t> best;    ///< of the last that pays
-  std::vector<std::string> verdict;   ///< sentences without full stop
+  bool assumes_batch = false;         ///< nobody stated the global batch
+  Answer answer{};                    ///< set by answer_of() (plan_answer.hpp)
 };
 
 /// All with one global batch: the request's, the scenario's, or the usual one of the largest number. Throws

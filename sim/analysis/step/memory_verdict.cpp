@@ -51,8 +51,11 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 }  // namespace
 
 double chance_of_fitting(const PredictionPoint& point) {
-  const auto needed = static_cast<double>(point.memory.least().count),
-             there = static_cast<double>(point.memory_capacity.count);
+  return chance_of_fitting(static_cast<double>(point.memory.least().count),
+                           static_cast<double>(point.memory_capacity.count));
+}
+
+double chance_of_fitting(double needed, double there) {
   if (needed <= 0 || there <= 0) return there > 0 ? 1 : 0;
   return std::erfc(-std::log(there / needed) / kMemorySpread / std::numbers::sqrt2) / 2;
 }

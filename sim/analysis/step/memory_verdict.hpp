@@ -25,6 +25,13 @@ void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const
 /// The chance that the training runs in the GPU's memory, 0 to 1, without the scratch memory that it can do
 /// without: what is predicted is off by a factor whose logarithm is normal, with kMemorySpread.
 double chance_of_fitting(const PredictionPoint& point);
+/// The same of bytes that are needed and that a GPU has.
+double chance_of_fitting(double needed, double there);
+
+/// Between these chances a training "may not fit"; below the first it "does not fit".
+inline constexpr double kHardlyFits = 0.05, kSurelyFits = 0.95;
+/// Below this chance the first thing to say is that the memory is not enough.
+inline constexpr double kProbablyFits = 0.5;
 
 /// Nine of ten of 216 published peaks of large models' first rank lie within 27 % (docs/accuracy_llm.md).
 inline constexpr double kMemorySpread = 0.145;

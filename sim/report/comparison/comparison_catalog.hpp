@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/answer/compare_answer.hpp"
 #include "sim/analysis/search/compare.hpp"
 #include "sim/analysis/search/machines.hpp"
 #include "sim/analysis/search/strategy_matrix.hpp"
@@ -64,10 +65,5 @@ std::string write_machines_table(const MachineComparison& machines, const Report
 std::string write_machines_json(const MachineComparison& machines, const ReportOptions& options);
 /// One line per cluster and number of GPUs.
 std::string write_machines_csv(const MachineComparison& machines, const ReportOptions& options);
-
-// Whether to change the strategy, in one sentence that never contradicts the table below it.
-
-/// "4 GPUs: ddp is within 2 % of the fastest (fsdp): no reason to switch." Without a line break.
-std::string comparison_verdict(const ComparedGpus& numbers, const std::string& own_strategy);
 
 }  // namespace foretrain

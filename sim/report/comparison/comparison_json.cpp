@@ -67,7 +67,8 @@ Json comparison_json(const Comparison& c) {
     for (const ComparedStrategy& strategy : row.strategies) strategies.push_back(strategy_json(strategy, c));
     numbers.push_back({{"gpus", row.gpus},
                        {"nodes", row.nodes},
-                       {"verdict", comparison_verdict(row, c.own_strategy)},
+                       {"verdict", row.answer.verdict},
+                       {"answer", answer_json(row.answer)},
                        {"fastest", fits(row.best()) ? Json(row.fastest) : Json(nullptr)},
                        {"strategies", std::move(strategies)}});
   }

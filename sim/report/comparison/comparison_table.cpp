@@ -13,6 +13,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/evidence/evidence_report.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -105,12 +106,12 @@ std::string_view heading_of(Standing standing) {
 }
 
 /// One number of GPUs: the verdict, then the strategies in their groups.
-std::string block(const ComparedGpus& numbers, const Comparison& c, const Columns& columns) {
+std::string block(const ComparedGpus& numbers, const Columns& columns) {
   const std::size_t width = columns.name;
   std::string out = fmt::format("\n{}\n{:<{}} {:>9}{} {:>11} {:>15} {:>8} {:>9} {:>9}\n",
-                                comparison_verdict(numbers, c.own_strategy), counted(numbers.gpus, "GPU"),
-                                width + 2, "step", columns.has_epoch ? fmt::format(" {:>11}", "epoch") : "",
-                                "samples/s", "of the fastest", "speedup", "exposed", "memory");
+                                numbers.answer.verdict, counted(numbers.gpus, "GPU"), width + 2, "step",
+                                columns.has_epoch ? fmt::format(" {:>11}", "epoch") : "", "samples/s",
+                                "of the fastest", "speedup", "exposed", "memory");
   const ComparedStrategy* best = numbers.best();
   std::optional<Standing> last;
   for (const ComparedStrategy& row : numbers.strategies) {
@@ -126,7 +127,7 @@ std::string block(const ComparedGpus& numbers, const Comparison& c, const Column
       out += fmt::format("  {:<{}}   needs {}\n", "", width, row.needs);
     out += fmt::format("  {:<{}}   {}\n", "", width, reason(row, *best));
   }
-  return out;
+  return out + labelled("Cause", numbers.answer.cause) + labelled("Next step", numbers.answer.action);
 }
 
 std::string decisions(const Comparison& c) {
@@ -162,13 +163,16 @@ std::string differences_in_words(const std::vector<StepPart>& differences) {
 std::string write_comparison_table(const Comparison& c, const ReportOptions& options) {
   std::string out;
   if (options.quiet) {
-    for (const ComparedGpus& numbers : c.numbers) out += comparison_verdict(numbers, c.own_strategy) + "\n";
+    for (const ComparedGpus& numbers : c.numbers) out += numbers.answer.verdict + "\n";
     return out;
   }
   const Columns columns{width_of(c.strategies, 8), options.columns == 0 || options.columns >= kRoomForEpoch};
   out = heading(c);
-  for (const ComparedGpus& numbers : c.numbers) out += block(numbers, c, columns);
+  for (const ComparedGpus& numbers : c.numbers) out += block(numbers, columns);
   out += "\n";
+  Answer basis = c.numbers.empty() ? Answer{} : c.numbers.front().answer;
+  basis.question.clear();  // the heading says it
+  out += answer_basis(basis);
   if (c.samples == 0) out += "Epochs need data.samples, as in --set data.samples=50000.\n";
   for (const std::string& warning : c.warnings) out += "warning: " + warning + "\n";
   if (c.evidence) out += evidence_line_of(*c.evidence);

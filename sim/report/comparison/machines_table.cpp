@@ -135,7 +135,7 @@ std::string filled(const std::string& first, std::string_view text) {
 }
 
 constexpr std::size_t kLabelColumns = 14;
-std::string labelled(std::string_view label, std::string_view text) {
+std::string labelled_line(std::string_view label, std::string_view text) {
   return filled(fmt::format("{:<{}}", label, kLabelColumns), text);
 }
 
@@ -183,11 +183,11 @@ constexpr std::size_t kWarnings = 4;
 std::string warnings_of(const MachineComparison& c) {
   const std::size_t shown = std::min(kWarnings, c.warnings.size());
   std::string out;
-  for (std::size_t i = 0; i < shown; ++i) out += labelled(i == 0 ? "Warning" : "", c.warnings[i] + ".");
+  for (std::size_t i = 0; i < shown; ++i) out += labelled_line(i == 0 ? "Warning" : "", c.warnings[i] + ".");
   if (c.warnings.size() > shown)
-    out +=
-        labelled("", fmt::format("{} more with --format json.",
-                                 counted(static_cast<std::int64_t>(c.warnings.size() - shown), "warning")));
+    out += labelled_line(
+        "", fmt::format("{} more with --format json.",
+                        counted(static_cast<std::int64_t>(c.warnings.size() - shown), "warning")));
   return out;
 }
 
@@ -196,7 +196,7 @@ std::string measured_of(const MachineComparison& c) {
   constexpr std::string_view kWord = "Measured ";
   std::string out;
   for (const std::string& text : c.measured)
-    out += labelled("Measured", text.starts_with(kWord) ? text.substr(kWord.size()) : text);
+    out += labelled_line("Measured", text.starts_with(kWord) ? text.substr(kWord.size()) : text);
   return out;
 }
 
@@ -214,7 +214,7 @@ std::string decisions(const MachineComparison& c) {
 std::string write_machines_table(const MachineComparison& c, const ReportOptions& options) {
   std::string out = filled("", c.verdict);
   if (options.quiet) return out;
-  out += "\n" + table_of(c) + "\n" + labelled("Asked", asked(c)) + labelled("Amounts", amounts(c));
+  out += "\n" + table_of(c) + "\n" + labelled_line("Asked", asked(c)) + labelled_line("Amounts", amounts(c));
   out += measured_of(c) + warnings_of(c);
   if (options.explain) out += decisions(c);
   return out;

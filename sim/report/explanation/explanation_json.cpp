@@ -70,8 +70,13 @@ Json prediction_json_of(const JobExplanation& job) {
   for (const PartOfRun& part : job.parts)
     parts[std::string(part.key)] = {
         {"seconds", part.seconds}, {"share", part.share}, {"gpus_work", part.gpu_works}};
-  return {{"scenario", job.scenario}, {"model", job.model}, {"cluster", job.cluster},
-          {"strategy", job.strategy}, {"parts", parts},     {"warnings", job.warnings}};
+  return {{"scenario", job.scenario},
+          {"model", job.model},
+          {"cluster", job.cluster},
+          {"strategy", job.strategy},
+          {"parts", parts},
+          {"warnings", job.warnings},
+          {"answer", job.answer ? answer_json(*job.answer) : Json(nullptr)}};
 }
 
 Json explanation_json(const JobExplanation& job) {

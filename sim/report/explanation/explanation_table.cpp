@@ -10,6 +10,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/report/explanation/explanation_reports.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 
 namespace foretrain {
 
@@ -108,7 +109,7 @@ std::string parts_table(const JobExplanation& job) {
     out += fmt::format("  {:<36} {:>5} %  {}\n", part.what, percent(part.share, 1),
                        part.gpu_works ? "GPUs at work" : "GPUs wait");
   }
-  return out;
+  return job.answer ? out + labelled("Cause", job.answer->cause) : out;
 }
 
 std::string sentences(const JobExplanation& job) {

@@ -32,6 +32,7 @@ Json layout_json(const ModelLayout& layout) {
           {"mfu", layout.point.mfu},
           {"bubble", layout.point.bubble},
           {"memory_bytes", static_cast<std::int64_t>(layout.memory_bytes)},
+          {"chance_of_fitting", layout.fits},
           {"breakdown", breakdown_json(layout.breakdown)},
           {"tied_with_first", layout.is_tied},
           {"on_front", layout.is_on_front}};
@@ -44,8 +45,9 @@ Json layouts_json(const LayoutSearch& search) {
            {"cluster", search.cluster},           {"gpus", search.gpus},
            {"global_batch", search.global_batch}, {"tokens_per_step", search.tokens},
            {"possible", search.possible},         {"without_memory", search.without_memory}};
-  out["why_first"] = search.layouts.empty() ? Json(nullptr) : Json(search.why_first);
-  out["why_none"] = search.layouts.empty() ? Json(search.why_none) : Json(nullptr);
+  const bool fits = search.best() != nullptr;
+  out["why_first"] = fits ? Json(search.why_first) : Json(nullptr);
+  out["why_none"] = fits ? Json(nullptr) : Json(search.why_none);
   out["would_change"] = search.would_change;
   out["layouts"] = Json::array();
   for (const ModelLayout& layout : search.layouts) out["layouts"].push_back(layout_json(layout));

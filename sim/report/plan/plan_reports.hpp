@@ -12,7 +12,7 @@ struct PlanReportOptions {
   int top = 10;  ///< layouts shown, besides those on the front
 };
 
-/// The first layout and why, the ranking with ties, what would change it.
+/// The ranking with ties, why the first is first, what would change it.
 std::string write_layouts_table(const LayoutSearch& search, const PlanReportOptions& options);
 
 /// Of one number of GPUs its layouts; of several the best of each, and from where on more do not pay.
@@ -27,9 +27,6 @@ struct PlanReportEntry {
 };
 inline constexpr PlanReportEntry kPlanReports[] = {
     {"table", write_plan_table}, {"json", write_plan_json}, {"csv", write_plan_csv}};
-
-/// How a layout is started with the framework's own options; empty where it has none.
-std::string launch_line(const ModelLayout& layout);
 
 /// "12.6 s .. 38.5 s"; "-" where there is none.
 std::string interval_text(const std::optional<Interval>& interval);

@@ -20,37 +20,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kLabelColumns = 14;
-/// Below this chance a row is marked.
-constexpr double kSurelyFits = 0.95;
 /// Warnings that are shown; --details has the others.
 constexpr std::size_t kWarnings = 3;
-
-/// `text` after `first`, in lines of kAnswerColumns columns; all but the first begin `indent` columns in.
-std::string filled(std::string first, std::string_view text, std::size_t indent) {
-  std::string out = std::move(first);
-  std::size_t column = indent;
-  bool is_first = true;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(text.size(), end + 1));
-    if (!is_first && column + 1 + word.size() > kAnswerColumns) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent, is_first = true;
-    }
-    if (!is_first) out += ' ';
-    out += word;
-    column += word.size() + (is_first ? 0 : 1), is_first = false;
-  }
-  return out + "\n";
-}
-
-std::string labelled(std::string_view label, std::string_view text) {
-  return text.empty() ? "" : filled(fmt::format("{:<{}}", label, kLabelColumns), text, kLabelColumns);
-}
-
-std::string paragraph(const std::string& text) { return filled("", text, 0); }
 
 /// Over one GPU where it can run the training, else over the first row that can.
 std::string speedup_of(const Answer& answer, const PredictionPoint& p) {
@@ -111,15 +82,6 @@ std::string table_of(const Answer& answer) {
   return out;
 }
 
-std::string assumed(const Answer& answer) {
-  std::string texts, options;
-  for (const Assumption& assumption : answer.assumptions) {
-    texts += (texts.empty() ? "" : ", ") + assumption.text;
-    options += (options.empty() ? "" : ", ") + assumption.option;
-  }
-  return texts.empty() ? "" : fmt::format("{} ({})", texts, options);
-}
-
 std::string warnings_of(const Prediction& prediction) {
   std::vector<std::string> warnings = prediction.warnings;
   // The answer's own speedups count from one of its rows.
@@ -157,14 +119,6 @@ std::string evidence_of(const Prediction& prediction) {
          labelled("Evidence", trimmed(std::string_view(text).substr(measured)));
 }
 
-std::string how_sure(const Answer& answer) {
-  std::string out =
-      labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
-  for (const std::string& beyond : answer.extrapolated)
-    out += labelled(out.empty() ? "How sure" : "", capitalized(beyond) + ".");
-  return out;
-}
-
 }  // namespace
 
 std::string write_answer(const Prediction& prediction) {
@@ -182,9 +136,9 @@ std::string write_answer(const Prediction& prediction) {
   for (const std::string& sentence : answer.not_credible) page.add(labelled("Not credible", sentence));
   page.add(warnings_of(prediction));
   page.add(labelled("Asked", answer.question + "."));
-  page.add(labelled("Assumed", assumed(answer)));
+  page.add(labelled("Assumed", assumed_words(answer)));
   page.add(evidence_of(prediction));
-  page.add(how_sure(answer));
+  page.add(answer_how_sure(answer));
   page.add(labelled("Note", prediction.note));
   return std::move(page).text();
 }

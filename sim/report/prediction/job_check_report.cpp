@@ -6,11 +6,12 @@
 #include "sim/base/printable.hpp"
 #include "sim/cluster/site.hpp"
 #include "sim/report/json_value.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 
 namespace foretrain {
 
 std::string write_job_check_table(const JobCheckReport& report) {
-  std::string out;
+  std::string out = answer_head(report.answer) + "\n";
   for (const Diagnostic& warning : report.warnings) out += "warning: " + one_line(warning) + "\n";
   if (report.warnings.empty() && report.refused.empty())
     out += fmt::format("{}: nothing wrong is seen{}\n", printable(report.script.file),
@@ -29,6 +30,7 @@ std::string write_job_check_json(const JobCheckReport& report) {
                     {"cluster", report.cluster.empty() ? Json(nullptr) : Json(report.cluster)},
                     {"predicted", report.predicted},
                     {"can_start", report.refused.empty()},
+                    {"answer", answer_json(report.answer)},
                     {"mistakes", findings_json(report.refused, "error")},
                     {"warnings", findings_json(report.warnings, "warning")},
                     {"not_checked", gaps}});

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/answer/answer.hpp"
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_script.hpp"
 #include "sim/report/formats.hpp"
@@ -22,9 +23,10 @@ struct JobCheckReport {
   std::vector<Diagnostic> refused, warnings;
   std::vector<NotChecked> not_checked;
   bool predicted = false;  ///< memory and time were predicted, too
+  Answer answer{};         ///< would not start, idle GPUs, …: as predict says it
 };
 
-/// Warnings, and what was not checked; mistakes go to standard error, as everywhere.
+/// The answer, warnings, and what was not checked; mistakes go to standard error, as everywhere.
 std::string write_job_check_table(const JobCheckReport& report);
 
 /// Schema foretrain.job_check/1: keys are added, never renamed.

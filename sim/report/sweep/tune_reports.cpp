@@ -11,6 +11,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/json_value.hpp"
+#include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/sweep/aligned_columns.hpp"
 
@@ -21,30 +22,6 @@ namespace {
 /// A difference below this is none that anybody could measure.
 constexpr double kTie = 0.001;
 constexpr std::size_t kLongestReason = 60;
-
-/// How a goal's figure is said.
-std::string figure_text(std::string_view goal, double figure) {
-  if (goal.ends_with("_s") && goal != "samples_per_s") return to_string(seconds(figure));
-  if (goal == "samples_per_s") return fmt::format("{:.0f} samples/s", figure);
-  if (goal == "gpu_hours") return fmt::format("{:.4g} GPU-hours", figure);
-  return fmt::format("{:.4g}{}", figure, goal == "energy_kwh" ? " kWh" : "");
-}
-
-std::string_view words_of(std::string_view goal) {
-  if (goal == "total_s") return "shortest run";
-  if (goal == "epoch_s") return "shortest epoch";
-  if (goal == "step_s") return "shortest step";
-  if (goal == "samples_per_s") return "most samples a second";
-  if (goal == "gpu_hours") return "fewest GPU-hours";
-  return goal == "energy_kwh" ? "least energy" : "least cost";
-}
-
-std::string settings_text(const TuneResult& search, const TriedCase& best) {
-  std::string out;
-  for (const TunedAxis& axis : search.axes)
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", axis.name, text_of(axis.best));
-  return out.empty() ? counted(best.result.point.gpus, "GPU") : out;
-}
 
 /// By how much worse, in percent.
 double worse_percent(const TuneGoal& goal, double figure, double best) {
@@ -80,25 +57,6 @@ std::string axes_table(const TuneResult& search) {
   return aligned_columns(rows, {true, true, true});
 }
 
-std::string beside_own(const TuneAnswer& answer) {
-  const TuneResult& search = answer.search;
-  const std::string as_it_stands =
-      fmt::format("{} as it stands, on {}", answer.scenario, counted(answer.own_gpus, "GPU"));
-  if (!answer.own_figure)
-    return fmt::format("{}: {}.\n", as_it_stands,
-                       answer.own.why_not.empty() ? "it does not fit into memory" : answer.own.why_not);
-  const double own = *answer.own_figure, best = search.tried[search.best].figure;
-  const double gain = search.goal.is_largest ? best / own : own / best;
-  const std::string said = std::abs(gain - 1) < kTie ? "as good"
-                           : gain > 1
-                               ? fmt::format("{:.2f} times as good", gain)
-                               : fmt::format("better than all of them by {:.1f} %", 100 * (1 / gain - 1));
-  return gain < 1 - kTie
-             ? fmt::format("{}: {}, {}.\n", as_it_stands, figure_text(search.goal.name, own), said)
-             : fmt::format("{}: {}; the best is {}.\n", as_it_stands, figure_text(search.goal.name, own),
-                           said);
-}
-
 std::string how_sure(const TuneResult& search) {
   const auto cases = static_cast<double>(search.cases.cases);
   std::string out = fmt::format(
@@ -113,11 +71,6 @@ std::string how_sure(const TuneResult& search) {
                           : fmt::format("The rest was not looked at: {} led to nothing better.\n",
                                         counted(search.fruitless, "further start"));
   return out;
-}
-
-std::string none_found(const TuneResult& search) {
-  return fmt::format("None of {} runs and fits into memory; the first: {}.\n",
-                     counted(search.cases.cases, "case"), search.why_none);
 }
 
 constexpr std::string_view name_of(Knowledge known) {
@@ -150,12 +103,10 @@ Json json_of(const TuneResult& search, const TriedCase& tried) {
 
 std::string write_tuning(const TuneAnswer& answer) {
   const TuneResult& search = answer.search;
-  if (!search.found()) return none_found(search);
-  const TriedCase& best = search.tried[search.best];
-  return fmt::format("The {}: {} with {}.\n", words_of(search.goal.name),
-                     figure_text(search.goal.name, best.figure), printable(settings_text(search, best))) +
-         beside_own(answer) + measured_line_of(answer.measured) + how_sure(search) + "\n" +
-         axes_table(search);
+  const std::string head = answer_head(answer.answer);
+  if (!search.found()) return head;
+  return head + measured_line_of(answer.measured) + "\n" + how_sure(search) + "\n" + axes_table(search) +
+         "\n" + answer_basis(answer.answer);
 }
 
 std::string write_tuning_csv(const TuneAnswer& answer) {
@@ -186,6 +137,7 @@ std::string write_tuning_json(const TuneAnswer& answer) {
                     {"as_it_stands",
                      {{"gpus", answer.own_gpus},
                       {"figure", answer.own_figure ? Json(*answer.own_figure) : Json(nullptr)}}},
+                    {"answer", answer_json(answer.answer)},
                     {"cases", search.cases.cases},
                     {"cases_are_exact", search.cases.is_exact},
                     {"predicted", search.tried.size()},

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/analysis/answer/answer.hpp"
 #include "sim/analysis/sweep/tune.hpp"
 #include "sim/report/formats.hpp"
 
@@ -17,6 +18,7 @@ struct TuneAnswer {
   int own_gpus = 1;
   std::vector<MeasuredRuns> measured{};  ///< evidence that scales the model for all cases
   std::optional<double> own_figure{};    ///< of the goal; none: it does not run or fit
+  Answer answer{};
 };
 
 std::string write_tuning(const TuneAnswer& answer);

@@ -1,4 +1,8 @@
 // Job scripts on the command line: predict, compare and job show, with their exit codes.
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
@@ -191,6 +195,39 @@ TEST_CASE("job check ends with 1 for what the batch system would refuse, and say
   INFO(good.output);
   CHECK(good.exit_code == 0);
   CHECK_THAT(good.output, ContainsSubstring("good.sbatch: nothing wrong is seen\n"));
+}
+
+TEST_CASE("job check answers first, in the words of predict, and its JSON says the same") {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", kScript);
+  const std::string known = " --model resnet50 --set data.samples=1281167";
+  const auto answer_of = [&](const std::string& command) {
+    const std::string text = folder.run("foretrain " + command + " --format json").output;
+    const std::size_t begin = text.find('{'), end = text.rfind("\n}\n") + 2;  // warnings stand beside it
+    return nlohmann::json::parse(text.substr(begin, end - begin))["answer"];
+  };
+  const auto first = [&](const std::string& command) {
+    std::string text = folder.run("foretrain " + command).output;
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+  };
+  const nlohmann::json checked = answer_of("job check job.sbatch" + known);
+  CHECK(checked == answer_of("predict job.sbatch" + known));
+  CHECK(checked["kind"] == "idle_gpus");
+  CHECK_THAT(first("job check job.sbatch" + known), StartsWith(checked["verdict"].get<std::string>()));
+  // Without the network only its time is unknown.
+  const nlohmann::json unknown = answer_of("job check job.sbatch");
+  CHECK(unknown["kind"] == "idle_gpus");
+  CHECK_THAT(checked["verdict"].get<std::string>(), StartsWith(unknown["verdict"].get<std::string>()));
+  CHECK(checked["action"] == unknown["action"]);
+  folder.write("bad.sbatch",
+               "#!/bin/bash\n#SBATCH --partition=gpusmall\n#SBATCH --gres=gpu:a100:4\nsrun torchrun "
+               "--nproc_per_node=4 t.py\n");
+  CHECK_THAT(
+      first("job check bad.sbatch"),
+      ContainsSubstring("The job would not start: 4 GPUs, but a job gets at most 2 in partition gpusmall"));
+  folder.write("open.sh", "#!/bin/bash\n#SBATCH --gres=gpu:a100:2\nsrun python t.py\n");
+  CHECK(answer_of("job check open.sh")["kind"] == "cannot_say");
 }
 
 TEST_CASE("job check of a container: /dev/shm that nobody enlarged, and one that is too small") {

@@ -1,4 +1,6 @@
 // What a recommendation changes around the number of GPUs: micro-steps, workers, processes.
+#include "sim/analysis/answer/answer_of.hpp"
+#include "sim/analysis/causes/step_causes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/advice/recommended.hpp"
 
@@ -34,6 +36,46 @@ TEST_CASE("training that waits for input gets more workers, up to its cores") {
   for (const JobOption& job : r.runners_up) CHECK(job.workers_per_gpu == 10);
   scenario.workload.data.workers_per_gpu = 10;
   CHECK(has_note(recommended(scenario), "More than 10 workers on 10 cores per GPU do not help"));
+}
+
+TEST_CASE("predict and a recommendation advise the same workers, whatever decoding takes") {
+  int advised = 0, kept = 0;
+  for (const int decode_ms : {1, 4, 5, 6, 7, 8, 40}) {
+    Scenario scenario = scaling_scenario();
+    scenario.workload.data.loader = LoaderKind::torch;
+    scenario.workload.data.workers_per_gpu = 2;
+    scenario.workload.data.decode = microseconds(1000 * decode_ms);
+    INFO(decode_ms << " ms");
+    const Recommendation r = recommended(scenario);
+    REQUIRE(r.best);
+    PointPredictor points(scenario, r.best->point.gpus);
+    const auto remedy = input_remedy(points, r.best->point.gpus, {});
+    CHECK(r.best->workers_per_gpu == (remedy ? remedy->workers : 2));
+    remedy ? ++advised : ++kept;
+  }
+  CHECK(advised > 0);
+  CHECK(kept > 0);
+}
+
+TEST_CASE("workers of a process that drives several GPUs are advised for each process") {
+  Scenario scenario = scaling_scenario();
+  scenario.workload.data.loader = LoaderKind::torch;
+  scenario.workload.data.workers_per_gpu = 1;
+  scenario.workload.data.decode = milliseconds(20);
+  scenario.workload.data.per_process = true;
+  PointPredictor points(scenario, 4);
+  const auto remedy = input_remedy(points, 4, {4});
+  REQUIRE(remedy);
+  CHECK(remedy->unit == "process");
+  Answer answer;
+  answer.remedy = remedy, answer.counts = {4};
+  answer.causes = causes_of(points, 4);
+  Decisions ignored;
+  CHECK_THAT(waits_words(answer, points.point(4, ignored)),
+             ContainsSubstring(" loader workers for each process instead of 1"));
+  scenario.workload.data.per_process = false;
+  PointPredictor of_gpus(scenario, 4);
+  CHECK(input_remedy(of_gpus, 4, {4})->unit == "GPU");
 }
 
 TEST_CASE("worker processes are advised only where the user sets them") {

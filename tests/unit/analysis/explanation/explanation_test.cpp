@@ -58,7 +58,8 @@ std::string options_of(const JobExplanation& job) {
 }  // namespace
 
 TEST_CASE("the parts of the predicted run sum to it, and the GPUs work in those that hold kernels") {
-  const Eight eight;
+  Eight eight;
+  eight.prediction.answer.causes.reset();  // then its accounts are the parts
   double seconds = 0, working = 0;
   for (const PartOfRun& part : parts_of_run(eight.run))
     seconds += part.seconds, working += part.gpu_works ? part.seconds : 0;
@@ -68,6 +69,22 @@ TEST_CASE("the parts of the predicted run sum to it, and the GPUs work in those 
   const double steps = (56'250 - 300) / 0.125;
   CHECK_THAT(working, WithinAbs(steps * 0.120 + 240, 1e-3));
   CHECK_THAT(predicted_busy_share(eight.run), WithinAbs((steps * 0.125 + 240) / 56'250 * 0.96, 1e-9));
+}
+
+TEST_CASE("with causes the parts of a run are what removing them in turn saves") {
+  const Eight eight;
+  const StepCauses& causes = *eight.prediction.answer.causes;
+  const std::vector<PartOfRun> parts = parts_of_run(eight.run);
+  double seconds = 0;
+  for (const PartOfRun& part : parts) seconds += part.seconds;
+  CHECK_THAT(seconds, WithinAbs(eight.run.point.total_s, 1e-6 * seconds));
+  CHECK(parts.front().key == "compute_s");
+  // The compute part is to the first cause as the kernels are to what removing it saves.
+  REQUIRE_FALSE(causes.in_turn.empty());
+  CHECK_THAT(parts[1].seconds * causes.kernels_s,
+             WithinAbs(parts.front().seconds * causes.in_turn.front().seconds, 1e-6));
+  CHECK(explain_job(job_that(JobState::completed, 60'000), &eight.run).answer->verdict ==
+        eight.prediction.answer.verdict);
 }
 
 TEST_CASE("a run within the interval is as predicted, and one beyond it says whether GPUs worked") {

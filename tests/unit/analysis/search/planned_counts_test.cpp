@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/analysis/answer/plan_answer.hpp"
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/search/layout_points.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
@@ -28,10 +30,14 @@ Scenario scenario_of(const std::string& parallel, const std::string& more = "",
       {});
 }
 
-const PlannedCounts& small_plan() {
+const Scenario& small_scenario() {
   static const Scenario kScenario = scenario_of("");
+  return kScenario;
+}
+
+const PlannedCounts& small_plan() {
   static const PlannedCounts kPlan =
-      plan_counts(kScenario, {1, 2, 8, 16}, {.global_batch = 32, .fixed = kFixed});
+      plan_counts(small_scenario(), {1, 2, 8, 16}, {.global_batch = 32, .fixed = kFixed});
   return kPlan;
 }
 
@@ -55,18 +61,25 @@ TEST_CASE("all numbers have one global batch, and efficiency counts from the few
   CHECK(plan.tokens == 1e12);
 }
 
-TEST_CASE("the last number that pays is the one before the first that does not, as the verdict says") {
+TEST_CASE("the last number that pays is the one before the first that does not, as the answer says") {
   const PlannedCounts& plan = small_plan();
   REQUIRE(plan.best);
+  const Answer answer = answer_of(small_scenario(), plan);
+  CHECK(answer.kind == VerdictKind::request);
+  CHECK(answer.gpus == plan.counts[*plan.best].gpus);
+  CHECK(answer.counts == std::vector<int>{1, 2, 8, 16});
+  CHECK(answer.says_more_gpus);
+  CHECK_THAT(answer.verdict, ContainsSubstring("Ask for " + counted(answer.gpus, "GPU")) &&
+                                 ContainsSubstring(plan.counts[*plan.best].best()->point.layout));
   for (std::size_t i = *plan.fewest; i <= *plan.best; ++i) CHECK(plan.counts[i].pays);
   if (*plan.best + 1 < plan.counts.size()) {
     const PlannedCount &best = plan.counts[*plan.best], &next = plan.counts[*plan.best + 1];
     CHECK_FALSE(next.pays);
     const double doublings = std::log2(static_cast<double>(next.gpus) / best.gpus);
     CHECK(next.tokens_per_s < std::pow(1.4, doublings) * best.tokens_per_s);
-    CHECK_THAT(plan.verdict.back(), ContainsSubstring("from " + std::to_string(next.gpus) + " GPUs on"));
+    CHECK_THAT(answer.action, ContainsSubstring(std::to_string(next.gpus) + " GPUs do not pay"));
   } else {
-    CHECK(plan.verdict.back() == "none of these numbers is too many");
+    CHECK_THAT(answer.action, ContainsSubstring("Every doubling up to there"));
   }
 }
 
@@ -78,7 +91,34 @@ TEST_CASE("numbers that nothing divides or fits have their reason, and do not co
   CHECK(plan.counts[0].best() == nullptr);
   REQUIRE(plan.fewest);
   CHECK(*plan.fewest > 0);
-  CHECK_THAT(plan.verdict.front(), ContainsSubstring("the fewest that fit"));
+  CHECK_THAT(answer_of(scenario, plan).action, ContainsSubstring("the fewest on which it fits"));
+}
+
+TEST_CASE("the answer about one number is its first layout, whose cause saves most when it is removed") {
+  const Scenario scenario = scenario_of("");
+  PlannedCounts plan = plan_counts(scenario, {8}, {.global_batch = 32, .fixed = kFixed});
+  const Answer answer = answer_of(scenario, plan);
+  const ModelLayout& first = *plan.counts.front().best();
+  CHECK(answer.kind == VerdictKind::time);
+  CHECK(answer.value_s == first.step_s);
+  CHECK_THAT(answer.verdict, StartsWith("On 8 GPUs, " + first.point.layout) && ContainsSubstring("fit"));
+  REQUIRE(answer.causes);
+  CHECK(answer.causes->step_s == Approx(first.step_s).epsilon(1e-9));
+  double sum = answer.causes->kernels_s;
+  for (const CausePart& part : answer.causes->in_turn) sum += part.seconds;
+  CHECK(sum == Approx(first.step_s));
+  CHECK(answer.not_credible.empty());
+}
+
+TEST_CASE("what fits nowhere has no layout in its answer, but what is needed and a way out") {
+  const Scenario scenario = scenario_of("", "", "llama3_405b");
+  const PlannedCounts plan = plan_counts(scenario, {8}, {.global_batch = 8});
+  const Answer answer = answer_of(scenario, plan);
+  CHECK(answer.kind == VerdictKind::does_not_fit);
+  CHECK_THAT(answer.verdict,
+             ContainsSubstring("does not fit on 8 GPUs") && ContainsSubstring("the smallest"));
+  CHECK_THAT(answer.action, ContainsSubstring("more GPUs"));
+  CHECK_FALSE(answer.causes);
 }
 
 TEST_CASE("a run of the scenario is what GPU-hours are about") {

@@ -1,13 +1,15 @@
-// One sentence for each standing that the scenario's own strategy can have.
+// One sentence for each standing that the scenario's own strategy can have, and what to do about it.
+#include "sim/analysis/answer/compare_answer.hpp"
+
 #include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/answer_words.hpp"
 #include "sim/analysis/search/strategy_order.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
-#include "sim/report/comparison/comparison_catalog.hpp"
 
 namespace foretrain {
 
@@ -93,7 +95,70 @@ std::string sentence(const ComparedGpus& numbers, const std::string& own_strateg
   return fmt::format("{} is the fastest{}.", fastest->strategy, beside(numbers, *fastest));
 }
 
+VerdictKind kind_of(const ComparedGpus& numbers, const std::string& own_strategy) {
+  const ComparedStrategy* fastest = numbers.best();
+  if (fastest == nullptr) return VerdictKind::would_not_start;
+  const auto own = std::ranges::find(numbers.strategies, own_strategy, &ComparedStrategy::strategy);
+  const Standing standing = own == numbers.strategies.end() ? Standing::as_fast : own->standing;
+  if (standing == Standing::does_not_fit || !fastest->point.fits()) return VerdictKind::does_not_fit;
+  return standing == Standing::slower ? VerdictKind::slower : VerdictKind::time;
+}
+
+std::string option_for(const std::string& name, bool are_strategies) {
+  return are_strategies ? fmt::format("{} (--strategy {})", name, name) : name;
+}
+
+std::string action_of(const ComparedGpus& numbers, const std::string& own_strategy, bool are_strategies) {
+  const ComparedStrategy* fastest = numbers.best();
+  if (fastest == nullptr) return "Ask for another number of GPUs: none of these strategies runs on it.";
+  if (!fastest->point.fits()) return "Take a smaller batch or more GPUs: foretrain predict says which fits.";
+  const auto own = std::ranges::find(numbers.strategies, own_strategy, &ComparedStrategy::strategy);
+  const std::string to_fastest =
+      fmt::format("Use {}.", option_for(numbers.first()->strategy, are_strategies));
+  if (own == numbers.strategies.end()) return to_fastest;
+  switch (own->standing) {
+    case Standing::as_fast:
+      return fmt::format("Stay with {}.", own->strategy);
+    case Standing::not_told_apart:
+      return fmt::format("Stay with {}, or measure both: the predictions cannot tell them apart.",
+                         own->strategy);
+    default:
+      return to_fastest;
+  }
+}
+
+/// What the fastest saves most on, beside a row that is slower.
+std::string saved_by_fastest(const ComparedStrategy& row, const ComparedStrategy& fastest) {
+  if (&row == &fastest || row.against_best.empty() || row.standing == Standing::as_fast) return {};
+  const auto most = std::ranges::max_element(row.against_best, {}, &StepPart::seconds);
+  return most->seconds > 0 ? fmt::format(" {} saves most on {}.", fastest.strategy, most->name) : "";
+}
+
 }  // namespace
+
+const ComparedStrategy* compared_row(const ComparedGpus& numbers, const std::string& own_strategy) {
+  const auto own = std::ranges::find(numbers.strategies, own_strategy, &ComparedStrategy::strategy);
+  const bool runs = own != numbers.strategies.end() && own->why_not.empty() && own->point.fits();
+  return runs ? &*own : numbers.best();
+}
+
+Answer answer_of(const ComparedGpus& numbers, const std::string& own_strategy,
+                 std::optional<StepCauses> causes, bool are_strategies) {
+  Answer answer;
+  answer.kind = kind_of(numbers, own_strategy);
+  answer.verdict = comparison_verdict(numbers, own_strategy);
+  answer.action = action_of(numbers, own_strategy, are_strategies);
+  answer.gpus = numbers.gpus, answer.counts = {numbers.gpus};
+  answer.quantity = "step";
+  const ComparedStrategy* row = compared_row(numbers, own_strategy);
+  if (row == nullptr) return answer;
+  answer.value_s = row->point.step_s;
+  answer.causes = std::move(causes);
+  if (!answer.causes) return answer;
+  answer.cause = fmt::format("With {}: {}{}", row->strategy, cause_words(*answer.causes, row->point),
+                             saved_by_fastest(*row, *numbers.best()));
+  return answer;
+}
 
 std::string comparison_verdict(const ComparedGpus& numbers, const std::string& own_strategy) {
   return fmt::format("{}: {}", counted(numbers.gpus, "GPU"), sentence(numbers, own_strategy));
