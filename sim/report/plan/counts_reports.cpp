@@ -4,7 +4,6 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/json_value.hpp"
 #include "sim/report/plan/plan_reports.hpp"
 #include "sim/report/prediction/table.hpp"
 
@@ -38,32 +37,6 @@ std::string counts_row(const PlannedCounts& plan, std::size_t place) {
                      best->point.layout, settings_of(best->job));
 }
 
-Json count_json(const PlannedCount& count) {
-  Json out{{"gpus", count.gpus}, {"nodes", count.nodes}, {"fits", count.best() != nullptr}};
-  const bool fits = count.best() != nullptr;
-  out["tokens_per_s"] = fits ? Json(count.tokens_per_s) : Json(nullptr);
-  out["run_s"] = fits ? Json(count.run_s) : Json(nullptr);
-  out["gpu_hours"] = fits ? Json(count.gpu_hours) : Json(nullptr);
-  out["efficiency"] = fits ? Json(count.efficiency) : Json(nullptr);
-  out["pays"] = count.pays;
-  out["plan"] = layouts_json(count.search);
-  return out;
-}
-
-std::string layout_csv(const ModelLayout& layout, int gpus) {
-  const LargeModelJob& job = layout.job;
-  const Degrees& d = job.degrees;
-  const auto end = [&](double Interval::*side) {
-    return layout.interval ? fmt::format("{}", (*layout.interval).*side) : std::string();
-  };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.0f},{},{},{},{}\n", d.tensor, d.pipeline,
-                     d.virtual_stages, d.context, d.expert, d.data, job.micro_batch, name_of(job.schedule),
-                     name_of(job.sharding), name_of(job.recompute), layout.step_s,
-                     layout.point.tokens_per_s_per_gpu, layout.point.mfu, layout.point.bubble,
-                     layout.memory_bytes, layout.is_on_front ? 1 : 0, end(&Interval::low_s),
-                     end(&Interval::high_s), gpus);
-}
-
 }  // namespace
 
 std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions& options) {
@@ -84,28 +57,6 @@ std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions&
   const std::string launch = launch_line(*plan.counts[*plan.best].best());
   if (!launch.empty())
     out += fmt::format("\nOn {} started as\n  {}\n", counted(plan.counts[*plan.best].gpus, "GPU"), launch);
-  return out;
-}
-
-std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions&) {
-  const LayoutSearch& first = plan.counts.front().search;
-  if (plan.counts.size() == 1) return json_text(layouts_json(first));
-  Json out{{"schema", "foretrain.plans/1"},     {"model", first.model},
-           {"cluster", first.cluster},          {"global_batch", first.global_batch},
-           {"tokens_per_step", first.tokens},   {"tokens_of_run", plan.tokens},
-           {"is_run_of_scenario", plan.is_run}, {"verdict", plan.verdict}};
-  out["best_gpus"] = plan.best ? Json(plan.counts[*plan.best].gpus) : Json(nullptr);
-  out["counts"] = Json::array();
-  for (const PlannedCount& count : plan.counts) out["counts"].push_back(count_json(count));
-  return json_text(out);
-}
-
-std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions&) {
-  std::string out =
-      "tensor,pipeline,virtual_stages,context,expert,data,micro_batch,schedule,shard,recompute,step_s,"
-      "tokens_per_s_per_gpu,mfu,bubble,memory_bytes,on_front,step_low_s,step_high_s,gpus\n";
-  for (const PlannedCount& count : plan.counts)
-    for (const ModelLayout& layout : count.search.layouts) out += layout_csv(layout, count.gpus);
   return out;
 }
 
