@@ -390,7 +390,7 @@ int run_command_line(int argc, char** argv) {
   options.collective.made = options.plan.plan.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
-    app.parse(with_command(app, {argv + 1, argv + argc}));
+    app.parse(with_command(app, checked_words({argv + 1, argv + argc})));
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }
