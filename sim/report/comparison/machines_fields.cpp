@@ -100,6 +100,7 @@ const OutputObject<MachineComparison>& output_object<MachineComparison>() {
       {"rows", "one for each cluster and number of GPUs, the fastest first; those that cannot run last",
        &C::rows},
       {"measured", "measured runs of this training that calibrate the predictions, for people", &C::measured},
+      {"assumed", "of each server that is known by its GPU alone what it is, for people", &C::assumed},
       {"decisions", "what the model chose, and why, by cluster", decisions_by_cluster},
       {"warnings", "what the user should know, in sentences", &C::warnings}};
   static const OutputObject<C> object{"Machines", "One training on several machines",

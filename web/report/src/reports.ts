@@ -1036,6 +1036,8 @@ export interface Machines {
   rows: Array<MachineRow>;
   /** measured runs of this training that calibrate the predictions, for people */
   measured: Array<string>;
+  /** of each server that is known by its GPU alone what it is, for people */
+  assumed: Array<string>;
   /** what the model chose, and why, by cluster */
   decisions: Record<string, Array<Decision>>;
   /** what the user should know, in sentences */
