@@ -38,6 +38,8 @@ format:                   ## clang-format over all sources (FORMAT="--dry-run -W
 
 docs: build               ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
 	@for topic in commands scenario cluster model program operators output catalogs constants; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
+	@for topic in $$($(BINARY) reference --help | grep -o 'schema/[a-z_]*' | sort -u); do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.json || exit 1; done
+	@$(BINARY) reference typescript > $(PAGES)/web/report/src/reports.ts && $(BINARY) reference python > $(PAGES)/python/foretrain/reports.py
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
 
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)

@@ -12,6 +12,15 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .errors import ForetrainError
+from .reports import (
+    CollectiveFields,
+    CollectivePoint,
+    ComparisonFields,
+    ComparisonPoint,
+    PredictionFields,
+    PredictionPoint,
+    StrategyResult,
+)
 
 Numbers = Union[int, str, Sequence[int]]
 
@@ -94,39 +103,8 @@ class Answer:
 
 
 @dataclass
-class PredictionPoint:
-    """One number of GPUs: step, epoch and total in seconds, rate in samples per second over all GPUs."""
-
-    gpus: int
-    nodes: int
-    batch_per_gpu: int
-    global_batch: int
-    step_s: float
-    epoch_s: Optional[float]
-    total_s: Optional[float]
-    samples_per_s: float
-    speedup: Optional[float]
-    efficiency: Optional[float]
-    gpu_hours: Optional[float]
-    breakdown: Dict[str, float]  #: of a step, seconds
-    memory: Dict[str, Any]  #: bytes
-    buckets_bytes: List[int]
-    interval: Optional[Dict[str, float]]  #: of the step, seconds
-
-
-@dataclass
-class Prediction(Answer):
+class Prediction(PredictionFields, Answer):
     """A scaling table."""
-
-    scenario: str
-    model: str
-    cluster: str
-    strategy: str
-    precision: str
-    headline: str
-    answer: Dict[str, Any]  #: verdict, cause, action, assumptions, ... as in docs/reference/schema/prediction.json
-    points: List[PredictionPoint]
-    cannot_run: List[Any]
 
     def _repr_html_(self) -> str:
         """The answer in a notebook: the verdict, then cause, action and what was assumed."""
@@ -138,43 +116,8 @@ class Prediction(Answer):
 
 
 @dataclass
-class StrategyResult:
-    """One strategy on one number of GPUs; without figures where it cannot run."""
-
-    strategy: str
-    runs: bool
-    standing: str
-    step_s: Optional[float] = None
-    samples_per_s: Optional[float] = None
-    speedup: Optional[float] = None
-    efficiency: Optional[float] = None
-    needs: Optional[str] = None
-    breakdown: Dict[str, float] = field(default_factory=dict)
-    memory: Dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class ComparisonPoint:
-    """One number of GPUs: the strategies side by side."""
-
-    gpus: int
-    nodes: int
-    verdict: str
-    fastest: Optional[str]
-    strategies: List[StrategyResult]
-
-
-@dataclass
-class Comparison(Answer):
+class Comparison(ComparisonFields, Answer):
     """Strategies side by side."""
-
-    scenario: str
-    model: str
-    cluster: str
-    precision: str
-    own_strategy: str
-    one_gpu_step_s: float  #: seconds
-    points: List[ComparisonPoint]
 
     def rows(self) -> List[Dict[str, Any]]:
         """A flat dict for each strategy and number of GPUs."""
@@ -186,34 +129,8 @@ class Comparison(Answer):
 
 
 @dataclass
-class CollectivePoint:
-    """One message: its size in bytes, its time in seconds, bandwidths in bytes per second."""
-
-    bytes: int
-    time_s: float
-    algbw_bytes_per_s: float
-    busbw_bytes_per_s: float
-    algorithm: Optional[str]
-    protocol: Optional[str]
-    channels: int
-    bound_by: Optional[str]
-    bottleneck: Optional[str]
-    interval: Optional[Dict[str, float]]
-    parts: Dict[str, float]
-
-
-@dataclass
-class Collective(Answer):
+class Collective(CollectiveFields, Answer):
     """A collective over message sizes."""
-
-    cluster: str
-    gpu: str
-    op: str
-    gpus: int
-    nodes: int
-    library: str
-    fidelity: str
-    points: List[CollectivePoint]
 
 
 def _made(kind: Any, entry: Mapping[str, Any], **more: Any) -> Any:
@@ -294,7 +211,7 @@ def compare(
         arguments += ["--strategies", ",".join(strategies)]
     raw = ask(["compare", *arguments])
     points = [
-        _made(ComparisonPoint, point, strategies=[_made(StrategyResult, s) for s in point["strategies"]])
+        _made(ComparisonPoint, point, strategies=[_made(StrategyResult, {"breakdown": {}, "memory": {}, **s}) for s in point["strategies"]])
         for point in raw.get("points", [])
     ]
     return _made(Comparison, raw, points=points, raw=raw)

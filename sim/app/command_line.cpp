@@ -31,6 +31,7 @@
 #include "sim/app/pages/command_pages.hpp"
 #include "sim/app/pages/completion.hpp"
 #include "sim/app/pages/page_origin.hpp"
+#include "sim/app/pages/short_help.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/model/model_catalog.hpp"
@@ -288,9 +289,8 @@ void add_help(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("help", "The help of a command");
   command->add_option("COMMAND", options.help, "As in topology show; otherwise of the program");
   command->footer("Example:\n  foretrain help topology show");
-  command->callback([&options] {
-    write_output("", of_all_commands([&options](CLI::App& all) { return help_of(all, options.help); }));
-  });
+  const auto text = [&options](CLI::App& all) { return help_of(all, options.help); };
+  command->callback([text] { write_output("", of_all_commands(text)); });
 }
 
 /// What most people need; all other commands stand under "Tools".
@@ -298,6 +298,7 @@ constexpr std::array<std::string_view, 6> kMainCommands{"predict", "check", "com
                                                         "explain", "plan",  "serve"};
 
 void declare(CLI::App& app, Options& options) {
+  add_help_all(app);
   app.set_version_flag("--version", "foretrain " FORETRAIN_VERSION);
   app.require_subcommand(1);
   app.footer(
@@ -328,6 +329,7 @@ void declare(CLI::App& app, Options& options) {
   add_help(app, options);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     if (std::ranges::find(kMainCommands, command->get_name()) == kMainCommands.end()) command->group("Tools");
+  show_help_all_where_needed(app);
 }
 
 constexpr const char* kPurpose =
@@ -405,7 +407,7 @@ int run_command_line(int argc, char** argv) {
   options.collective.made = options.plan.plan.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
-    app.parse(with_command(app, {argv + 1, argv + argc}));
+    app.parse(with_command(app, checked_words({argv + 1, argv + argc})));
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }

@@ -68,6 +68,7 @@ struct CompareCommand {
   ScenarioOverrides overrides;
   std::vector<std::string> strategies;        ///< empty: all
   std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario
+  std::vector<std::string> gpu_kinds;         ///< GPUs, each in a usual server, beside `clusters`
   MachinesRequest machines{};                 ///< of clusters without models: which of them for one training
   std::string format = "table";
   std::string output;  ///< file; empty = standard output

@@ -124,7 +124,9 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
 
 }  // namespace
 
-void run_compare(const CompareCommand& command) {
+void run_compare(const CompareCommand& asked) {
+  refuse_empty(asked.gpu_kinds, "--gpu"), refuse_repeated(asked.gpu_kinds, "--gpu");
+  const CompareCommand command = with_gpu_servers(asked);
   const std::vector<std::string> strategies = strategies_asked(command);
   if (asks_for_machines(command)) return compare_clusters(command);
   refuse_idle_machine_options(command);

@@ -13,6 +13,7 @@
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/gpu_servers.hpp"
 
 namespace foretrain {
 
@@ -82,6 +83,25 @@ MachineComparison compared(const CompareCommand& command) {
 }
 
 }  // namespace
+
+CompareCommand with_gpu_servers(CompareCommand command) {
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& name : command.gpu_kinds) {
+    try {
+      const std::string gpu = gpu_named(name), cluster = std::string(kGpuServer) + gpu;
+      command.clusters.push_back(cluster);
+      for (const std::string& priced : {name, gpu})
+        if (auto price = command.machines.prices.extract(priced)) {
+          price.key() = cluster;
+          command.machines.prices.insert(std::move(price));
+        }
+    } catch (const InputError& error) {
+      mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  return command;
+}
 
 bool asks_for_machines(const CompareCommand& command) {
   return command.models.empty() && !command.clusters.empty();

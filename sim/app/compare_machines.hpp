@@ -5,6 +5,10 @@
 
 namespace foretrain {
 
+/// The same with a server of each of --gpu as a further cluster. Throws InputError with every name that is
+/// none or has several readings.
+CompareCommand with_gpu_servers(CompareCommand command);
+
 /// Whether `command` asks for machines: clusters without --models.
 bool asks_for_machines(const CompareCommand& command);
 

@@ -1,24 +1,25 @@
 // The parts of JSON that several reports share.
 #include "sim/report/json_value.hpp"
 
+#include "sim/report/fields/shared_fields.hpp"
+
 namespace foretrain {
 
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Json breakdown_json(const Breakdown& b) {
-  return {{"compute_s", b[0]},     {"exposed_communication_s", b[1]},
-          {"input_stall_s", b[2]}, {"host_s", b[3]},
-          {"optimizer_s", b[4]},   {"other_s", b[5]}};
-}
+Json breakdown_json(const Breakdown& breakdown) { return declared_json(breakdown); }
 
-Json decisions_json(const Decisions& decisions) {
-  Json out = Json::array();
-  for (const Decision& d : decisions.list())
-    out.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
-  return out;
-}
+Json interval_json(const std::optional<Interval>& interval) { return declared_json(interval); }
+
+Json memory_json(const PredictionPoint& point) { return declared_json(ShortMemory{point}); }
+
+Json evidence_json(const AppliedEvidence& evidence) { return declared_json(evidence); }
+
+Json estimate_json(const Estimate& estimate) { return declared_json(estimate); }
+
+Json decisions_json(const Decisions& decisions) { return declared_json(decisions.list()); }
 
 Json findings_json(const std::vector<Diagnostic>& findings, std::string_view severity) {
   Json out = Json::array();

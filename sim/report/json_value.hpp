@@ -23,32 +23,21 @@ Json or_null(const std::optional<T>& value) {
 }
 
 struct ErrorStatistics;
-struct LayoutSearch;
 struct TrainingSettings;
 
 /// Indented by two blanks, with a line end; what is no UTF-8 is replaced.
 std::string json_text(const Json& json);
-/// median, p90, mean, bias (prediction/json.cpp).
+/// median, p90, mean, bias.
 Json statistics_json(const ErrorStatistics& statistics);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
-/// low_s, high_s, level; null where it is not known (prediction/json.cpp).
+/// low_s, high_s, level; null where it is not known.
 Json interval_json(const std::optional<Interval>& interval);
-/// Bytes that a GPU holds, whether they fit, and the largest batch that does (prediction/json.cpp).
+/// Bytes that a GPU holds, whether they fit, and the largest batch that does.
 Json memory_json(const PredictionPoint& point);
-/// Layouts of one number of GPUs, schema foretrain.plan/1 (plan/layouts_json.cpp).
-Json layouts_json(const LayoutSearch& search);
-/// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).
-Json unlike_json(const std::vector<UnlikeShare>& all);
-Json mixing_json(const Mixing& mixing);
-/// The key "recommendation" of foretrain.prediction/1 (prediction/recommendation_json.cpp).
-Json recommendation_json(const Recommendation& recommendation);
-/// The key "answer" of foretrain.prediction/1 (prediction/answer_json.cpp).
-Json answer_json(const Answer& answer);
-/// What evidence did to a prediction (prediction/evidence_json.cpp).
+/// What evidence did to a prediction.
 Json evidence_json(const AppliedEvidence& evidence);
 Json estimate_json(const Estimate& estimate);
-Json runs_json(const std::vector<RunsToMake>& candidates);
 Json decisions_json(const Decisions& decisions);
 /// A file of another tool's training settings, key by key (prediction/settings_listing.cpp).
 Json settings_json(const TrainingSettings& settings);

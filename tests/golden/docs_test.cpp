@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/fields/output_shape.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/markdown.hpp"
 #include "tests/support/run_program.hpp"
@@ -144,6 +145,21 @@ TEST_CASE("the reference pages are what the program prints (`make docs` writes t
     INFO(topic);
     REQUIRE(printed.exit_code == 0);
     CHECK(text_of(kRoot / "docs/reference" / (topic + ".md")) == printed.output);
+  }
+}
+
+TEST_CASE("schemas and types of other languages are what the program prints of the declared fields") {
+  std::vector<std::pair<std::string, std::string>> files{{"typescript", "web/report/src/reports.ts"},
+                                                         {"python", "python/foretrain/reports.py"}};
+  for (const DeclaredReport& report : declared_reports()) {
+    const std::string topic = "schema/" + std::string(report.name);
+    files.emplace_back(topic, "docs/reference/" + topic + ".json");
+  }
+  for (const auto& [topic, file] : files) {
+    const test::ProgramRun printed = run("foretrain reference " + topic, kRoot);
+    INFO(file << ": `make docs` writes it");
+    REQUIRE(printed.exit_code == 0);
+    CHECK(text_of(kRoot / file) == printed.output);
   }
 }
 

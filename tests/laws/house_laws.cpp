@@ -37,8 +37,8 @@ const Rooms& rooms() {
        {"advice", "answer", "causes", "collective", "evidence", "explanation", "fit", "search", "step",
         "sweep", "traces", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "model", "page",
-        "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
+       {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "fields", "model",
+        "page", "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
         "workshop"}},
       {"app", {"evidence", "options", "pages", "sweep", "web"}},
   };

@@ -12,6 +12,7 @@
 #include "sim/analysis/step/step_model.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/scenario/gpu_servers.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
@@ -218,12 +219,17 @@ MachineComparison compare_machines(const std::vector<std::string>& clusters, con
                                    const OpenOnMachine& open, const MachinesRequest& request,
                                    const Progress& progress, const EvidenceUse& evidence) {
   const std::vector<ClusterSpec> specs = open_clusters(clusters);
+  std::vector<std::string> assumed;
+  for (const std::string& name : clusters)
+    if (name.starts_with(kGpuServer)) assumed.push_back(gpu_server_words(name));
   Comparing comparing(open, request, evidence);
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     comparing.add(clusters[i], specs[i], gpus);
     if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(clusters.size()));
   }
-  return comparing.compared();
+  MachineComparison out = comparing.compared();
+  out.assumed = std::move(assumed);
+  return out;
 }
 
 }  // namespace foretrain

@@ -64,6 +64,7 @@ struct MachineComparison {
   std::optional<std::size_t> best{};  ///< keeps the deadline; without one it is fastest and cheapest
   std::string verdict;                ///< sentences
   std::vector<std::string> measured;  ///< of each cluster with measured runs of this training what they are
+  std::vector<std::string> assumed;   ///< of each server that is known by its GPU alone what it is
   std::vector<std::string> warnings;
   std::vector<std::pair<std::string, Decisions>> decisions;  ///< by cluster
 };

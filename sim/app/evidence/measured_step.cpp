@@ -40,6 +40,23 @@ std::string setting_of(const std::string& value) {
   return fmt::format("measured.step=\"{}\"", value);
 }
 
+/// Another GPU explains a larger difference as often as an error of the prediction does.
+constexpr double kDoubtfulQuotient = 2;
+
+/// Asks whether a step of another length than predicted is of this machine; empty where it is near enough.
+std::string doubtful_sentence(const Observation& row) {
+  const bool is_longer = row.measured > row.predicted;
+  const double quotient = is_longer ? row.measured / row.predicted : row.predicted / row.measured;
+  if (quotient < kDoubtfulQuotient) return "";
+  return fmt::format(
+      "Warning: The measured step is {:.2g} times {} than predicted.\n"
+      "  hint: Was it measured on {} GPUs of {}, with {} and batch {:g}? If not, remove it: foretrain "
+      "evidence "
+      "remove.\n",
+      quotient, is_longer ? "longer" : "shorter", printable(row.gpu), printable(row.cluster),
+      printable(row.precision), row.size);
+}
+
 /// Each value that is added is a run of its own.
 std::string next_run(const EvidenceStore& store) {
   for (std::size_t number = 1;; ++number) {
@@ -85,7 +102,8 @@ std::string kept_sentence(const std::string& store, const Observation& row) {
   return fmt::format("Kept in {}: {} batch {:g} on {} of {}, {} a step where {} are predicted.\n",
                      printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
                      printable(row.cluster), to_string(seconds(row.measured)),
-                     to_string(seconds(row.predicted)));
+                     to_string(seconds(row.predicted))) +
+         doubtful_sentence(row);
 }
 
 void run_measured_add(const MeasuredCommand& command) {

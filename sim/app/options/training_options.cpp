@@ -267,14 +267,19 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
       ->type_name("LIST");
   command
       ->add_option("--models", compare.models,
-                   "Instead of a scenario: the best strategy for each of these models …")
+                   "Instead of a scenario: the best strategy for each of these models on each of --clusters")
       ->delimiter(',')
       ->type_name("LIST");
   command
       ->add_option(
           "--clusters", compare.clusters,
-          "… on each of these clusters, on the one number of --gpus; without --models: which of these "
-          "clusters to use for one training, on the numbers of --gpus")
+          "Which of these clusters to use for one training, on the numbers of --gpus; with --models: the "
+          "best strategy on each, on the one number of --gpus")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command
+      ->add_option("--gpu", compare.gpu_kinds,
+                   "Which of these GPUs to use, as in v100-sxm2-32gb,a100-sxm4-40gb; each in a usual server")
       ->delimiter(',')
       ->type_name("LIST");
   add_machine_options(*command, options.machines);
@@ -306,7 +311,7 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
   command
       ->add_option(
           "FILE", validate.file,
-          "CSV with the columns "
+          "A CSV file of measured runs; its columns: "
           "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
           "(training), series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives) or "
           "op,shape,precision,gpu,time_us,kernel,source (kernels), or of large models with "

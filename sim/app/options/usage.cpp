@@ -9,6 +9,7 @@
 
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/scenario/sections/given_settings.hpp"
 
 namespace foretrain {
 
@@ -112,6 +113,17 @@ std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
     before = word;
   }
   return out + fmt::format("Run {} --help for more information.\n", chosen.path);
+}
+
+std::vector<std::string> checked_words(std::vector<std::string> words) {
+  constexpr std::string_view kSet = "--set", kSetIs = "--set=";
+  std::vector<std::string> settings;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == kSet && i + 1 < words.size()) settings.push_back(words[i + 1]);
+    if (words[i].starts_with(kSetIs)) settings.push_back(words[i].substr(kSetIs.size()));
+  }
+  check_given_settings(settings);
+  return words;
 }
 
 }  // namespace foretrain

@@ -22,4 +22,7 @@ std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error);
 /// About a word where a command of `parent` ("foretrain topology") should be.
 std::string unknown_command(const CLI::App& command, const std::string& path, const std::string& word);
 
+/// The words of a command line. Throws InputError where two --set among them contradict each other.
+std::vector<std::string> checked_words(std::vector<std::string> words);
+
 }  // namespace foretrain

@@ -83,7 +83,8 @@ std::vector<CommandPlace> commands_of(CLI::App& app) {
 std::string markdown_of(CLI::App& app) {
   std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
   for (const CommandPlace& place : commands_of(app))
-    out += fmt::format("\n## `{}`\n\n```\n{}```\n", place.path(), place.command->help(place.parent));
+    out += fmt::format("\n## `{}`\n\n```\n{}```\n", place.path(),
+                       place.command->help(place.parent, CLI::AppFormatMode::All));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/app/pages/listing.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/fields/output_shape.hpp"
 #include "sim/report/notices.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
@@ -148,20 +149,11 @@ std::string operators_page() {
   return out;
 }
 
-/// A report for programs, and what prints it.
+/// A report whose fields are not declared yet (sim/report/fields), and what prints it.
 struct JsonReport {
   std::string_view name, printed_by;
 };
 constexpr JsonReport kJsonReports[] = {
-    {"prediction", "predict"},
-    {"predictions", "predict of several scenarios, and --scaling both"},
-    {"study", "predict of a scenario with [study]"},
-    {"comparison", "compare"},
-    {"plan", "plan"},
-    {"comparisons", "compare of several scenarios"},
-    {"strategies", "compare --models … --clusters …"},
-    {"machines", "compare SCENARIO --clusters …"},
-    {"collective", "collective"},
     {"model", "model show"},
     {"job", "job show"},
     {"job_check", "job check"},
@@ -172,7 +164,6 @@ constexpr JsonReport kJsonReports[] = {
     {"calibration_check", "calibrate check"},
     {"trace", "trace show"},
     {"trace_difference", "trace diff"},
-    {"sweep_status", "sweep status"},
     {"sweep_rows", "sweep show"},
     {"tuning", "tune"},
 };
@@ -182,9 +173,12 @@ std::string output_page() {
       "# Reports for programs" + printed_by("output") +
       "\nWith `--format json` these commands print JSON; `schema` in it names what it is. What stays the "
       "same: [the promise](schema/README.md).\n\n| schema | printed by | file |\n|---|---|---|\n";
-  for (const JsonReport& report : kJsonReports)
+  const auto row = [&out](const auto& report) {
     out += fmt::format("| `foretrain.{0}/1` | `{1}` | [schema/{0}.json](schema/{0}.json) |\n", report.name,
                        report.printed_by);
+  };
+  for (const DeclaredReport& report : declared_reports()) row(report);
+  for (const JsonReport& report : kJsonReports) row(report);
   return out;
 }
 
@@ -237,16 +231,29 @@ constexpr ReferencePage kPages[] = {
     {"constants", [](const CommandTexts&) { return constants_page(); }},
     {"licences", [](const CommandTexts&) { return std::string(packed_notices()); }},
     {"man", [](const CommandTexts& texts) { return texts.manual; }},
+    {"typescript", [](const CommandTexts&) { return typescript_text(); }},
+    {"python", [](const CommandTexts&) { return python_text(); }},
 };
+
+/// "schema/prediction": the JSON Schema of a report.
+constexpr std::string_view kSchemaTopic = "schema/";
 
 }  // namespace
 
 const std::vector<std::string>& reference_topics() {
-  static const std::vector<std::string> topics = names_of_rows(kPages);
+  static const std::vector<std::string> topics = [] {
+    std::vector<std::string> out = names_of_rows(kPages);
+    for (const DeclaredReport& report : declared_reports())
+      out.push_back(std::string(kSchemaTopic) + std::string(report.name));
+    return out;
+  }();
   return topics;
 }
 
 void run_reference(const ReferenceCommand& command, const CommandTexts& texts) {
+  for (const DeclaredReport& report : declared_reports())
+    if (command.topic == std::string(kSchemaTopic) + std::string(report.name))
+      return write_output("", schema_text(report));
   write_output("", find_row(kPages, command.topic)->text(texts));
 }
 

@@ -215,6 +215,8 @@ std::string write_machines_table(const MachineComparison& c, const ReportOptions
   std::string out = filled("", c.verdict);
   if (options.quiet) return out;
   out += "\n" + table_of(c) + "\n" + labelled_line("Asked", asked(c)) + labelled_line("Amounts", amounts(c));
+  for (std::size_t i = 0; i < c.assumed.size(); ++i)
+    out += labelled_line(i == 0 ? "Assumed" : "", c.assumed[i] + ".");
   out += measured_of(c) + warnings_of(c);
   if (options.explain) out += decisions(c);
   return out;

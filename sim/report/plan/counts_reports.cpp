@@ -5,7 +5,6 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/json_value.hpp"
 #include "sim/report/plan/plan_reports.hpp"
 #include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/table.hpp"
@@ -35,32 +34,6 @@ std::string counts_row(const PlannedCounts& plan, std::size_t place) {
                      best->point.layout, settings_of(best->job));
 }
 
-Json count_json(const PlannedCount& count) {
-  Json out{{"gpus", count.gpus}, {"nodes", count.nodes}, {"fits", count.best() != nullptr}};
-  const bool fits = count.best() != nullptr;
-  out["tokens_per_s"] = fits ? Json(count.tokens_per_s) : Json(nullptr);
-  out["run_s"] = fits ? Json(count.run_s) : Json(nullptr);
-  out["gpu_hours"] = fits ? Json(count.gpu_hours) : Json(nullptr);
-  out["efficiency"] = fits ? Json(count.efficiency) : Json(nullptr);
-  out["pays"] = count.pays;
-  out["plan"] = layouts_json(count.search);
-  return out;
-}
-
-std::string layout_csv(const ModelLayout& layout, int gpus) {
-  const LargeModelJob& job = layout.job;
-  const Degrees& d = job.degrees;
-  const auto end = [&](double Interval::*side) {
-    return layout.interval ? fmt::format("{}", (*layout.interval).*side) : std::string();
-  };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.0f},{},{},{},{},{:.4f}\n", d.tensor,
-                     d.pipeline, d.virtual_stages, d.context, d.expert, d.data, job.micro_batch,
-                     name_of(job.schedule), name_of(job.sharding), name_of(job.recompute), layout.step_s,
-                     layout.point.tokens_per_s_per_gpu, layout.point.mfu, layout.point.bubble,
-                     layout.memory_bytes, layout.is_on_front ? 1 : 0, end(&Interval::low_s),
-                     end(&Interval::high_s), gpus, layout.fits);
-}
-
 std::string counts_table(const PlannedCounts& plan) {
   const std::string run = plan.is_run ? "the run" : fmt::format("{:.0f}T tokens", plan.tokens / 1e12);
   std::string out = fmt::format(
@@ -86,34 +59,6 @@ std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions&
   out +=
       plan.counts.size() == 1 ? write_layouts_table(plan.counts.front().search, options) : counts_table(plan);
   return out + "\n" + answer_basis(plan.answer);
-}
-
-std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions&) {
-  const LayoutSearch& first = plan.counts.front().search;
-  if (plan.counts.size() == 1) {
-    Json out = layouts_json(first);
-    out["answer"] = answer_json(plan.answer);
-    return json_text(out);
-  }
-  const std::vector<std::string> verdict{plan.answer.verdict, plan.answer.action};
-  Json out{{"schema", "foretrain.plans/1"},     {"model", first.model},
-           {"cluster", first.cluster},          {"global_batch", first.global_batch},
-           {"tokens_per_step", first.tokens},   {"tokens_of_run", plan.tokens},
-           {"is_run_of_scenario", plan.is_run}, {"verdict", verdict}};
-  out["answer"] = answer_json(plan.answer);
-  out["best_gpus"] = plan.best ? Json(plan.counts[*plan.best].gpus) : Json(nullptr);
-  out["counts"] = Json::array();
-  for (const PlannedCount& count : plan.counts) out["counts"].push_back(count_json(count));
-  return json_text(out);
-}
-
-std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions&) {
-  std::string out =
-      "tensor,pipeline,virtual_stages,context,expert,data,micro_batch,schedule,shard,recompute,step_s,"
-      "tokens_per_s_per_gpu,mfu,bubble,memory_bytes,on_front,step_low_s,step_high_s,gpus,chance_of_fitting\n";
-  for (const PlannedCount& count : plan.counts)
-    for (const ModelLayout& layout : count.search.layouts) out += layout_csv(layout, count.gpus);
-  return out;
 }
 
 }  // namespace foretrain

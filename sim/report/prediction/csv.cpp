@@ -1,9 +1,10 @@
-// Plain fields; only names may need quotes, and what is not known is empty (known_figures.hpp).
+// Columns of the declared fields; only names may need quotes, and what is not known is empty.
 #include "sim/report/prediction/csv.hpp"
 
 #include <fmt/format.h>
 
-#include "sim/analysis/step/known_figures.hpp"
+#include "sim/report/fields/csv_table.hpp"
+#include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {
 
@@ -22,34 +23,57 @@ std::string csv_figures(const std::optional<Range>& range) {
   return range ? fmt::format("{},{}", range->low, range->high) : ",";
 }
 
+namespace {
+
+const std::vector<CsvColumn> kPredictionColumns{
+    {"scenario", "../scenario"},
+    {"model", "../model"},
+    {"cluster", "../cluster"},
+    {"strategy", "../strategy"},
+    {"precision", "../precision"},
+    {"gpus"},
+    {"nodes"},
+    {"batch_per_gpu"},
+    {"global_batch"},
+    {"steps_per_epoch"},
+    {"step_s"},
+    {"step_low_s", "interval/low_s"},
+    {"step_high_s", "interval/high_s"},
+    {"epoch_s"},
+    {"total_s"},
+    {"samples_per_s"},
+    {"speedup"},
+    {"efficiency"},
+    {"gpu_hours"},
+    {"memory_bytes", "memory/bytes"},
+    {"memory_capacity_bytes", "memory/capacity_bytes"},
+    {"compute_s", "breakdown/compute_s"},
+    {"exposed_communication_s", "breakdown/exposed_communication_s"},
+    {"input_stall_s", "breakdown/input_stall_s"},
+    {"host_s", "breakdown/host_s"},
+    {"optimizer_s", "breakdown/optimizer_s"},
+    {"other_s", "breakdown/other_s"},
+    {"startup_s"},
+    {"loader_restart_s"},
+    {"validation_s"},
+    {"checkpoint_s"},
+    {"periodic_s"},
+    {"largest_batch_per_gpu", "memory/largest_batch_per_gpu"},
+    {"scaling", "../scaling"},
+    {"total_low_s", "total_interval/low_s"},
+    {"total_high_s", "total_interval/high_s"},
+    {"speedup_low", "speedup_interval/low"},
+    {"speedup_high", "speedup_interval/high"},
+    {"chance_of_gain"},
+    {"fits", "memory/fits"},
+    {"warnings", "../warnings"},
+    {"verdict", "../answer/verdict"},
+    {"cause", "../answer/cause"}};
+
+}  // namespace
+
 std::string write_csv(const Prediction& p, const ReportOptions&) {
-  std::string out =
-      "scenario,model,cluster,strategy,precision,gpus,nodes,batch_per_gpu,global_batch,steps_per_epoch,step_"
-      "s,step_low_s,step_high_s,epoch_"
-      "s,total_s,samples_per_s,speedup,efficiency,gpu_hours,"
-      "memory_bytes,memory_capacity_bytes,compute_s,exposed_communication_s,input_stall_s,host_s,optimizer_s,"
-      "other_s,"
-      "startup_s,loader_restart_s,validation_s,checkpoint_s,periodic_s,largest_batch_per_gpu,scaling,"
-      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain,fits,warnings,verdict,cause\n";
-  const std::string names = fmt::format("{},{},{},{},{}", csv_field(p.scenario), csv_field(p.model),
-                                        csv_field(p.cluster), csv_field(p.strategy), csv_field(p.precision));
-  const std::string words = fmt::format("{},{},{}", csv_field(fmt::format("{}", fmt::join(p.warnings, "; "))),
-                                        csv_field(p.answer.verdict), csv_field(p.answer.cause));
-  for (const PredictionPoint& q : p.points) {
-    const KnownFigures known = known_figures(q);
-    out += fmt::format("{},{},{},{},{},{},{},{}", names, q.gpus, q.nodes, q.batch_per_gpu, q.global_batch,
-                       csv_figure(known.steps_per_epoch), q.step_s, csv_figures(known.interval));
-    out += fmt::format(",{},{},{},{},{},{},{},{}", csv_figure(known.epoch_s), csv_figure(known.total_s),
-                       q.samples_per_s, csv_figure(known.speedup), csv_figure(known.efficiency),
-                       csv_figure(known.gpu_hours), q.memory.total().count, q.memory_capacity.count);
-    for (const double share : q.breakdown) out += fmt::format(",{}", share);
-    out += fmt::format(",{},{},{},{},{},{},{}", q.overhead.startup_s, q.overhead.loader_restart_s,
-                       q.overhead.validation_s, q.overhead.checkpoint_s, q.overhead.periodic_s,
-                       q.largest_batch, p.strong_scaling ? "strong" : "weak");
-    out += fmt::format(",{},{},{},{},{}\n", csv_figures(known.total_interval),
-                       csv_figures(known.speedup_range), csv_figure(known.chance_of_gain), q.fits(), words);
-  }
-  return out;
+  return csv_table(kPredictionColumns, declared_json(p), "points");
 }
 
 std::string write_predictions_csv(const std::vector<Prediction>& predictions, const ReportOptions& options) {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/report/json_value.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/sweep/aligned_columns.hpp"
+#include "sim/report/sweep/sweep_fields.hpp"
 
 namespace foretrain {
 
@@ -61,20 +61,7 @@ std::string write_states(const std::vector<SweepState>& states) {
 }
 
 std::string write_states_json(const std::vector<SweepState>& states) {
-  Json files = Json::array();
-  for (const SweepState& s : states)
-    files.push_back({{"file", s.file},
-                     {"sweep", s.sweep},
-                     {"version", s.version},
-                     {"shard", s.shard.part},
-                     {"shards", s.shard.of},
-                     {"done", s.done},
-                     {"cases", s.all.cases},
-                     {"cases_are_exact", s.all.is_exact},
-                     {"failed", s.failed},
-                     {"crashed", s.crashed},
-                     {"cases_per_s", s.rate > 0 ? Json(s.rate) : Json(nullptr)}});
-  return json_text({{"schema", "foretrain.sweep_status/1"}, {"files", std::move(files)}});
+  return json_text(declared_json(SweepStates{states}));
 }
 
 std::string write_answer(const SweepAnswer& answer) {

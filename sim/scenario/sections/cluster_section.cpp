@@ -3,6 +3,7 @@
 
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/gpu_servers.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/part_reader.hpp"
@@ -13,6 +14,17 @@ namespace {
 
 constexpr double kSlowestWhatIf = 0.01, kFastestWhatIf = 100;
 
+/// The text of a cluster by name or path, or of a server of one kind of GPUs; mistakes are reported.
+std::optional<SourceText> cluster_source(const std::string& name, SourceSpan span, Diagnostics& diagnostics) {
+  try {
+    if (auto server = gpu_server_text(name)) return server;
+  } catch (const InputError& error) {
+    diagnostics.report(span, error.diagnostics().front().message, error.diagnostics().front().hint);
+    return std::nullopt;
+  }
+  return find_named(CatalogKind::clusters, name, span, diagnostics);
+}
+
 std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, std::string_view key,
                                                      OpenedCatalogs& opened) {
   const auto name = section.string(key);
@@ -20,7 +32,7 @@ std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, std::
   const std::string opened_as = name_from(section.diagnostics().source(), section.span_of(key), *name);
   if (const auto known = opened.clusters.find(opened_as); known != opened.clusters.end())
     return known->second;
-  const auto source = find_named(CatalogKind::clusters, *name, section.span_of(key), section.diagnostics());
+  const auto source = cluster_source(*name, section.span_of(key), section.diagnostics());
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
   ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);

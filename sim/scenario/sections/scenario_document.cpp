@@ -9,6 +9,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/sections/framework_section.hpp"
+#include "sim/scenario/sections/given_settings.hpp"
 #include "sim/scenario/sections/launch_section.hpp"
 #include "sim/scenario/sections/model_section.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -88,18 +89,6 @@ Array number_list(const std::vector<int>& numbers, int line) {
   return out;
 }
 
-/// Keys of which a table may hold only one; a setting of one takes the place of the others.
-struct Rivals {
-  std::string_view table;
-  std::vector<std::string_view> keys;
-};
-
-const std::vector<Rivals>& rivals() {
-  static const std::vector<Rivals> kRivals{{"model", {"batch_per_gpu", "global_batch"}},
-                                           {"measured", {"samples_per_s", "step", "epoch"}}};
-  return kRivals;
-}
-
 Table* table_in(Table& table, std::string_view key) {
   Entry* entry = table.find(key);
   return entry == nullptr ? nullptr : std::get_if<Table>(&entry->value.data);
@@ -111,8 +100,9 @@ bool says_balance(const Table& model) {
   return word != nullptr && *word == kBalance;
 }
 
+/// A setting of one of rival keys takes the place of the others.
 void drop_rivals(Table& document, Table& setting) {
-  for (const Rivals& group : rivals()) {
+  for (const RivalKeys& group : rival_keys()) {
     Table* present = table_in(document, group.table);
     const Table* given = table_in(setting, group.table);
     if (present == nullptr || given == nullptr) continue;

@@ -85,6 +85,23 @@ TEST_CASE("the option --set takes any key of a scenario") {
   CHECK_THAT(wrong.output, ContainsSubstring("bucket_cap"));
 }
 
+TEST_CASE("two settings of one command line that contradict each other are refused with both") {
+  const TemporaryFolder folder;
+  const ProgramRun twice =
+      folder.run(kSmall + "--set model.batch_per_gpu=32 --set=model.batch_per_gpu=64 --quiet");
+  CHECK(twice.exit_code == 1);
+  CHECK_THAT(
+      twice.output,
+      ContainsSubstring("--set model.batch_per_gpu=64:1:1: error: model.batch_per_gpu has another value "
+                        "in --set model.batch_per_gpu=32"));
+  CHECK(folder.run(kSmall + "--set model.batch_per_gpu=32 --set model.batch_per_gpu=32").exit_code == 0);
+  const ProgramRun rivals = folder.run(
+      "foretrain plan --model llama3_8b --cluster mahti --gpus 8 --set "
+      "model.batch_per_gpu=1 --set model.global_batch=64");
+  CHECK(rivals.exit_code == 1);
+  CHECK_THAT(rivals.output, ContainsSubstring("model.global_batch excludes --set model.batch_per_gpu=1"));
+}
+
 TEST_CASE("the option -o writes the file that would have been printed, and prints nothing") {
   const TemporaryFolder folder;
   const ProgramRun written = folder.run(kSmall + "--format csv -o out.csv"),

@@ -88,7 +88,9 @@ TEST_CASE("a trace of a large model ends when the printed step does") {
 
 TEST_CASE("tensor ranks over nodes are warned of with what they cost") {
   const TemporaryFolder folder;
-  const ProgramRun run = predicted(folder, "--gpus 8 --set parallel.tensor=8");
+  const ProgramRun run = folder.run(
+      "foretrain predict --model llama3_2_1b --cluster mahti --precision bf16 --set parallel.sequence=2048 "
+      "--set parallel.tensor=8 --set parallel.pipeline=1 --set parallel.global_batch=64 --gpus 8");
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("tensor = 8 spans 2 nodes of 4 GPUs"));

@@ -2,6 +2,7 @@
 import { apart, chart, kColor, kStyle, legend, Plot } from './chart';
 import { card, h, short } from './dom';
 import { kAccounts, stacked } from './prediction';
+import { Layout, Plan, Plans } from './reports';
 import { table } from './table';
 import { bytes, count, digits, percent, seconds } from './units';
 
@@ -9,11 +10,11 @@ type Any = any;
 const kMostBars = 12, kMostRows = 2000;
 const num = (name: string, text: (p: Any) => string, value: (p: Any) => Any): Any => ({ name, number: true, cell: (p: Any) => ({ text: text(p), value: value(p) }) });
 const axis = (label: string, more: object = {}): object => ({ label, labelAnchor: 'center', labelArrow: 'none', ...more });
-const nameOf = (l: Any): string => `${l.layout}, micro-batch ${l.micro_batch}${l.recompute === 'none' ? '' : `, recompute ${l.recompute}`}${l.shard === 'parameters' ? ', sharded parameters' : ''}`;
+const nameOf = (l: Layout): string => `${l.layout}, micro-batch ${l.micro_batch}${l.recompute === 'none' ? '' : `, recompute ${l.recompute}`}${l.shard === 'parameters' ? ', sharded parameters' : ''}`;
 const range = (r: Any, text: (v: number) => string): string => (r ? `${text(r.low)} to ${text(r.high)}` : '\u2013');
 
 /** Each layout by its memory and its step; what lies on the line is beaten by none in both. */
-function frontChart(layouts: Any[]): HTMLElement {
+function frontChart(layouts: Layout[]): HTMLElement {
   const gb = (l: Any): number => l.memory_bytes / 1e9, front = layouts.filter((l) => l.on_front).sort((a, b) => a.memory_bytes - b.memory_bytes);
   const others = layouts.filter((l) => !l.on_front).slice(0, kMostRows), say = (l: Any): string => `${nameOf(l)}\n${seconds(l.step_s)} a step, ${bytes(l.memory_bytes)}`;
   return h('div', {}, legend([{ name: 'nothing is faster and needs less', color: kColor.blue, sort: 'dot' }, { name: 'other layouts', color: kColor.grey, sort: 'dot' }]),
@@ -26,9 +27,9 @@ function frontChart(layouts: Any[]): HTMLElement {
 }
 
 /** What cannot be told apart from the first shares its place. */
-const placed = (layouts: Any[]): Any[] => layouts.map((l, i) => ({ ...l, place: l.tied_with_first ? 1 : i + 1, number: i + 1 }));
+const placed = (layouts: Layout[]): (Layout & { place: number; number: number })[] => layouts.map((l, i) => ({ ...l, place: l.tied_with_first ? 1 : i + 1, number: i + 1 }));
 
-function onePlan(p: Any): HTMLElement {
+function onePlan(p: Plan): HTMLElement {
   const rows = placed(p.layouts), first = rows[0], on = `on ${count(p.gpus, 'GPU')}`;
   if (!first) return h('div', { class: 'report' }, h('p', { class: 'headline' }, `Nothing fits ${on}: ${short(p.why_none, 400)}.`));
   const tied = rows.filter((l) => l.tied_with_first).length, bars = rows.slice(0, kMostBars).map((l) => ({ ...l, label: `no. ${l.number}` }));
@@ -58,7 +59,7 @@ function speedChart(rows: Any[]): HTMLElement {
         title: (r: Any) => `${count(r.gpus, 'GPU')}: ${digits(r.tokens_per_s, 4)} tokens/s\n${nameOf(r.plan.layouts[0])}`, tip: { format: { x: false, y: false, fill: false } } })] }));
 }
 
-function severalPlans(p: Any): HTMLElement {
+function severalPlans(p: Plans): HTMLElement {
   const fit = p.counts.filter((c: Any) => c.fits), of = (c: Any): Any => c.plan.layouts[0];
   return h('div', { class: 'report' }, h('p', { class: 'headline' }, short(p.verdict.map((v: string) => v[0].toUpperCase() + v.slice(1) + '.').join(' '), 600)), h('div', { class: 'grid' },
     fit.length ? card('Speed', 'Numbers in orange do not pay: a doubling is less than 1.4 times as fast.', {}, speedChart(fit)) : null,
@@ -70,4 +71,4 @@ function severalPlans(p: Any): HTMLElement {
     ...fit.map((c: Any) => onePlan(c.plan)));
 }
 
-export const planPart = (p: Any): HTMLElement => (p.schema === 'foretrain.plans/1' ? severalPlans(p) : onePlan(p));
+export const planPart = (p: Plan | Plans): HTMLElement => (p.schema === 'foretrain.plans/1' ? severalPlans(p) : onePlan(p));

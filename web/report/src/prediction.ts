@@ -1,6 +1,7 @@
 // A prediction: what to take, the curves, where the step goes, one step in time, memory, the node, tables.
 import { apart, chart, kColor, kStyle, Key, legend, Plot } from './chart';
 import { card, copyButton, h, saveButton, shown, short } from './dom';
+import { Decision, Prediction, PredictionPoint, Recommendation, Sensitivity } from './reports';
 import { table } from './table';
 import { Timeline, linkChart, timelineCard, useColor } from './timeline';
 import { bytes, count, digits, percent, seconds, times } from './units';
@@ -19,25 +20,25 @@ const kMemory: [string, string, string][] = [
 
 const axis = (label: string, more: object = {}): object => ({ label, labelAnchor: 'center', labelArrow: 'none', ...more });
 
-function gpuAxis(points: Any[], width: number): Any {
+function gpuAxis(points: PredictionPoint[], width: number): Any {
   const all = points.map((p) => p.gpus), isLog = all[all.length - 1] / all[0] > 8;
   return axis('number of GPUs', { type: isLog ? 'log' : 'linear', ticks: apart(all, width - 80, isLog), tickFormat: (d: number) => String(d), labelOffset: 38 });
 }
 
 /** What does not fit into memory has no speedup: it is not drawn. */
-export function curve(all: Any[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
+export function curve(all: PredictionPoint[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
   const points = all.filter((p) => p.speedup_interval !== null);
   if (!points.length) return h('div', {}, 'No number of GPUs fits into memory.');
   const isShare = key === 'efficiency', scale = isShare ? 100 : 1;
   const rows = points.map((p) => ({
-    gpus: p.gpus, value: scale * p[key],
-    low: scale * p.speedup_interval.low / (isShare ? p.gpus : 1), high: scale * p.speedup_interval.high / (isShare ? p.gpus : 1),
+    gpus: p.gpus, value: scale * p[key]!,
+    low: scale * p.speedup_interval!.low / (isShare ? p.gpus : 1), high: scale * p.speedup_interval!.high / (isShare ? p.gpus : 1),
   }));
   const ideal = points.map((p) => ({ gpus: p.gpus, value: isShare ? 100 : p.gpus }));
   const most = points[points.length - 1].gpus;
   const isLog = !isShare && most / points[0].gpus > 8;
   const marked = measured.map((m) => ({ gpus: m.gpus, value: points.find((p) => p.gpus === m.gpus) })).filter((m) => m.value)
-    .map((m, i) => ({ gpus: m.gpus, value: scale * (m.value[key] * m.value.step_s / measured[i].step_s) }));
+    .map((m, i) => ({ gpus: m.gpus, value: scale * (m.value![key]! * m.value!.step_s / measured[i].step_s) }));
   const unit = isShare ? ' %' : '\u00d7';
   const figure = chart(key, `${key} over the number of GPUs, from ${digits(rows[0].value)} to ${digits(rows[rows.length - 1].value)}${unit} on ${most} GPUs`, (width) => Plot.plot({
     width, height: Math.min(340, Math.max(250, width * 0.62)), marginLeft: 58, marginRight: 18, marginTop: 14, marginBottom: 44, style: kStyle,
@@ -80,15 +81,15 @@ export function stacked(name: string, points: { label: string; [key: string]: An
 }
 
 /** As many numbers of GPUs as a picture holds: the first, the last, and doublings between. */
-export function chosen(points: Any[]): Any[] {
+export function chosen(points: PredictionPoint[]): PredictionPoint[] {
   if (points.length <= 10) return points;
   const keep = new Set([points[0].gpus, points[points.length - 1].gpus]);
   for (const p of points) if (Number.isInteger(Math.log2(p.gpus))) keep.add(p.gpus);
   return points.filter((p) => keep.has(p.gpus));
 }
 
-function tornado(s: Any): HTMLElement {
-  const total = s.total_s ?? s.step_s, what = s.total_s === null ? 'step' : 'total';
+function tornado(s: Sensitivity): HTMLElement {
+  const total = (s.total_s ?? s.step_s)!, what = s.total_s === null ? 'step' : 'total';
   const unit = total > 172800 ? { size: 3600, name: 'h' } : total > 600 ? { size: 60, name: 'min' } : { size: 1, name: 's' };
   const rows = s.inputs.filter((i: Any) => i.share >= 0.0005).slice(0, 9).map((i: Any) => ({ ...i, label: short(i.input, 40) }));
   return chart('tornado', `How far each uncertain input alone moves the ${what} of ${seconds(total)}`, (width) => Plot.plot({
@@ -125,7 +126,7 @@ export function textBlock(title: string, text: string, file: string, open = fals
 export const listCard = (title: string, items: string[], mark = ''): HTMLElement | null =>
   items.length ? card(title, '', { class: 'wide ' + mark }, h('ul', { class: 'plain' }, ...items.map((i) => h('li', {}, short(i, 1500))))) : null;
 
-export function decisionsCard(decisions: Any[]): HTMLElement | null {
+export function decisionsCard(decisions: Decision[]): HTMLElement | null {
   if (!decisions?.length) return null;
   return card('Assumptions and decisions', '', { class: 'wide screen' }, h('details', {}, h('summary', {}, `${decisions.length} choices that the prediction rests on, and why`),
     table('What was chosen and why', [{ name: 'Subject', cell: (d: Any) => d.subject }, { name: 'Choice', cell: (d: Any) => d.choice }, { name: 'Why', cell: (d: Any) => d.why }], decisions, 'decisions')));
@@ -134,7 +135,7 @@ export function decisionsCard(decisions: Any[]): HTMLElement | null {
 const fact = (name: string, value: string, note = ''): HTMLElement =>
   h('div', { class: 'fact' }, h('dt', {}, name), h('dd', {}, h('strong', {}, value), note ? h('span', {}, note) : null));
 
-function facts(r: Any): HTMLElement {
+function facts(r: Prediction): HTMLElement {
   const best = r.points.find((p: Any) => p.gpus === r.crossover?.fastest_gpus) ?? r.points[r.points.length - 1];
   const worth = r.crossover?.worth_requesting?.['0.9'];
   const i = best.total_interval;
@@ -145,7 +146,7 @@ function facts(r: Any): HTMLElement {
     fact('Memory of a GPU', bytes(best.memory.bytes), `of ${bytes(best.memory.capacity_bytes)}${best.memory.fits ? '' : ': does not fit'}`));
 }
 
-export function pointTable(r: Any): HTMLElement {
+export function pointTable(r: Prediction): HTMLElement {
   const n = (name: string, text: (p: Any) => string, value: (p: Any) => Any): Any => ({ name, number: true, cell: (p: Any) => ({ text: text(p), value: value(p) }) });
   return table('By number of GPUs', [
     n('GPUs', (p) => String(p.gpus), (p) => p.gpus), n('Nodes', (p) => String(p.nodes), (p) => p.nodes),
@@ -159,10 +160,10 @@ export function pointTable(r: Any): HTMLElement {
   ], r.points, 'points');
 }
 
-function recommendation(r: Any, script: string | undefined): HTMLElement | null {
+function recommendation(r: Recommendation | undefined, script: string | undefined): HTMLElement | null {
   if (!r) return null;
   const jobs = [...(r.best ? [{ ...r.best, trade: 'the recommendation' }] : []), ...r.runners_up];
-  return card('What to request', r.best ? `For the goal "${r.goal}": ${count(r.best.gpus, 'GPU')} on ${count(r.best.nodes, 'node')} with ${r.best.strategy}, ${seconds(r.best.total_s)}.` : r.why_none, { class: 'wide' },
+  return card('What to request', r.best ? `For the goal "${r.goal}": ${count(r.best.gpus, 'GPU')} on ${count(r.best.nodes, 'node')} with ${r.best.strategy}, ${seconds(r.best.total_s)}.` : r.why_none!, { class: 'wide' },
     jobs.length ? table('Jobs to choose from', [
       { name: 'GPUs', number: true, cell: (j: Any) => ({ text: String(j.gpus), value: j.gpus }) }, { name: 'Strategy', cell: (j: Any) => j.strategy },
       { name: 'Time', number: true, cell: (j: Any) => ({ text: seconds(j.total_s), value: j.total_s }) },
@@ -186,7 +187,7 @@ function nearest(rows: Any[] | undefined): HTMLElement | null {
     ], rows, 'nearest'));
 }
 
-export function predictionPart(r: Any, d: Any): HTMLElement {
+export function predictionPart(r: Prediction, d: Any): HTMLElement {
   const t: Timeline | undefined = d?.timeline, points = chosen(r.points), measured = d?.measured ?? [];
   const s_unit = Math.max(...r.points.map((p: Any) => p.step_s)) < 1 ? { size: 1e-3, name: 'ms' } : { size: 1, name: 's' };
   const labelled = points.map((p: Any) => ({ ...p, label: count(p.gpus, 'GPU') }));

@@ -57,6 +57,16 @@ TEST_CASE("another version of the program predicts added values again") {
   CHECK(folder.run(list + "stale.csv").output == folder.run(list + "own.csv").output);
 }
 
+TEST_CASE("a step of half or twice the predicted length is kept with the question whose it is") {
+  const TemporaryFolder folder;
+  const std::string other = added(folder, "40ms", "--gpus 1").output;
+  CHECK_THAT(other, ContainsSubstring("Warning: The measured step is 2.5 times shorter than predicted.") &&
+                        ContainsSubstring("Was it measured on v100-sxm2-32gb GPUs of puhti, with fp32 and "
+                                          "batch 32?"));
+  CHECK_THAT(added(folder, "250ms", "--gpus 1").output, ContainsSubstring("2.5 times longer"));
+  CHECK_THAT(added(folder, "120ms", "--gpus 1").output, !ContainsSubstring("Warning"));
+}
+
 TEST_CASE("values that are none, without a number of GPUs, or off by a unit are refused") {
   const TemporaryFolder folder;
   for (const char* value : {"326", "fast", "0/s", "x/s", "98", "98mm"}) {

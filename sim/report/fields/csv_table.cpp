@@ -1,0 +1,91 @@
+// Every line walks the paths of its columns through the objects that the row stands in.
+#include "sim/report/fields/csv_table.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/report/prediction/csv.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// The objects that a row stands in, the report first, and its place in its list.
+struct CsvRow {
+  std::vector<const Json*> around;
+  std::size_t place = 0;
+};
+
+/// The value behind a path of keys; null where a key is not there.
+const Json* value_at(const Json* from, std::string_view path) {
+  while (from != nullptr && !path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const auto found = from->is_object() ? from->find(std::string(path.substr(0, end))) : from->end();
+    from = found == from->end() ? nullptr : &*found;
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return from;
+}
+
+std::string csv_cell(const Json& value, CsvFlags flags) {
+  if (value.is_null()) return "";
+  if (value.is_boolean() && flags == CsvFlags::as_digits) return value.get<bool>() ? "1" : "0";
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (value.is_number()) return fmt::format("{}", value.get<std::int64_t>());
+  if (value.is_string()) return csv_field(value.get_ref<const std::string&>());
+  std::vector<std::string> texts;
+  for (const Json& one : value) texts.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+  return csv_field(fmt::format("{}", fmt::join(texts, "; ")));
+}
+
+std::string csv_cell(const CsvRow& row, const CsvColumn& column) {
+  std::string_view path = column.path.empty() ? column.name : column.path;
+  if (path == "#") return fmt::format("{}", row.place + 1);
+  std::size_t level = row.around.size() - 1;
+  for (; path.starts_with("../"); path.remove_prefix(3)) --level;
+  const Json* value = value_at(row.around[level], path);
+  return value == nullptr ? "" : csv_cell(*value, column.flags);
+}
+
+void add_csv_rows(std::vector<CsvRow>& out, const CsvRow& outer, std::string_view rows) {
+  if (rows.empty()) {
+    out.push_back(outer);
+    return;
+  }
+  const std::size_t end = std::min(rows.find('/'), rows.size());
+  const Json& list = outer.around.back()->at(std::string(rows.substr(0, end)));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    CsvRow inner = outer;
+    inner.around.push_back(&list[i]);
+    inner.place = i;
+    add_csv_rows(out, inner, rows.substr(std::min(end + 1, rows.size())));
+  }
+}
+
+}  // namespace
+
+std::string csv_header(const std::vector<CsvColumn>& columns) {
+  std::string out;
+  for (const CsvColumn& column : columns) out += (out.empty() ? "" : ",") + csv_field(column.name);
+  return out + "\n";
+}
+
+std::string csv_lines(const std::vector<CsvColumn>& columns, const Json& report, std::string_view rows) {
+  std::vector<CsvRow> lines;
+  add_csv_rows(lines, {.around = {&report}}, rows);
+  std::string out;
+  for (const CsvRow& row : lines) {
+    for (const CsvColumn& column : columns) {
+      if (&column != &columns.front()) out += ',';
+      out += csv_cell(row, column);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string csv_table(const std::vector<CsvColumn>& columns, const Json& report, std::string_view rows) {
+  return csv_header(columns) + csv_lines(columns, report, rows);
+}
+
+}  // namespace foretrain

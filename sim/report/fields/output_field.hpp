@@ -1,0 +1,249 @@
+// Output fields, each declared once: a row has its name (which ends in its unit), its meaning and where its
+// value comes from. JSON, CSV, schema and the types of other languages follow from the rows.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/report/fields/output_shape.hpp"
+#include "sim/report/json_value.hpp"
+
+namespace foretrain {
+
+/// Whether a key is there when its getter, which returns an optional or a pointer, has nothing.
+enum class WhenUnknown : std::uint8_t {
+  is_null,    ///< the key is promised
+  is_absent,  ///< it belongs to an option, or to some points only
+};
+
+/// The names that a text may be.
+struct OneOf {
+  std::vector<std::string> names;
+};
+
+template <class T>
+struct OutputField;
+
+/// An object of a report. `name` is its type in other languages.
+template <class T>
+struct OutputObject {
+  std::string_view name, meaning;
+  std::vector<OutputField<T>> fields;
+  std::string_view report = {};  ///< "plan": it is a report of its own, with its own schema
+};
+
+/// The fields of a T. Each is a specialization; the headers beside the reports declare those that are shared.
+template <class T>
+const OutputObject<T>& output_object();
+
+/// Values under names that are not known before.
+template <class T>
+struct NamedValues {
+  std::vector<std::pair<std::string, T>> values;
+};
+
+/// How a value is written, and its kind. The general case is an object with declared fields.
+template <class R>
+struct OutputValue {
+  static OutputShape shape() {
+    const OutputObject<R>& object = output_object<R>();
+    OutputShape out = plain_shape(OutputKind::object);
+    out.name = object.name, out.meaning = object.meaning, out.report = object.report;
+    for (const OutputField<R>& field : object.fields)
+      out.fields.push_back(
+          {std::string(field.name), std::string(field.meaning), field.shape, field.is_always_there});
+    return out;
+  }
+  static Json json(const R& value) {
+    Json out = Json::object();
+    for (const OutputField<R>& field : output_object<R>().fields) field.put(value, out);
+    return out;
+  }
+};
+
+template <OutputKind Kind, class R>
+struct PlainOutputValue {
+  static OutputShape shape() { return plain_shape(Kind); }
+  static Json json(const R& value) { return value; }
+};
+template <>
+struct OutputValue<bool> : PlainOutputValue<OutputKind::boolean, bool> {};
+template <std::integral R>
+struct OutputValue<R> : PlainOutputValue<OutputKind::integer, R> {};
+template <std::floating_point R>
+struct OutputValue<R> : PlainOutputValue<OutputKind::number, R> {};
+template <>
+struct OutputValue<std::string> : PlainOutputValue<OutputKind::text, std::string> {};
+template <>
+struct OutputValue<std::string_view> : PlainOutputValue<OutputKind::text, std::string_view> {};
+template <>
+struct OutputValue<Bytes> {
+  static OutputShape shape() { return plain_shape(OutputKind::integer); }
+  static Json json(const Bytes& value) { return value.count; }
+};
+/// Seconds.
+template <>
+struct OutputValue<Time> {
+  static OutputShape shape() { return plain_shape(OutputKind::number); }
+  static Json json(const Time& value) { return to_seconds(value); }
+};
+/// Bytes per second.
+template <>
+struct OutputValue<ByteRate> {
+  static OutputShape shape() { return plain_shape(OutputKind::number); }
+  static Json json(const ByteRate& value) { return value.per_second; }
+};
+template <class R>
+struct OutputValue<std::optional<R>> {
+  static OutputShape shape() {
+    OutputShape out = OutputValue<R>::shape();
+    out.is_nullable = true;
+    return out;
+  }
+  static Json json(const std::optional<R>& value) {
+    return value ? OutputValue<R>::json(*value) : Json(nullptr);
+  }
+};
+template <class R>
+struct OutputValue<std::vector<R>> {
+  static OutputShape shape() { return plain_shape(OutputKind::list, {OutputValue<R>::shape()}); }
+  static Json json(const std::vector<R>& values) {
+    Json out = Json::array();
+    for (const auto& value : values) out.push_back(OutputValue<R>::json(value));
+    return out;
+  }
+};
+template <class R>
+struct OutputValue<NamedValues<R>> {
+  static OutputShape shape() { return plain_shape(OutputKind::map, {OutputValue<R>::shape()}); }
+  static Json json(const NamedValues<R>& named) {
+    Json out = Json::object();
+    for (const auto& [name, value] : named.values) out[name] = OutputValue<R>::json(value);
+    return out;
+  }
+};
+/// A setting: a flag, a number, text, null.
+template <>
+struct OutputValue<Value> {
+  static OutputShape shape() {
+    OutputShape out =
+        plain_shape(OutputKind::any_of, {plain_shape(OutputKind::text), plain_shape(OutputKind::number),
+                                         plain_shape(OutputKind::integer), plain_shape(OutputKind::boolean)});
+    out.is_nullable = true;
+    return out;
+  }
+  static Json json(const Value& value) { return json_of_cell(value); }
+};
+
+/// One row. Its kind is that of what the getter returns: a member, or a function of T.
+template <class T>
+struct OutputField {
+  std::string_view name, meaning;
+  OutputShape shape{};
+  bool is_always_there = true;
+  std::function<void(const T& from, Json& object)> put;
+
+  template <class Getter>
+  using Got = std::remove_cvref_t<std::invoke_result_t<Getter, const T&>>;
+
+  template <class Getter>
+  OutputField(std::string_view key, std::string_view what, Getter get)
+      : name(key), meaning(what), shape(OutputValue<Got<Getter>>::shape()) {
+    put = [key, get](const T& from, Json& object) {
+      object[std::string(key)] = OutputValue<Got<Getter>>::json(std::invoke(get, from));
+    };
+  }
+  template <class Getter>
+  OutputField(std::string_view key, std::string_view what, Getter get, OneOf choices)
+      : OutputField(key, what, get) {
+    OutputShape* inner = &shape;
+    while (inner->kind == OutputKind::list) inner = &inner->parts.front();
+    inner->choices = std::move(choices.names);
+  }
+  /// The getter returns an optional; with is_absent there is no key without a value.
+  template <class Getter>
+  OutputField(std::string_view key, std::string_view what, Getter get, WhenUnknown when)
+      : OutputField(key, what, get) {
+    if (when == WhenUnknown::is_null) return;
+    shape = OutputValue<std::remove_cvref_t<decltype(*std::declval<Got<Getter>>())>>::shape();
+    is_always_there = false;
+    put = [key, get](const T& from, Json& object) {
+      const auto& found = std::invoke(get, from);
+      if (found) object[std::string(key)] = OutputValue<std::remove_cvref_t<decltype(*found)>>::json(*found);
+    };
+  }
+
+ private:
+  OutputField() = default;
+  template <class Whole, class Part, class PartOf>
+  friend std::vector<OutputField<Whole>> fields_of_part(const OutputObject<Part>& part, PartOf part_of);
+};
+
+template <class T>
+using OutputFields = std::vector<OutputField<T>>;
+
+template <class T>
+OutputFields<T> operator+(OutputFields<T> fields, const OutputFields<T>& more) {
+  fields.insert(fields.end(), more.begin(), more.end());
+  return fields;
+}
+
+/// Fields of a part as fields of the whole. Where `part_of` returns a pointer or an optional they are absent
+/// without the part.
+template <class Whole, class Part, class PartOf>
+std::vector<OutputField<Whole>> fields_of_part(const OutputObject<Part>& part, PartOf part_of) {
+  using Found = std::remove_cvref_t<std::invoke_result_t<PartOf, const Whole&>>;
+  constexpr bool always = std::is_same_v<Found, Part>;
+  std::vector<OutputField<Whole>> out;
+  for (const OutputField<Part>& field : part.fields) {
+    OutputField<Whole> made;
+    made.name = field.name, made.meaning = field.meaning, made.shape = field.shape;
+    made.is_always_there = always && field.is_always_there;
+    made.put = [put = field.put, part_of](const Whole& whole, Json& object) {
+      if constexpr (always)
+        put(part_of(whole), object);
+      else if (const auto found = part_of(whole))
+        put(*found, object);
+    };
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+/// Some fields of an object, in this order.
+template <class T>
+OutputObject<T> chosen_fields(const OutputObject<T>& object, std::initializer_list<std::string_view> names) {
+  OutputObject<T> out{object.name, object.meaning, {}};
+  for (const std::string_view name : names)
+    for (const OutputField<T>& field : object.fields)
+      if (field.name == name) out.fields.push_back(field);
+  return out;
+}
+
+/// An object of declared fields as JSON.
+template <class T>
+Json declared_json(const T& value) {
+  return OutputValue<T>::json(value);
+}
+
+template <class T>
+OutputShape declared_shape() {
+  return OutputValue<T>::shape();
+}
+
+/// The first key of a report: {"schema": "foretrain.plan/1"}.
+template <class T>
+OutputFields<T> schema_of_report(std::string_view name) {
+  const std::string text = "foretrain." + std::string(name) + "/1";
+  return {{"schema", "names what this report is", [text](const T&) { return text; }, OneOf{{text}}}};
+}
+
+}  // namespace foretrain

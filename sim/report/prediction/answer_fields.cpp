@@ -1,0 +1,115 @@
+// The answer's sentences as they are printed, and its figures unrounded.
+#include "sim/report/fields/shared_fields.hpp"
+
+namespace foretrain {
+
+template <>
+const OutputObject<StepCause>& output_object<StepCause>();
+template <>
+const OutputObject<CausePart>& output_object<CausePart>();
+template <>
+const OutputObject<StepCauses>& output_object<StepCauses>();
+template <>
+const OutputObject<Assumption>& output_object<Assumption>();
+
+namespace {
+
+OneOf removable_names() {
+  OneOf out;
+  for (const Removable what : kRemovable) out.names.emplace_back(key_of(what));
+  return out;
+}
+
+std::vector<std::string> keys_of(const StepCause& cause) {
+  std::vector<std::string> out;
+  for (const Removable what : cause.what) out.emplace_back(key_of(what));
+  return out;
+}
+
+std::optional<std::string> unless_empty(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+}  // namespace
+
+template <>
+const OutputObject<StepCause>& output_object<StepCause>() {
+  using C = StepCause;
+  static const OutputObject<C> object{
+      "RemovedCause",
+      "A cause of a step's time, removed by itself",
+      {{"what", "the cause, or two that hide each other", keys_of, removable_names()},
+       {"name", "in words", &C::name},
+       {"without", "the words for a step without it", &C::without},
+       {"step_s", "the step without it", &C::step_s},
+       {"saves_s", "what that saves of the step", &C::saves_s}}};
+  return object;
+}
+
+template <>
+const OutputObject<CausePart>& output_object<CausePart>() {
+  static const OutputObject<CausePart> object{
+      "CausePart",
+      "What a cause adds when causes are removed one after another",
+      {{"what", "the cause", [](const CausePart& part) { return key_of(part.what); }, removable_names()},
+       {"seconds", "of the step", &CausePart::seconds}}};
+  return object;
+}
+
+template <>
+const OutputObject<StepCauses>& output_object<StepCauses>() {
+  using C = StepCauses;
+  static const OutputObject<C> object{
+      "StepCauses",
+      "The causes of a step's time, each found by simulating the step without it",
+      {{"gpus", "number of GPUs", &C::gpus},
+       {"step_s", "the step as simulated", &C::step_s},
+       {"removed",
+        "each cause removed by itself, largest saving first; two that hide each other are removed as a pair",
+        &C::alone},
+       {"in_turn", "causes removed one after another: the seconds sum to step_s - kernels_s", &C::in_turn},
+       {"kernels_s", "the step without any of them", &C::kernels_s}}};
+  return object;
+}
+
+template <>
+const OutputObject<Assumption>& output_object<Assumption>() {
+  static const OutputObject<Assumption> object{
+      "Assumption",
+      "Something that nobody stated and that carries weight",
+      {{"text", "what is assumed", &Assumption::text},
+       {"option", "the option that states it", &Assumption::option}}};
+  return object;
+}
+
+template <>
+const OutputObject<Answer>& output_object<Answer>() {
+  using A = Answer;
+  static const OutputObject<A> object{
+      "Answer",
+      "The one answer, as every output says it",
+      {{"kind", "which sentence answers", [](const A& a) { return key_of(a.kind); },
+        OneOf{{"cannot_say", "idle_gpus", "does_not_fit", "request", "waits_for_input", "slower", "time"}}},
+       {"question", "what was asked, as it was understood", &A::question},
+       {"verdict", "the sentence to act on; headline is the same", &A::verdict},
+       {"gpus", "the number of GPUs that verdict, cause and action are about", &A::gpus},
+       {"quantity", "what value_s is", &A::quantity, OneOf{{"total", "epoch", "step"}}},
+       {"value_s", "the predicted time", &A::value_s},
+       {"interval", "where it lies at the level; null: unknown",
+        [](const A& a) { return a.interval.high_s > 0 ? std::optional(a.interval) : std::nullopt; }},
+       {"counts", "the numbers of GPUs of its table; no verdict speaks of another", &A::counts},
+       {"cause", "the cause whose removal saves most of the step; empty where it does not run", &A::cause},
+       {"causes", "the causes of a step on gpus; null: it does not run", &A::causes},
+       {"action", "what to do, with the option or line to paste", &A::action},
+       {"assumptions", "what nobody stated, largest effect first", &A::assumptions},
+       {"not_understood", "settings that decide and are not modelled", &A::not_understood},
+       {"not_credible", "figures that break a law of physics", &A::not_credible},
+       {"measured", "measured runs that the prediction is calibrated to",
+        [](const A& a) { return unless_empty(a.measured); }},
+       {"extrapolated", "where nothing comparable was measured", &A::extrapolated},
+       {"next_measurement", "what would narrow the interval most",
+        [](const A& a) { return unless_empty(a.next_measurement); }}}};
+  return object;
+}
+
+}  // namespace foretrain

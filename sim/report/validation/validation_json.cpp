@@ -1,0 +1,138 @@
+// Validations to JSON, key by key in the order of the contract.
+#include <fmt/format.h>
+
+#include "sim/analysis/validation/strategy_choices.hpp"
+#include "sim/report/json_value.hpp"
+#include "sim/report/prediction/json.hpp"
+
+namespace foretrain {
+
+Json statistics_json(const ErrorStatistics& s) {
+  return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}};
+}
+
+namespace {
+
+Json skipped_json(const std::vector<SkippedRow>& rows) {
+  Json out = Json::array();
+  for (const SkippedRow& row : rows) out.push_back({{"row", row.row}, {"why", row.why}});
+  return out;
+}
+
+Json inferred_settings_json(const std::vector<InferredSetting>& settings) {
+  Json out = Json::array();
+  for (const InferredSetting& setting : settings) {
+    out.push_back({{"what", setting.what}, {"rows", setting.rows}});
+    if (!setting.said_in.empty()) out.back()["said_in"] = setting.said_in;
+  }
+  return out;
+}
+
+Json unreached_json(const std::vector<UnreachedAnchor>& anchors) {
+  Json out = Json::array();
+  for (const UnreachedAnchor& anchor : anchors)
+    out.push_back({{"series", anchor.series},
+                   {"row", anchor.row},
+                   {"gpus", anchor.gpus},
+                   {"unscored_rows", anchor.unscored.size()},
+                   {"why", anchor.why}});
+  return out;
+}
+
+/// Keys that were asked for, in their order, and what the rows that share their values come to.
+Json groups_json(const Validation& validation, const std::vector<GroupKeys>& groups) {
+  Json out = Json::array();
+  for (const GroupKeys& keys : groups) {
+    for (const ErrorGroup& group : group_errors(validation, keys)) {
+      Json by = Json::object();
+      for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
+      out.push_back({{"by", std::move(by)},
+                     {"rows", group.rows},
+                     {"failed", group.failed},
+                     {"error", statistics_json(group.error)},
+                     {"coverage", group.coverage},
+                     {"width", group.width}});
+    }
+  }
+  return out;
+}
+
+Json point_json(const ValidatedCollective& p) {
+  return {{"bytes", p.bytes},
+          {"measured", p.measured},
+          {"predicted", p.predicted},
+          {"error", p.error},
+          {"low", p.low},
+          {"high", p.high},
+          // NCCL forecasts only what it has algorithms for.
+          {"nccl_model", p.nccl_model > 0 ? Json(p.nccl_model) : Json(nullptr)},
+          {"algorithm", p.algorithm},
+          {"protocol", name_of(p.protocol)},
+          {"channels", p.channels}};
+}
+
+Json series_json(const ValidatedCollectiveSeries& s) {
+  Json out{{"series", s.series}, {"cluster", s.cluster}, {"op", s.op},
+           {"gpus", s.gpus},     {"nodes", s.nodes},     {"median", s.median},
+           {"p90", s.p90},       {"worst", s.worst},     {"bias", s.bias}};
+  Json points = Json::array();
+  for (const ValidatedCollective& p : s.points) points.push_back(point_json(p));
+  out["points"] = std::move(points);
+  return out;
+}
+
+Json choices_json(const StrategyChoices& c) {
+  return {{"settings", c.settings}, {"first_right", c.first_right},  {"fastest_right", c.fastest_right},
+          {"tied", c.tied},         {"tied_right", c.tied_right},    {"tied_near", c.tied_near},
+          {"slower", c.slower},     {"slower_right", c.slower_right}};
+}
+
+}  // namespace
+
+std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
+  Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
+  out["skipped"] = skipped_json(v.skipped);
+  if (v.anchored) out["unreached_anchors"] = unreached_json(v.unreached);
+  if (!v.provenance.empty()) out["provenance"] = v.provenance;
+  if (!v.inferred_settings.empty()) out["row_facts"] = inferred_settings_json(v.inferred_settings);
+  out["error"] = statistics_json(v.error);
+  out["coverage"] = v.coverage;
+  out["baseline"] = Json::object();
+  if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);
+  if (const StrategyChoices c = strategy_choices(v); c.settings > 0)
+    out["strategy_choices"] = choices_json(c);
+  if (!groups.empty()) out["groups"] = groups_json(v, groups);
+  Json series = Json::array();
+  for (const ValidatedSeries& s : v.series) {
+    Json points = Json::array();
+    for (const ValidatedPoint& p : s.points)
+      points.push_back({{"gpus", p.gpus},
+                        {"measured", p.measured},
+                        {"predicted", p.predicted},
+                        {"error", p.error},
+                        {"low", p.low},
+                        {"high", p.high}});
+    series.push_back(
+        {{"series", s.series}, {"median", s.median}, {"worst", s.worst}, {"points", std::move(points)}});
+  }
+  out["series"] = std::move(series);
+  return json_text(out);
+}
+
+std::string write_validation_json(const CollectiveValidation& v) {
+  Json out{
+      {"schema", "foretrain.validation/1"}, {"kind", "collective"}, {"rows", v.rows}, {"scored", v.scored}};
+  out["skipped"] = skipped_json(v.skipped);
+  out["error"] = statistics_json(v.error);
+  out["large"] = statistics_json(v.large);
+  out["coverage"] = v.coverage;
+  out["width"] = v.width;
+  out["baseline"] = Json::object();
+  if (v.nccl_rows > 0) out["baseline"]["nccl_model"] = statistics_json(v.nccl_model);
+  Json series = Json::array();
+  for (const ValidatedCollectiveSeries& s : v.series) series.push_back(series_json(s));
+  out["series"] = std::move(series);
+  return json_text(out);
+}
+
+}  // namespace foretrain
