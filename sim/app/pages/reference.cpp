@@ -164,7 +164,6 @@ constexpr JsonReport kJsonReports[] = {
     {"calibration_check", "calibrate check"},
     {"trace", "trace show"},
     {"trace_difference", "trace diff"},
-    {"sweep_rows", "sweep show"},
     {"tuning", "tune"},
 };
 

@@ -26,6 +26,7 @@ const std::vector<DeclaredReport>& declared_reports() {
        declared_shape<PlannedCounts>},
       {"collective", "collective", "A collective over message sizes", declared_shape<ShownCurve>},
       {"sweep_status", "sweep status", "How far databases of sweeps are", declared_shape<SweepStates>},
+      {"sweep_rows", "sweep show", "Rows of a sweep", declared_shape<SweepAnswer>},
   };
   return reports;
 }

@@ -48,8 +48,8 @@ std::string_view unit_of(std::string_view field) {
 
 std::string described_field(const ShapeField& field) {
   const std::string_view unit = unit_of(field.name);
-  const bool has_unit = unit.empty() || field.shape.kind == OutputKind::object;
-  return has_unit ? field.meaning : fmt::format("{}; in {}", field.meaning, unit);
+  const bool has_unit = !unit.empty() && field.shape.kind != OutputKind::object;
+  return has_unit ? fmt::format("{}; in {}", field.meaning, unit) : field.meaning;
 }
 
 std::vector<OutputShape> objects_in(const OutputShape& shape) {

@@ -1,4 +1,4 @@
-// The fields of how far databases of sweeps are.
+// The fields of how far databases of sweeps are, and of rows from them.
 #include "sim/report/sweep/sweep_fields.hpp"
 
 namespace foretrain {
@@ -31,6 +31,34 @@ const OutputObject<SweepStates>& output_object<SweepStates>() {
       schema_of_report<SweepStates>("sweep_status") +
           OutputFields<SweepStates>{
               {"files", "in the order they were named", [](const SweepStates& s) { return s.files; }}}};
+  return object;
+}
+
+namespace {
+
+/// Each row with a key for every column.
+std::vector<NamedValues<Value>> named_rows_of(const SweepAnswer& answer) {
+  std::vector<NamedValues<Value>> out;
+  for (const std::vector<Value>& row : answer.rows) {
+    NamedValues<Value>& named = out.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) named.values.emplace_back(answer.columns[c], row[c]);
+  }
+  return out;
+}
+
+}  // namespace
+
+template <>
+const OutputObject<SweepAnswer>& output_object<SweepAnswer>() {
+  using A = SweepAnswer;
+  static const OutputObject<A> object{
+      "SweepRows", "Rows of a sweep",
+      schema_of_report<A>("sweep_rows") +
+          OutputFields<A>{{"sweep", "its name", &A::sweep},
+                          {"heading", "what the rows are, as the table says it", &A::heading},
+                          {"columns", "names in their order", &A::columns},
+                          {"rows", "each with a key for every column", named_rows_of},
+                          {"warnings", "what the user should know, in sentences", &A::warnings}}};
   return object;
 }
 

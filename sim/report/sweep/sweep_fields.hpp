@@ -13,5 +13,7 @@ struct SweepStates {
 
 template <>
 const OutputObject<SweepStates>& output_object<SweepStates>();
+template <>
+const OutputObject<SweepAnswer>& output_object<SweepAnswer>();
 
 }  // namespace foretrain

@@ -96,19 +96,6 @@ std::string write_answer_csv(const SweepAnswer& answer) {
   return out;
 }
 
-std::string write_answer_json(const SweepAnswer& answer) {
-  Json rows = Json::array();
-  for (const std::vector<Value>& row : answer.rows) {
-    Json object = Json::object();
-    for (std::size_t c = 0; c < row.size(); ++c) object[answer.columns[c]] = json_of_cell(row[c]);
-    rows.push_back(std::move(object));
-  }
-  return json_text({{"schema", "foretrain.sweep_rows/1"},
-                    {"sweep", answer.sweep},
-                    {"heading", answer.heading},
-                    {"columns", answer.columns},
-                    {"rows", std::move(rows)},
-                    {"warnings", answer.warnings}});
-}
+std::string write_answer_json(const SweepAnswer& answer) { return json_text(declared_json(answer)); }
 
 }  // namespace foretrain

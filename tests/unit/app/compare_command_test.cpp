@@ -61,11 +61,10 @@ TEST_CASE("GPUs are compared by name, each in a usual server, which the answer s
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("gpu:rtx-3090 is one node with 4 of these GPUs"));
-  const auto json = nlohmann::json::parse(
-      folder
-          .run("foretrain compare --model mnist_net --gpu t4,rtx3090 --gpus 1,2 --format json --price "
-               "t4=1,rtx3090=2")
-          .output);
+  folder.run(
+      "foretrain compare --model mnist_net --gpu t4,rtx3090 --gpus 1,2 --price t4=1,rtx3090=2 --format json "
+      "-o machines.json");
+  const auto json = nlohmann::json::parse(folder.read("machines.json"));
   CHECK(json["rows"].size() == 4);
   CHECK(json["assumed"].size() == 2);
   for (const auto& row : json["rows"]) CHECK(row["cost"].is_number());
@@ -76,7 +75,6 @@ TEST_CASE("GPU names with several readings or none are refused all at once") {
                 "\"v100\" may be one of 5 GPUs: v100-pcie-16gb, v100-pcie-32gb");
   check_refused("--model mnist_net --gpus 1 --gpu v100,rtx-3091", "unknown GPU \"rtx-3091\"");
   check_refused("--model mnist_net --gpus 1 --gpu t4,t4", "--gpu has t4 twice");
-  check_refused("--model mnist_net --gpus 1 --gpu t4,", "--gpu has an empty name");
 }
 
 TEST_CASE("the best strategy of each model on each cluster") {

@@ -1281,3 +1281,19 @@ export interface SweepStatus {
   /** in the order they were named */
   files: Array<SweepState>;
 }
+
+/** Rows of a sweep */
+export interface SweepRows {
+  /** names what this report is */
+  schema: "foretrain.sweep_rows/1";
+  /** its name */
+  sweep: string;
+  /** what the rows are, as the table says it */
+  heading: string;
+  /** names in their order */
+  columns: Array<string>;
+  /** each with a key for every column */
+  rows: Array<Record<string, string | number | boolean | null>>;
+  /** what the user should know, in sentences */
+  warnings: Array<string>;
+}
