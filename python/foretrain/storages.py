@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -31,6 +31,7 @@ class Storage:
     made: int
     freed: Optional[int] = None
     saved: bool = False
+    before: bool = False  #: it was there when the recording began
 
 
 class _Watched:
@@ -67,6 +68,20 @@ class Storages:
         storage = storage_of(tensor)
         if storage is not None and storage._cdata not in self._watched:
             self._watched[storage._cdata] = _Watched(None, StorageWeakRef(storage))
+
+    def before(self, tensor: torch.Tensor) -> None:
+        """An operator reads a tensor; one whose storage is not known was there before the step."""
+        storage = storage_of(tensor)
+        if storage is None or storage._cdata in self._watched:
+            return
+        record = Storage(self._size(tensor, storage), 0, before=True)
+        self.records.append(record)
+        watched = self._watched[storage._cdata] = _Watched(record, StorageWeakRef(storage))
+        self._hold(tensor, storage._cdata, watched)
+
+    def by_key(self) -> List[Tuple[int, Storage]]:
+        """The storages that live, by their keys."""
+        return [(key, one.record) for key, one in self._watched.items() if one.record is not None]
 
     def key(self, tensor: torch.Tensor) -> Optional[int]:
         storage = storage_of(tensor)
