@@ -72,12 +72,30 @@ class Storages:
     def before(self, tensor: torch.Tensor) -> None:
         """An operator reads a tensor; one whose storage is not known was there before the step."""
         storage = storage_of(tensor)
-        if storage is None or storage._cdata in self._watched:
+        if storage is None or storage._cdata in self._watched or storage.nbytes() == 0:
             return
         record = Storage(self._size(tensor, storage), 0, before=True)
         self.records.append(record)
         watched = self._watched[storage._cdata] = _Watched(record, StorageWeakRef(storage))
         self._hold(tensor, storage._cdata, watched)
+
+    def resized(self, storage: Any, index: int) -> None:
+        """A storage was given back without its tensors, or got memory again, before operator `index`."""
+        watched = self._watched.get(storage._cdata)
+        old = watched.record if watched is not None else None
+        if old is not None and old.freed is None:
+            old.freed = max(index - 1, old.made)
+        dtype, count = (old.size[0] if old is not None else "u8"), storage.nbytes()
+        item = bytes_of((dtype, (1,)))
+        record = Storage((dtype, (count // item,)), index) if count else None
+        if record is not None:
+            self.records.append(record)
+        elif old is not None:
+            record = Storage((dtype, (0,)), index, freed=index)  # remembers the type
+        if watched is None:
+            self._watched[storage._cdata] = _Watched(record, StorageWeakRef(storage))
+        else:
+            watched.record = record
 
     def by_key(self) -> List[Tuple[int, Storage]]:
         """The storages that live, by their keys."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set
 
 import torch
 import torch.distributed as dist
@@ -74,14 +74,14 @@ class Communication:
         self._works = 0
         #: Works issued and not yet waited for by the compute stream.
         self._open: Set[int] = set()
-        self._by_tensor: Dict[int, Tuple[Any, int]] = {}
+        self._by_storage: Dict[Any, int] = {}
         self.last: List[int] = []
         streams.LINE.waited = self._wait_for
 
     def begin(self) -> None:
         """A new step: what was issued before it is done."""
         self._open.clear()
-        self._by_tensor.clear()
+        self._by_storage.clear()
 
     def group(self, ranks: List[int]) -> int:
         """The index of a group among those of the file."""
@@ -143,7 +143,7 @@ class Communication:
         self._open.add(number)
         streams.LINE.current.works.add(number)
         for tensor in made:
-            self._by_tensor[id(tensor)] = (tensor, number)
+            self._by_storage[self.recorder.storages.key(tensor)] = number
         self.recorder.communicates(given + made)
         self.recorder.event(row)
 
@@ -185,9 +185,9 @@ class Communication:
                 values.put(tensor, known.clone())
 
     def _wait_tensor(self, func: Any, args: Any, kwargs: Any) -> Any:
-        held = self._by_tensor.pop(id(args[0]), None)
-        if held is not None:
-            self._waited(held[1])
+        number = self._by_storage.pop(self.recorder.storages.key(args[0]), None)
+        if number is not None:
+            self._waited(number)
         if isinstance(args[0], FakeTensor):
             return args[0]
         return func(*args, **kwargs)

@@ -105,10 +105,11 @@ class Groups:
         for name in ("_start_coalescing", "_end_coalescing"):
             if hasattr(kind, name):
                 setattr(kind, name, self._coalescing(name, getattr(kind, name)))
-        work = torch._C._distributed_c10d.Work
-        for name in ("wait", "synchronize", "block_current_stream"):
-            if hasattr(work, name):
-                setattr(work, name, self._waiting(name, getattr(work, name)))
+        for work in ("Work", "FakeWork"):
+            kind = getattr(torch._C._distributed_c10d, work, None)
+            for name in ("wait", "synchronize", "block_current_stream"):
+                if kind is not None and name in vars(kind):
+                    setattr(kind, name, self._waiting(name, getattr(kind, name)))
 
     def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         communication, works = self.communication, self._works

@@ -160,7 +160,11 @@ class Phases:
         first = not any(id(r) not in inside for r in self.roots)
         self.roots = [r for r in self.roots if id(r) not in inside] + [module]
         prefix = "" if first else f"{type(module).__name__}."
-        for name, one in module.named_modules():
+        inner: Any = module
+        while type(inner).__name__ == "DistributedDataParallel" and hasattr(inner, "module"):
+            self._names[id(inner)] = (weakref.ref(inner), "")
+            inner = inner.module
+        for name, one in inner.named_modules():
             clean = plain_name(prefix + name)
             self._names[id(one)] = (weakref.ref(one), clean.rstrip("."))
 

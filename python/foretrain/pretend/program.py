@@ -89,7 +89,6 @@ def _waits(made: List[Dict[str, Any]], recorder: StepRecorder) -> List[Any]:
     first_step = next((i for i, p in enumerate(recorder.phases) if p == OPTIMIZER and i > last_backward), -1)
     closed = set()
     for place, (row, operator) in enumerate(zip(made, recorder.operators)):
-        row.pop("inplace", None)
         phase = recorder.phases[place]
         if last_backward < place < first_step:
             phase = OPTIMIZER  # clipping and scaling before the step

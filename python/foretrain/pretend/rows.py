@@ -41,15 +41,18 @@ class StepRecorder(Recorder):
         self.recording = True
 
     def observe(self, func: Any, args: Any, kwargs: Dict[str, Any], run: Any) -> Any:
-        if not self.recording:
+        if not self.recording or not _on_gpu(args, kwargs):
             return run(*args, **kwargs)
         for value in list(args) + list(kwargs.values()):
             for tensor in tensors_in(value):
-                self.storages.before(tensor)
+                if tensor.device.type == "cuda":
+                    self.storages.before(tensor)
         count = len(self.operators)
         result = super().observe(func, args, kwargs, run)
         if len(self.operators) > count:
             self.phases.append(self.phase)
+            if func._schema.name == "aten::ones_like":
+                self.operators[-1].recomputed = False  # the gradient of the loss
             if func._schema.name == "aten::_to_copy" and args[0].device.type == "cpu":
                 for tensor in tensors_in(result):
                     key = self.storages.key(tensor)
@@ -71,3 +74,10 @@ class StepRecorder(Recorder):
             key = self.storages.key(tensor)
             if key is not None:
                 self.sent.add(key)
+
+
+def _on_gpu(args: Any, kwargs: Dict[str, Any]) -> bool:
+    device = kwargs.get("device")
+    if device is not None and torch.device(device).type == "cuda":
+        return True
+    return any(t.device.type == "cuda" for v in list(args) + list(kwargs.values()) for t in tensors_in(v))

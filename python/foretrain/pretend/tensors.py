@@ -60,6 +60,7 @@ def install(mode: Pretend) -> None:
     _data(mode)
     _parameters(mode)
     _foreach()
+    _resizing(mode)
 
 
 def _data(mode: Pretend) -> None:
@@ -114,3 +115,17 @@ def _foreach() -> None:
     lists = [getattr(place, "_foreach_supported_types", None) for place in (optimizer, _foreach_utils)]
     for types in {id(one): one for one in lists if isinstance(one, list)}.values():
         types.append(FakeTensor)
+
+
+def _resizing(mode: Pretend) -> None:
+    """FSDP gives memory back by resizing storages to nothing, and takes it again so."""
+    plain = torch.UntypedStorage.resize_
+
+    def resize(storage: Any, size: int) -> Any:
+        before = storage.nbytes()
+        result = plain(storage, size)
+        if mode.recorder.recording and before != storage.nbytes():
+            mode.recorder.storages.resized(storage, len(mode.recorder.operators))
+        return result
+
+    torch.UntypedStorage.resize_ = resize  # type: ignore
