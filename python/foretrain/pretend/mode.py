@@ -4,12 +4,13 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, UnsupportedOperatorException
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map
 
 from ..recorder import Recorder, tensors_in
-from .session import Session
+from .session import Session, refuse
+from .shapes import rule
 from .unknown import answer, guess_indices, guess_shape, read_of
 from .values import MOST_WHOLE, Values
 
@@ -35,7 +36,7 @@ class Pretend(TorchDispatchMode):
     def __init__(self, session: Session, recorder: Recorder, communication: Any) -> None:
         super().__init__()
         self.session, self.recorder, self.communication = session, recorder, communication
-        self.fake = FakeTensorMode(allow_non_fake_inputs=True)
+        self.fake = FakeTensorMode(allow_non_fake_inputs=True, allow_fallback_kernels=False)
         self.values = Values()
         self._names: Dict[Any, str] = {}
         communication.mode = self
@@ -109,9 +110,17 @@ class Pretend(TorchDispatchMode):
             args, kwargs = tree_map(self.faked, (tuple(args), dict(kwargs)))
         self._read_by_copy(base, args, kwargs)
 
+        issue = rule(func) or func
+
         def run(*a: Any, **k: Any) -> Any:
             with self.fake:
-                return func(*a, **k)
+                try:
+                    return issue(*a, **k)
+                except UnsupportedOperatorException:
+                    refuse(
+                        f"the size of the result of {func._schema.name} is not known without a GPU",
+                        "give the extension a rule: --rules FILE.py, or switch it off",
+                    )
 
         out = self.recorder.observe(func, args, kwargs, run)
         self._values_of(func, base, args, kwargs, out, computed)
