@@ -21,6 +21,7 @@ def install(session: Session) -> None:
     when_imported("torch.distributed.checkpoint", lambda m: _checkpoints(m, save))
     when_imported("safetensors.torch", lambda m: setattr(m, "save_file", save))
     when_imported("transformers.modeling_utils", lambda m: _transformers(m, session))
+    when_imported("transformers.utils.import_utils", lambda m: setattr(m, "is_fake_tensor", lambda _: False))
     when_imported("timm.models._builder", lambda m: _timm(m, session))
     when_imported("torchvision.models._api", lambda m: _torchvision(m, session))
 
