@@ -5,6 +5,7 @@ import builtins
 import io
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from typing import Any
@@ -18,11 +19,11 @@ class Overlay:
     """What the script writes goes to a folder of its own, and is read from there."""
 
     def __init__(self, session: Session) -> None:
-        self.session, self.top = session, os.path.realpath(session.scratch)
+        self.session, self.top = session, os.path.abspath(session.scratch)
         self._open = builtins.open
 
     def inside(self, path: str) -> bool:
-        real = os.path.realpath(path)
+        real = os.path.abspath(path)
         return real.startswith(self.top + os.sep) or real == self.top or real.startswith("/dev/")
 
     def place(self, path: Any) -> str:
@@ -34,8 +35,20 @@ class Overlay:
         sys.dont_write_bytecode = True
         tempfile.tempdir = os.path.join(self.top, "tmp")
         os.makedirs(tempfile.tempdir, exist_ok=True)
-        plain_exists, plain_isdir, plain_isfile = os.path.exists, os.path.isdir, os.path.isfile
-        plain_mkdir = os.mkdir
+        plain_mkdir, plain_stat = os.mkdir, os.stat
+
+        def plain_exists(path: Any) -> bool:
+            try:
+                plain_stat(path)
+            except (OSError, ValueError):
+                return False
+            return True
+
+        def plain_isdir(path: Any) -> bool:
+            try:
+                return stat.S_ISDIR(plain_stat(path).st_mode)
+            except (OSError, ValueError):
+                return False
 
         def folders(path: str) -> None:
             for end in range(1, len(path) + 1):
@@ -69,9 +82,24 @@ class Overlay:
 
         builtins.open = io.open = opened  # type: ignore
         os.makedirs, os.mkdir = makedirs, mkdir
-        os.path.exists = lambda p: plain_exists(p) or (not isinstance(p, int) and plain_exists(self.place(p)))
-        os.path.isdir = lambda p: plain_isdir(p) or (not isinstance(p, int) and plain_isdir(self.place(p)))
-        os.path.isfile = lambda p: plain_isfile(p) or (not isinstance(p, int) and plain_isfile(self.place(p)))
+        plain_open, plain_listdir = os.open, os.listdir
+
+        def open_handle(path: Any, flags: int, mode: int = 0o777, **kwargs: Any) -> int:
+            if flags & _WRITES and not self.inside(os.fsdecode(path)):
+                self._say(path)
+                path = self.place(path)
+                folders(os.path.dirname(path))
+            return plain_open(path, flags, mode, **kwargs)
+
+        def listdir(path: Any = ".") -> Any:
+            where = path if isinstance(path, int) else self.place(path)
+            if isinstance(path, int) or where == path or not plain_isdir(where):
+                return plain_listdir(path)
+            return sorted(set(plain_listdir(where)) | set(plain_listdir(path) if plain_isdir(path) else []))
+
+        os.open, os.listdir = open_handle, listdir
+        for name in ("stat", "lstat", "scandir"):
+            setattr(os, name, self._falling_back(getattr(os, name)))
         for name in ("remove", "unlink", "rmdir", "rename", "replace", "symlink", "link", "chmod", "chown"):
             setattr(os, name, self._guarded(getattr(os, name)))
         shutil.rmtree = self._guarded(shutil.rmtree)  # type: ignore
@@ -80,6 +108,19 @@ class Overlay:
     def _say(self, path: Any) -> None:
         name = os.path.relpath(os.fsdecode(path))
         self.session.note(f"{name} was not written.")
+
+    def _falling_back(self, plain: Any) -> Any:
+        """A question about a path that is answered by the overlay where the path is not there."""
+
+        def ask(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
+            try:
+                return plain(path, *args, **kwargs)
+            except FileNotFoundError:
+                if isinstance(path, int) or kwargs.get("dir_fd") is not None:
+                    raise
+                return plain(self.place(path), *args, **kwargs)
+
+        return ask
 
     def _guarded(self, plain: Any) -> Any:
         def run(path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -115,7 +156,8 @@ class Overlay:
                 raise ConnectionError(f"foretrain record asks no network, and {args[0]} was asked for")
         elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"):
             command = args[1] if event == "subprocess.Popen" else args[0]
-            words = command if isinstance(command, str) else " ".join(map(str, command or [args[0]]))
+            command = os.fsdecode(command) if isinstance(command, (str, bytes)) else command or [args[0]]
+            words = command if isinstance(command, str) else " ".join(os.fsdecode(w) for w in command)
             self.session.note(f"{user_place() or 'A library'} asked for the program {words.split()[0]!r}, which was not run.")
             raise FileNotFoundError(2, "foretrain record starts no process", words)
         elif event == "os.fork":

@@ -17,6 +17,7 @@ _MARK = "_foretrain_value"
 _FACTORIES = set(
     "arange zeros ones full scalar_tensor empty eye tril_indices triu_indices linspace new_full".split()
 )
+_COUNTED = ("arange", "eye", "linspace")
 _DRAWN = set(
     "rand randn randint bernoulli normal uniform dropout native_dropout multinomial randperm exponential"
     " random rand_like randn_like randint_like empty_like new_empty".split()
@@ -64,7 +65,7 @@ class Values:
         known = [self.of(t) for t in inputs]
         if any(v is None for v in known):
             return None
-        if not inputs and (name not in _FACTORIES or not _small(args, kwargs)):
+        if not inputs and (name not in _FACTORIES or not _small(name, args, kwargs)):
             return None
         if sum(t.numel() for t in inputs) > MOST_WHOLE:
             return None
@@ -118,15 +119,15 @@ def _was(tensor: torch.Tensor) -> str:
     return "were" if tensor.numel() != 1 else "was"
 
 
-def _small(args: Any, kwargs: Any) -> bool:
+def _small(name: str, args: Any, kwargs: Any) -> bool:
     """Whether a factory makes few enough numbers to know them."""
     count = 1
     for one in args:
         if isinstance(one, (list, tuple)):
             for size in one:
                 count *= int(size)
-        elif isinstance(one, (int, float)) and not isinstance(one, bool):
-            count = max(count, int(abs(one)))
+        elif name in _COUNTED and isinstance(one, int):
+            count = abs(one)
         break
     dtype = kwargs.get("dtype")
     whole = dtype is not None and not dtype.is_floating_point
