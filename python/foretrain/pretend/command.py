@@ -28,6 +28,9 @@ def add(commands: Any) -> None:
     one.add_argument("--steps", type=int, default=3, help="which optimizer step is recorded, from 1 (3)")
     one.add_argument("--rank", type=int, action="append", help="the rank to be (0); may be given again")
     one.add_argument("-o", "--out", default="program.toml", help="the file to write (program.toml)")
+    one.add_argument(
+        "--gpus", type=int, default=8, help="GPUs of a node that a script started by python sees (8)"
+    )
     one.add_argument("--rules", help="a Python file with rules for extensions")
     one.add_argument("--timeout", type=float, default=600.0, help="seconds for one rank (600)")
     one.add_argument("--show", action="store_true", help="show what the script prints")
@@ -40,6 +43,10 @@ def run(options: argparse.Namespace) -> None:
     if options.steps < 1:
         raise RecordError(f"--steps {options.steps}\n  hint: the number of a step, from 1")
     launch = parse(words)
+    if not launch.fixed:
+        if options.gpus < 1:
+            raise RecordError(f"--gpus {options.gpus}\n  hint: how many GPUs a node has, as 8")
+        launch.gpus = options.gpus
     ranks = options.rank or [0]
     for rank in ranks:
         if rank < 0 or (launch.fixed and rank >= launch.world):

@@ -292,7 +292,7 @@ def install(session: Session) -> None:
         def __init__(self, *_: Any, **__: Any) -> None:
             refuse(
                 "nn.DataParallel is one process over several GPUs, which is not recorded",
-                "use DistributedDataParallel with one process for each GPU",
+                "use DistributedDataParallel with one process for each GPU, or record with --gpus 1",
             )
 
     torch.nn.DataParallel = parallel.DataParallel = DataParallel  # type: ignore

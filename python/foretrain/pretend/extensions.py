@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Optional
 
 import torch
 
+from .data import when_imported
 from .session import RecordError, Session, refuse
 
 aten = torch.ops.aten
@@ -106,6 +107,44 @@ def install(session: Session, own: Optional[str]) -> None:
         )
 
     compiled.load = compiled.load_inline = load
+    when_imported("deepspeed.ops.op_builder.builder", lambda module: _deepspeed(module, session))
+
+
+def _multi_tensor_adam(
+    chunk: int, overflow: Any, lists: Any, lr: float, one: float, two: float, eps: float, *more: Any
+) -> None:
+    """DeepSpeed's and apex's Adam over lists: gradients, parameters, two moments."""
+    gradients, parameters, first, second = lists
+    with torch.no_grad():
+        steps = [torch.zeros((), device=p.device) for p in parameters[:1]] * len(parameters)
+        aten._fused_adamw_(
+            parameters, gradients, first, second, [], steps, lr=float(lr), beta1=one, beta2=two,
+            weight_decay=0.0, eps=eps, amsgrad=False, maximize=False,
+        )  # fmt: skip
+
+
+def _deepspeed(module: Any, session: Session) -> None:
+    """DeepSpeed's own operators are compiled when they are first used."""
+
+    def load(self: Any, verbose: bool = True) -> Any:
+        if self.name == "fused_adam":
+            session.note("DeepSpeed's FusedAdam was recorded as PyTorch's fused AdamW.")
+            return types.SimpleNamespace(multi_tensor_adam=_multi_tensor_adam)
+        if self.name == "utils":
+            return _Flattening()
+        refuse(
+            f"DeepSpeed compiles its operator {self.name}, for which there is no rule",
+            "switch it off in DeepSpeed's configuration",
+        )
+
+    module.OpBuilder.load = load
+
+
+class _Flattening:
+    """DeepSpeed's flatten and unflatten are those of PyTorch."""
+
+    flatten = staticmethod(torch._utils._flatten_dense_tensors)
+    unflatten = staticmethod(torch._utils._unflatten_dense_tensors)
 
 
 class _Made:

@@ -31,6 +31,12 @@ class Launch:
     options: List[str] = field(default_factory=list)
     #: The command says how many processes there are; else the script does, as by mp.spawn.
     fixed: bool = True
+    #: GPUs that a node shows, where that is another number than its processes.
+    gpus: int = 0
+
+    @property
+    def devices(self) -> int:
+        return self.gpus or self.per_node
 
     @property
     def world(self) -> int:

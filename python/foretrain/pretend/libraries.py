@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from .data import when_imported
 from .launch import Launch
 from .session import Session, refuse
 
@@ -13,6 +14,13 @@ def install(session: Session, launch: Launch) -> None:
     _spawn(session, launch)
     _compile(session)
     _kernels()
+    for place in ("lightning.pytorch", "pytorch_lightning", "lightning.fabric", "lightning_fabric"):
+        when_imported(f"{place}.strategies.launchers.subprocess_script", _one_script)
+
+
+def _one_script(module: Any) -> None:
+    """Lightning starts the script again for each further rank; this rank is enough."""
+    module._SubprocessScriptLauncher._call_children_scripts = lambda *_, **__: None
 
 
 def _spawn(session: Session, launch: Launch) -> None:

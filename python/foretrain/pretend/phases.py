@@ -11,6 +11,7 @@ from torch.optim import optimizer as optimizers
 from ..graph import Graph
 from ..recorder import tensors_in
 from .communication import Communication
+from .data import when_imported
 from .rows import BACKWARD, FORWARD, OPTIMIZER, StepRecorder
 from .session import Session
 
@@ -39,6 +40,7 @@ class Phases:
         self._names: Dict[int, Tuple[Any, str]] = {}
         self._depths: List[Tuple[int, int]] = []
         self._nested = 0
+        self._inside: List[Any] = []
 
     def install(self) -> None:
         backward = torch.autograd.backward
@@ -65,6 +67,11 @@ class Phases:
         nn_module.register_module_forward_pre_hook(self._enter)
         nn_module.register_module_forward_hook(self._leave, **_ALWAYS)
         self.graph.hooks().__enter__()
+        when_imported("deepspeed.runtime.engine", self._deepspeed)
+
+    def _deepspeed(self, module: Any) -> None:
+        self.session.uses("DeepSpeed")
+        self.enclose(module.DeepSpeedEngine)
 
     def _count_samples(self) -> None:
         """The outermost call of a model with gradients trains as many samples as its first input has."""
@@ -86,7 +93,7 @@ class Phases:
             return None
         self.recorder.phase = OPTIMIZER
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
-        if closure is None:
+        if not callable(closure):
             return None
 
         def with_phase(*a: Any, **k: Any) -> Any:
@@ -103,7 +110,38 @@ class Phases:
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._nested = max(self._nested - 1, 0)
         if self._nested:
+            self._inside.append(optimizer)
             return
+        self._ended(optimizer)
+
+    def enclose(self, kind: Any) -> None:
+        """A framework's engine has a backward and a step of its own around those of torch."""
+        phases, backward, step = self, kind.backward, kind.step
+
+        def run_backward(engine: Any, *args: Any, **kwargs: Any) -> Any:
+            outer, phases.recorder.phase = phases.recorder.phase, BACKWARD
+            try:
+                return backward(engine, *args, **kwargs)
+            finally:
+                phases.recorder.phase = outer
+
+        def run_step(engine: Any, *args: Any, **kwargs: Any) -> Any:
+            phases._nested += 1
+            outer, phases.recorder.phase = phases.recorder.phase, OPTIMIZER
+            try:
+                return step(engine, *args, **kwargs)
+            finally:
+                phases._nested -= 1
+                phases.recorder.phase = outer
+                if phases._inside and not phases._nested:
+                    last = phases._inside[-1]
+                    phases._inside.clear()
+                    phases._ended(last)
+
+        kind.backward, kind.step = run_backward, run_step
+
+    def _ended(self, optimizer: Any) -> None:
+        """An optimizer's step has ended; with it, if all of them stepped, that of the training."""
         self.recorder.phase = FORWARD
         if not self._since_optimizer and not self._cycle:
             return  # a step before any backward: a framework makes its states

@@ -64,8 +64,8 @@ def rank_of(session: Session, recorder: StepRecorder, communication: Communicati
         "operators": [row for _, row in written],
         "storages": storages,
         "groups": communication.groups,
-        "numbers": sum(_whole(p) for _, p in parameters),
-        "trained": sum(_whole(p) for _, p in parameters if p.requires_grad),
+        "numbers": sum(count for count, _ in _numbers(phases, parameters)),
+        "trained": sum(count for count, trained in _numbers(phases, parameters) if trained),
         "precision": _precision(recorder),
         "step": phases.completed,
         "micro_steps": phases.backwards,
@@ -126,6 +126,24 @@ def _parameter(name: str, parameter: torch.Tensor) -> Dict[str, Any]:
 def _whole(parameter: torch.Tensor) -> int:
     """Numbers of a parameter before it was sharded."""
     return int(getattr(parameter, "ds_numel", parameter.numel()))
+
+
+def _without_padding(flat: Any) -> int:
+    counts, padding = flat._numels_with_padding, flat._is_padding_mask
+    return sum(int(count) for count, added in zip(counts, padding) if not added)
+
+
+def _numbers(phases: Phases, parameters: List[Any]) -> List[Any]:
+    """Numbers of the parameters before they were sharded, and whether they are trained."""
+    flat: Dict[int, Any] = {}
+    for root in phases.roots:
+        for module in root.modules():  # FullyShardedDataParallel of PyTorch 1 keeps one flat parameter
+            one = getattr(getattr(module, "_handle", None), "flat_param", None)
+            if one is not None:
+                flat[id(one)] = one
+    if flat:
+        return [(_without_padding(one), one.requires_grad) for one in flat.values()]
+    return [(_whole(p), p.requires_grad) for _, p in parameters]
 
 
 def _classes(recorder: StepRecorder, phases: Phases) -> Dict[int, str]:

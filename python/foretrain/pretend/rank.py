@@ -22,7 +22,7 @@ def main(options: Dict[str, Any]) -> None:
     os.environ["FORETRAIN_SCRATCH"] = options["scratch"]
     os.environ.update(environment(launch, options["rank"]))
     session = Session(
-        options["rank"], launch.world, options["rank"] % launch.per_node, launch.per_node, options["steps"],
+        options["rank"], launch.world, options["rank"] % launch.devices, launch.devices, options["steps"],
         launch.launcher, scratch=options["scratch"],
     )  # fmt: skip
     try:
@@ -37,7 +37,7 @@ def main(options: Dict[str, Any]) -> None:
 def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
     from . import guard
 
-    guard.preload(session.scratch, launch.per_node)
+    guard.preload(session.scratch, launch.devices)
     from . import attention, data, ddp, device, extensions, files, libraries, tensors, weights
     from .communication import Communication
     from .groups import Groups
