@@ -9,9 +9,8 @@ import os
 import sys
 from typing import Any, List, Optional
 
-from .pretend import command as record
+from .recording import capture
 from .errors import CaptureError, ForetrainError, explain
-
 
 
 def load(place: str) -> Any:
@@ -49,7 +48,6 @@ def load(place: str) -> Any:
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="foretrain", description="Records a PyTorch model for foretrain.")
     commands = made.add_subparsers(dest="command", required=True)
-    record.add(commands)
     one = commands.add_parser("capture", help="write a model file from one training step; needs no GPU")
     one.add_argument(
         "function",
@@ -79,8 +77,6 @@ def _run(options: argparse.Namespace) -> None:
             f"{options.function}() returned {type(given).__name__}\n  hint: return (model, batch) or "
             "(model, batch, loss)"
         )
-    from .recording import capture
-
     loss = given[2] if len(given) == 3 else None
     name = options.name or type(given[0]).__name__
     capture(
@@ -101,7 +97,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """Exit code 0, or 1 with the reason on standard error."""
     options = parser().parse_args(arguments)
     try:
-        record.run(options) if options.command == "record" else _run(options)
+        _run(options)
     except ForetrainError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

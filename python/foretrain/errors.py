@@ -23,7 +23,7 @@ def is_library(path: str) -> bool:
     if path.startswith("<"):
         return True
     full = os.path.abspath(path)
-    if full.startswith(_HERE + os.sep) or os.path.basename(full) == "foretrain_capture.py":
+    if os.path.dirname(full) in (_HERE, os.path.join(_HERE, "pretend")) or os.path.basename(full) == "foretrain_capture.py":
         return True
     places = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return (

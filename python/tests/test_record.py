@@ -1,4 +1,5 @@
-"""`foretrain record`: small scripts, unchanged, as one rank of several; what it writes and what it refuses."""
+"""`foretrain record`: small scripts, unchanged, as one rank of several; what it writes and refuses."""
+
 import contextlib
 import io
 import os
@@ -37,7 +38,7 @@ class Record(unittest.TestCase):
         self.folder.cleanup()
 
     def run_command(self, *words):
-        from foretrain.command import main
+        from foretrain.pretend.command import main
 
         said, wrong = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(wrong):
@@ -83,7 +84,9 @@ class Record(unittest.TestCase):
         self.assertIn("checkpoint", self.said + "checkpoint")
 
     def test_accumulation_with_no_sync_sends_in_the_last_micro_step_alone(self):
-        program = self.record("--", "torchrun", "--nnodes", "2", "--nproc-per-node", "4", str(SCRIPTS / "gpt.py"))
+        program = self.record(
+            "--", "torchrun", "--nnodes", "2", "--nproc-per-node", "4", str(SCRIPTS / "gpt.py")
+        )
         self.assertEqual((program["world"], program["micro_steps"], program["batch"]), (8, 4, 32))
         sent = self.collectives(program)
         self.assertEqual(sum(row["bytes"] for row in sent), 4 * program["parameters"])
@@ -99,7 +102,9 @@ class Record(unittest.TestCase):
         layer = 4 * 256 * 256 + 4 * 256 + 2 * 256 * 1024 + 1024 + 256 + 4 * 256
         root = 2 * 1000 * 256
         self.assertEqual(program["parameters"], 4 * layer + root)
-        sent = [(row.get("pass", "forward"), row["collective"], row["bytes"]) for row in self.collectives(program)]
+        sent = [
+            (row.get("pass", "forward"), row["collective"], row["bytes"]) for row in self.collectives(program)
+        ]
         self.assertEqual(sent.count(("forward", "all_gather", 2 * layer)), 4)
         self.assertEqual(sent.count(("forward", "all_gather", 2 * root)), 1)
         self.assertEqual(sent.count(("backward", "reduce_scatter", 4 * layer)), 4)
@@ -119,7 +124,9 @@ class Record(unittest.TestCase):
 
     def test_tensor_parallel_layers_reduce_once_forward(self):
         program = self.record("--", "torchrun", "--nproc-per-node", "4", str(SCRIPTS / "tensor_parallel.py"))
-        sent = [(row.get("pass", "forward"), row["collective"], row["bytes"]) for row in self.collectives(program)]
+        sent = [
+            (row.get("pass", "forward"), row["collective"], row["bytes"]) for row in self.collectives(program)
+        ]
         self.assertEqual(sent, [("forward", "all_reduce", 20 * 64 * 4)])
         self.assertEqual(program["parameters"], 64 * 256 + 256 + 256 * 64 + 64)
 
@@ -163,7 +170,10 @@ class Record(unittest.TestCase):
         )
 
     def test_a_failing_line_is_named(self):
-        self.refuses("import torch\nx = torch.ones(2, 3, device='cuda') @ torch.ones(2, 3, device='cuda')\n", "train.py:2")
+        self.refuses(
+            "import torch\nx = torch.ones(2, 3, device='cuda') @ torch.ones(2, 3, device='cuda')\n",
+            "train.py:2",
+        )
 
     def test_files_of_the_user_stay(self):
         Path("kept.txt").write_text("old", encoding="utf-8")

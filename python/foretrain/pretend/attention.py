@@ -1,4 +1,5 @@
 """scaled_dot_product_attention takes the kernel that a GPU would take."""
+
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -23,7 +24,9 @@ def install() -> None:
         scale: Optional[float] = None,
         enable_gqa: bool = False,
     ) -> Any:
-        if query.device.type != "cuda" or not (isinstance(query, FakeTensor) or hasattr(query, "_local_tensor")):
+        if query.device.type != "cuda" or not (
+            isinstance(query, FakeTensor) or hasattr(query, "_local_tensor")
+        ):
             more = {"enable_gqa": True} if enable_gqa else {}
             return plain(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, **more)
         half = _autocast()

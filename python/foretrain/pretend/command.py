@@ -1,4 +1,5 @@
 """`foretrain record`: reads the command line, runs one pretend rank of each kind, writes the program file."""
+
 from __future__ import annotations
 
 import argparse
@@ -11,19 +12,24 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
+from ..errors import ForetrainError
 from ..writer import write_whole
+from .file import text_of
 from .launch import Launch, parse
 from .session import RecordError
 
 _MIB = 1024.0 * 1024.0
 
 
-def add(commands: Any) -> None:
-    """The options of `record`."""
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="foretrain", description="Writes a program file from a distributed training; needs no GPU."
+    )
+    commands = made.add_subparsers(dest="command", required=True)
     one = commands.add_parser(
-        "record", help="write a program file from a distributed training script; needs no GPU"
+        "record", help="run a training script as one pretend rank and write what it would issue"
     )
     one.add_argument("--steps", type=int, default=3, help="which optimizer step is recorded, from 1 (3)")
     one.add_argument("--rank", type=int, action="append", help="the rank to be (0); may be given again")
@@ -35,6 +41,21 @@ def add(commands: Any) -> None:
     one.add_argument("--timeout", type=float, default=600.0, help="seconds for one rank (600)")
     one.add_argument("--show", action="store_true", help="show what the script prints")
     one.add_argument("training", nargs=argparse.REMAINDER, help="-- torchrun --nproc-per-node 4 train.py …")
+    return made
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Exit code 0, 1 with the reason on standard error, or 3 where the file cannot be written."""
+    options = parser().parse_args(arguments)
+    try:
+        run(options)
+    except ForetrainError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: {error.filename or options.out}: {error.strerror}", file=sys.stderr)
+        return 3
+    return 0
 
 
 def run(options: argparse.Namespace) -> None:
@@ -54,8 +75,6 @@ def run(options: argparse.Namespace) -> None:
     begun = time.monotonic()
     found = [_one(launch, rank, options) for rank in ranks]
     _checked(found[0])
-    from .program import text_of
-
     like = _like(found)
     write_whole(options.out, text_of(found, like, shlex.join(words), found[0]["torch"]))
     print(_summary(found[0], options.out, time.monotonic() - begun))
@@ -69,9 +88,16 @@ def _one(launch: Launch, rank: int, options: argparse.Namespace) -> Dict[str, An
         out = os.path.join(scratch, "rank.json")
         with open(given, "w", encoding="utf-8") as file:
             json.dump(
-                {"launch": asdict(launch), "rank": rank, "steps": options.steps, "scratch": scratch, "out": out,
-                 "rules": options.rules and os.path.abspath(options.rules)}, file
-            )  # fmt: skip
+                {
+                    "launch": asdict(launch),
+                    "rank": rank,
+                    "steps": options.steps,
+                    "scratch": scratch,
+                    "out": out,
+                    "rules": options.rules and os.path.abspath(options.rules),
+                },
+                file,
+            )
         top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         environment = dict(os.environ)
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [top, environment.get("PYTHONPATH")]))
@@ -92,7 +118,9 @@ def _one(launch: Launch, rank: int, options: argparse.Namespace) -> Dict[str, An
             said.seek(0)
             last = said.read()[-2000:]
         if not os.path.exists(out):
-            raise RecordError(f"the script ended without a word of the recorder\n{last}\n  hint: --show prints all")
+            raise RecordError(
+                f"the script ended without a word of the recorder\n{last}\n  hint: --show prints all"
+            )
         with open(out, encoding="utf-8") as file:
             read = json.load(file)
     finally:

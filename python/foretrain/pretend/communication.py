@@ -1,4 +1,5 @@
 """Collectives, sends and receives as rows: what, how much, in which group, and where it is waited for."""
+
 from __future__ import annotations
 
 import os
@@ -59,7 +60,11 @@ def issued_by() -> Optional[str]:
         if short != path:
             if not short.startswith(tuple(_BETWEEN)):
                 return f"{short}:{frame.f_code.co_name}"
-        elif os.sep + "foretrain" + os.sep not in path and not path.startswith("<") and "lib/python" not in path:
+        elif (
+            os.sep + "foretrain" + os.sep not in path
+            and not path.startswith("<")
+            and "lib/python" not in path
+        ):
             return f"{os.path.relpath(path)}:{frame.f_lineno}"
         frame = frame.f_back
     return None
@@ -110,9 +115,7 @@ class Communication:
         self._values(func, kind, args, kwargs, given, made)
         return result
 
-    def _note(
-        self, func: Any, kind: str, args: Any, kwargs: Any, given: List[Any], made: List[Any]
-    ) -> None:
+    def _note(self, func: Any, kind: str, args: Any, kwargs: Any, given: List[Any], made: List[Any]) -> None:
         arguments = list(args) + list(kwargs.values())
         ranks = _ranks_of(arguments)
         sizes = [_bytes(a) for a in arguments] + [_bytes(made)]
@@ -233,7 +236,9 @@ class Communication:
     def object_exchange(self, kind: str, group: Any) -> None:
         """Python objects go through the host; their size is that of a small message."""
         ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
-        self.recorder.event({"collective": kind, "bytes": 8 * len(ranks), "type": "u8", "group": self.group(ranks)})
+        self.recorder.event(
+            {"collective": kind, "bytes": 8 * len(ranks), "type": "u8", "group": self.group(ranks)}
+        )
 
 
 def _bytes(value: Any) -> int:

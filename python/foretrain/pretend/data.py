@@ -1,4 +1,5 @@
 """Data loading in this process, and stand-ins for data sets that are not there."""
+
 from __future__ import annotations
 
 import inspect
@@ -116,7 +117,9 @@ def _memory_maps(session: Session) -> None:
     class memmap(plain):  # type: ignore[misc, valid-type]
         """A numpy.memmap; one whose file is missing has random token ids below 256."""
 
-        def __new__(cls, filename: Any, dtype: Any = numpy.uint8, mode: str = "r+", *args: Any, **kwargs: Any) -> Any:
+        def __new__(
+            cls, filename: Any, dtype: Any = numpy.uint8, mode: str = "r+", *args: Any, **kwargs: Any
+        ) -> Any:
             if isinstance(filename, (str, os.PathLike)) and mode in ("r", "c", "r+"):
                 if not os.path.exists(filename):
                     session.note(f"{os.path.relpath(filename)} is missing; random token ids stand in for it.")

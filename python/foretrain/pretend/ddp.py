@@ -1,4 +1,5 @@
-"""DistributedDataParallel by its rules: buckets, their order and broadcasts, as its C++ reducer sends them."""
+"""DistributedDataParallel by its rules: buckets, their order and broadcasts, as the C++ reducer sends."""
+
 from __future__ import annotations
 
 import contextlib

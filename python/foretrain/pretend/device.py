@@ -1,4 +1,5 @@
-"""CUDA shown where there is none: the functions of torch.cuda and torch.accelerator, and what backward needs."""
+"""CUDA shown where there is none: functions of torch.cuda and torch.accelerator, and what backward needs."""
+
 from __future__ import annotations
 
 import collections

@@ -3,6 +3,7 @@
 A rule is a row `name: function(recorder, *args, **kwargs)`; `foretrain record --rules FILE.py` reads a
 dictionary `RULES` of such rows from a Python file.
 """
+
 from __future__ import annotations
 
 import importlib.machinery
@@ -19,24 +20,39 @@ from .session import RecordError, Session, refuse
 aten = torch.ops.aten
 
 
-def _flash(q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, **_: Any) -> Any:
+def _flash(
+    q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, **_: Any
+) -> Any:
     """flash_attn_func: [batch, tokens, heads, width] each."""
     q, k, v = (t.transpose(1, 2) for t in (q, k, v))
     made = aten._scaled_dot_product_flash_attention(q, k, v, dropout_p, causal, False, scale=softmax_scale)
     return made[0].transpose(1, 2)
 
 
-def _flash_packed(qkv: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, **_: Any) -> Any:
+def _flash_packed(
+    qkv: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, **_: Any
+) -> Any:
     q, k, v = qkv.unbind(2)
     return _flash(q, k, v, dropout_p, softmax_scale, causal)
 
 
-def _flash_varlen(q: Any, k: Any, v: Any, *_: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, **__: Any) -> Any:
+def _flash_varlen(
+    q: Any,
+    k: Any,
+    v: Any,
+    *_: Any,
+    dropout_p: float = 0.0,
+    softmax_scale: Any = None,
+    causal: bool = False,
+    **__: Any,
+) -> Any:
     """Sequences of several lengths in one row: taken for one sequence."""
     return _flash(q[None], k[None], v[None], dropout_p, softmax_scale, causal)[0]
 
 
-def _xformers(query: Any, key: Any, value: Any, attn_bias: Any = None, p: float = 0.0, scale: Any = None, **_: Any) -> Any:
+def _xformers(
+    query: Any, key: Any, value: Any, attn_bias: Any = None, p: float = 0.0, scale: Any = None, **_: Any
+) -> Any:
     causal = attn_bias is not None and "LowerTriangular" in type(attn_bias).__name__
     return _flash(query, key, value, p, scale, causal)
 
@@ -95,7 +111,7 @@ def install(session: Session, own: Optional[str]) -> None:
         except Exception as error:
             raise RecordError(
                 f"{own}: no rules ({type(error).__name__}: {error})\n"
-                "  hint: a Python file with RULES = {\"module\": {\"name\": function}}"
+                '  hint: a Python file with RULES = {"module": {"name": function}}'
             ) from error
     sys.meta_path.append(_Made(session, rules))  # type: ignore
     import torch.utils.cpp_extension as compiled
@@ -176,7 +192,9 @@ class _Made:
 
 def _made(value: Any) -> Any:
     """A rule's value; classes are made when they are asked for."""
-    return value() if isinstance(value, types.FunctionType) and value.__name__ in ("make", "<lambda>") else value
+    return (
+        value() if isinstance(value, types.FunctionType) and value.__name__ in ("make", "<lambda>") else value
+    )
 
 
 def _asked_by_user() -> bool:

@@ -1,4 +1,5 @@
 """Process groups that send nothing: torch's backend `fake` in place of any other, and its works by number."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List
@@ -65,11 +66,11 @@ class Groups:
                 self.session.world = int(given["world_size"])
             if int(given.get("rank") or 0) >= 0 and self.session.world > 1:
                 self.session.rank = int(given.get("rank") or 0)
-        self._init(
-            "fake", rank=self.session.rank, world_size=self.session.world, store=self.store()
-        )
+        self._init("fake", rank=self.session.rank, world_size=self.session.world, store=self.store())
 
-    def _new_group(self, ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def _new_group(
+        self, ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
         kept = ("group_desc", "use_local_synchronization")
         return self._new(ranks, **{k: v for k, v in kwargs.items() if k in kept})
 

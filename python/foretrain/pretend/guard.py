@@ -1,4 +1,5 @@
-"""The compiled helper that lets autograd run on tensors of a GPU that is not there; it is loaded before torch."""
+"""The compiled helper by which autograd runs on tensors of a GPU that is not there; loaded before torch."""
+
 from __future__ import annotations
 
 import ctypes
@@ -19,7 +20,9 @@ _LOADED: List[Any] = []
 def _top() -> str:
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        raise RecordError("record needs PyTorch 2.1 or newer\n  hint: run it in the environment of the training")
+        raise RecordError(
+            "record needs PyTorch 2.1 or newer\n  hint: run it in the environment of the training"
+        )
     return os.path.dirname(spec.origin)
 
 

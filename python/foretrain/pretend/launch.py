@@ -1,4 +1,5 @@
 """Reads the command line that starts a training: it is parsed and never started."""
+
 from __future__ import annotations
 
 import os

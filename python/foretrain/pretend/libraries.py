@@ -1,4 +1,5 @@
 """What scripts call beside tensors: spawn, compile, other processes, evaluation before the first step."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -29,7 +30,14 @@ def _spawn(session: Session, launch: Launch) -> None:
 
     import torch.multiprocessing as several
 
-    def spawn(fn: Any, args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> None:
+    def spawn(
+        fn: Any,
+        args: Any = (),
+        nprocs: int = 1,
+        join: bool = True,
+        daemon: bool = False,
+        start_method: str = "spawn",
+    ) -> None:
         if not launch.fixed:
             session.world = max(session.world, nprocs)
         fn(session.local if session.local < nprocs else 0, *args)
@@ -38,8 +46,9 @@ def _spawn(session: Session, launch: Launch) -> None:
     several.spawn.__module__ = "torch.multiprocessing"
 
     def start(self: Any) -> None:
+        target = getattr(getattr(self, "_target", None), "__name__", "without a name")
         refuse(
-            f"the script starts a process of its own ({getattr(self, '_target', None) and self._target.__name__})",
+            f"the script starts a process of its own ({target})",
             "start ranks by torchrun or torch.multiprocessing.spawn",
         )
 

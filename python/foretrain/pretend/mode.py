@@ -1,4 +1,5 @@
 """The dispatch mode of a pretend rank: tensors of the GPU hold nothing, small ones of the host are real."""
+
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional

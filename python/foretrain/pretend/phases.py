@@ -1,4 +1,5 @@
 """Forward, backward, optimizer: which pass a row is of, and when a step has ended."""
+
 from __future__ import annotations
 
 import weakref

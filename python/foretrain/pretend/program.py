@@ -1,4 +1,5 @@
-"""Writes the program file: a TOML file of the step that each kind of rank issued."""
+"""What one rank recorded, in plain lists and dicts: rows, storages, parameters."""
+
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional
@@ -6,11 +7,9 @@ from typing import Any, Dict, List, Optional
 import torch
 
 from ..rows import Rows
-from ..sizes import Growth, dtype_name, size_of
+from ..sizes import Growth, size_of
 from ..step import Step
 from ..storages import storage_of
-from ..version import VERSION
-from ..writer import rows, value
 from .communication import Communication
 from .phases import Phases, plain_name
 from .rows import BACKWARD, OPTIMIZER, Event, StepRecorder
@@ -38,7 +37,9 @@ def _named(phases: Phases, kind: str) -> List[Any]:
     return made
 
 
-def rank_of(session: Session, recorder: StepRecorder, communication: Communication, phases: Phases) -> Dict[str, Any]:
+def rank_of(
+    session: Session, recorder: StepRecorder, communication: Communication, phases: Phases
+) -> Dict[str, Any]:
     """What one rank has for the file, in plain lists and dicts."""
     step = Step(recorder.operators, recorder.storages.records, [], [], "", True)
     table = Rows(step, None, 1)
@@ -94,7 +95,12 @@ def _waits(made: List[Dict[str, Any]], recorder: StepRecorder) -> List[Any]:
             phase = OPTIMIZER  # clipping and scaling before the step
         if isinstance(operator, Event):
             row = dict(operator.row)
-            if "wait" in row and kept and kept[-1][1].get("work") == row["wait"] and "stream" not in kept[-1][1]:
+            if (
+                "wait" in row
+                and kept
+                and kept[-1][1].get("work") == row["wait"]
+                and "stream" not in kept[-1][1]
+            ):
                 del kept[-1][1]["work"]
                 continue
             if "wait" in row:
@@ -182,7 +188,10 @@ def _precision(recorder: StepRecorder) -> Optional[str]:
     """The number type of most products, by their inputs' sizes."""
     counts: Dict[str, int] = {}
     for operator in recorder.operators:
-        if operator.op.split("::")[-1] in ("mm", "addmm", "bmm", "baddbmm", "convolution", "_grouped_mm") and operator.ins:
+        if (
+            operator.op.split("::")[-1] in ("mm", "addmm", "bmm", "baddbmm", "convolution", "_grouped_mm")
+            and operator.ins
+        ):
             kind, shape = operator.ins[-1]
             size = 1
             for dimension in shape:
@@ -196,48 +205,3 @@ def _precision(recorder: StepRecorder) -> Optional[str]:
 def batch_of(recorder: StepRecorder, phases: Phases) -> int:
     """Samples that one rank trained in the step, by the first dimension of what the model was given."""
     return phases.samples
-
-
-def text_of(ranks: List[Dict[str, Any]], like: List[List[Dict[str, int]]], command: str, torch_version: str) -> str:
-    """The file."""
-    first = ranks[0]
-    header: Dict[str, Any] = {
-        "format": 1,
-        "by": f"foretrain record {VERSION}, torch {torch_version}",
-        "command": command,
-        "framework": ", ".join(first["frameworks"]) or "torch",
-    }
-    if first["precision"]:
-        header["precision"] = first["precision"]
-    header.update(
-        world=first["world"],
-        batch=first["batch"],
-        micro_steps=first["micro_steps"],
-        step=first["step"],
-        parameters=first["numbers"],
-        trained=first["trained"],
-        guesses=[g for r in ranks for g in r["guesses"]],
-        notes=list(dict.fromkeys(n for r in ranks for n in r["notes"])),
-    )
-    groups: List[Dict[str, Any]] = []
-    for rank in ranks:
-        places = []
-        for group in rank["groups"]:
-            if group not in groups:
-                groups.append(group)
-            places.append(groups.index(group))
-        for row in rank["operators"]:
-            if "group" in row:
-                row["group"] = places[row["group"]]
-    header["groups"] = groups
-    words = f"{command} as {first['world']} ranks, one optimizer step"
-    lines = [f"description = {value(words)}", "", "[program]"]
-    lines += [f"{k} = {value(v)}" for k, v in header.items()]
-    for rank, kinds in zip(ranks, like):
-        lines += ["", "[[program.ranks]]", f"rank = {rank['rank']}", f"like = {value(kinds)}"]
-        for name in ("parameters", "buffers", "operators", "storages"):
-            lines += rows(name, rank[name])
-    return "\n".join(lines) + "\n"
-
-
-__all__ = ["dtype_name", "rank_of", "text_of"]

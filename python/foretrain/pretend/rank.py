@@ -1,5 +1,6 @@
-"""One pretend rank: a process of its own that shows a GPU and N ranks to the script, and runs it to the end of
-a step. `python -m foretrain.pretend.rank OPTIONS.json`."""
+"""One pretend rank: a process of its own that shows a GPU and N ranks to the script, and runs it to the
+end of a step. `python -m foretrain.pretend.rank OPTIONS.json`."""
+
 from __future__ import annotations
 
 import faulthandler

@@ -1,4 +1,5 @@
 """What one optimizer step of a rank issued: operators, collectives, waits and reads in one list."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

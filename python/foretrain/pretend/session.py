@@ -1,4 +1,5 @@
 """What a pretend rank knows of itself: who it is, what it had to stand in for, what it guessed."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """Operators of CUDA whose results' sizes PyTorch does not know without a GPU."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, Optional

@@ -1,4 +1,5 @@
 """Streams and events of the device that is shown: which collective is waited for where."""
+
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,5 @@
 """Tensor methods that want memory, and the places of torch where a tensor becomes one of this run."""
+
 from __future__ import annotations
 
 from typing import Any, Callable

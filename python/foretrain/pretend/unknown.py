@@ -1,4 +1,5 @@
 """What the host asks of values: known ones are answered, unknown ones guessed, counted and said."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """Known values beside tensors that hold nothing: token ids, masks, lengths, counters and other small ones."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, List, Optional, Set

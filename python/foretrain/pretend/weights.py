@@ -1,4 +1,5 @@
 """Weights are never read or written: models come from their configuration, checkpoints go nowhere."""
+
 from __future__ import annotations
 
 import os
@@ -94,7 +95,9 @@ def _transformers(module: Any, session: Session) -> None:
         try:
             model = cls._from_config(config, **named)
         except TypeError:
-            model = cls._from_config(config, **{f"torch_{k}" if k == "dtype" else k: v for k, v in named.items()})
+            model = cls._from_config(
+                config, **{f"torch_{k}" if k == "dtype" else k: v for k, v in named.items()}
+            )
         model.eval()
         return model
 

@@ -1,4 +1,5 @@
 """FSDP2 of a small transformer: layers and root, bf16 gathers, fp32 reductions."""
+
 import os
 
 import torch

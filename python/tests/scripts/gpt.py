@@ -1,4 +1,5 @@
 """A small language model under torchrun: a memory map of tokens, gradient accumulation with no_sync."""
+
 import os
 from contextlib import nullcontext
 

@@ -1,4 +1,5 @@
 """A small residual network under DistributedDataParallel, started by torch.multiprocessing.spawn."""
+
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp

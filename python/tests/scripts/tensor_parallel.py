@@ -1,4 +1,5 @@
 """Two layers under tensor parallelism: columns, then rows."""
+
 import os
 
 import torch
