@@ -18,6 +18,7 @@ from ..errors import ForetrainError
 from ..writer import write_whole
 from .file import text_of
 from .launch import Launch, parse
+from .launch import environment as environment_of
 from .session import RecordError
 
 _MIB = 1024.0 * 1024.0
@@ -32,7 +33,12 @@ def parser() -> argparse.ArgumentParser:
         "record", help="run a training script as one pretend rank and write what it would issue"
     )
     one.add_argument("--steps", type=int, default=3, help="which optimizer step is recorded, from 1 (3)")
-    one.add_argument("--rank", type=int, action="append", help="the rank to be (0); may be given again")
+    one.add_argument(
+        "--rank",
+        type=int,
+        action="append",
+        help="the rank to be (0); given again, the ranks between do as the one before them",
+    )
     one.add_argument("-o", "--out", default="program.toml", help="the file to write (program.toml)")
     one.add_argument(
         "--gpus", type=int, default=8, help="GPUs of a node that a script started by python sees (8)"
@@ -68,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
         if options.gpus < 1:
             raise RecordError(f"--gpus {options.gpus}\n  hint: how many GPUs a node has, as 8")
         launch.gpus = options.gpus
-    ranks = options.rank or [0]
+    ranks = sorted(set(options.rank or [0]))
     for rank in ranks:
         if rank < 0 or (launch.fixed and rank >= launch.world):
             raise RecordError(f"--rank {rank}\n  hint: the job has the ranks 0 to {launch.world - 1}")
@@ -91,6 +97,7 @@ def _one(launch: Launch, rank: int, options: argparse.Namespace) -> Dict[str, An
                 {
                     "launch": asdict(launch),
                     "rank": rank,
+                    "environment": environment_of(launch, rank),
                     "steps": options.steps,
                     "scratch": scratch,
                     "out": out,
@@ -142,12 +149,14 @@ def _checked(found: Dict[str, Any]) -> None:
 
 
 def _like(found: List[Dict[str, Any]]) -> List[List[Dict[str, int]]]:
-    """Which ranks do the same: all, if one was recorded."""
+    """Which ranks do the same: those from a recorded one up to the next; all, if one was recorded."""
     world = found[0]["world"]
     if len(found) == 1:
         return [[{"first": 0, "count": world, "stride": 1}]]
-    made = [[{"first": one["rank"], "count": 1, "stride": 1}] for one in found]
-    return made
+    firsts = [one["rank"] for one in found]
+    ends = firsts[1:] + [world]
+    starts = [0] + firsts[1:]
+    return [[{"first": start, "count": end - start, "stride": 1}] for start, end in zip(starts, ends)]
 
 
 def _summary(found: Dict[str, Any], out: str, seconds: float) -> str:

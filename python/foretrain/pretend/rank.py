@@ -13,7 +13,7 @@ import traceback
 from typing import Any, Dict, List, NoReturn
 
 from ..errors import ForetrainError, reason, user_line
-from .launch import Launch, environment
+from .launch import Launch
 from .session import Refused, Session
 
 
@@ -21,7 +21,7 @@ def main(options: Dict[str, Any]) -> None:
     """Runs the script and writes what it issued, or why it could not, to options["out"]."""
     launch = Launch(**options["launch"])
     os.environ["FORETRAIN_SCRATCH"] = options["scratch"]
-    os.environ.update(environment(launch, options["rank"]))
+    os.environ.update(options["environment"])
     session = Session(
         options["rank"], launch.world, options["rank"] % launch.devices, launch.devices, options["steps"],
         launch.launcher, scratch=options["scratch"],

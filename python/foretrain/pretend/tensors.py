@@ -77,9 +77,15 @@ def _data(mode: Pretend) -> None:
 
     def exchange(one: Any, other: Any) -> None:
         if isinstance(one, FakeTensor) and isinstance(other, FakeTensor):
-            one.data = other.data
-        else:
-            swap(one, other)
+            try:
+                one.data = other.data
+                return
+            except RuntimeError:  # of another kind, as a tensor of the device meta
+                held, one.__dict__ = one.__dict__, other.__dict__
+                other.__dict__ = held
+                torch._C._swap_tensor_impl(one, other)
+                return
+        swap(one, other)
 
     torch.Tensor.data = property(lambda t: plain.__get__(t), put)  # type: ignore
     torch.utils.swap_tensors = exchange
