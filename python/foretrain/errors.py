@@ -19,11 +19,11 @@ class CaptureError(ForetrainError):
     """A model that cannot be recorded."""
 
 
-def _is_library(path: str) -> bool:
+def is_library(path: str) -> bool:
     if path.startswith("<"):
         return True
     full = os.path.abspath(path)
-    if os.path.dirname(full) == _HERE or os.path.basename(full) == "foretrain_capture.py":
+    if os.path.dirname(full) in (_HERE, os.path.join(_HERE, "pretend")) or os.path.basename(full) == "foretrain_capture.py":
         return True
     places = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return (
@@ -39,7 +39,7 @@ def user_line(trace: Optional[TracebackType]) -> Optional[str]:
     own = other = None
     for frame, number in traceback.walk_tb(trace):
         path = frame.f_code.co_filename
-        if not _is_library(path):
+        if not is_library(path):
             own = (path, number)
         elif os.sep + "torch" + os.sep not in path and "-packages" in path:
             other = (path, number)

@@ -162,23 +162,33 @@ class Recorder(TorchDispatchMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Optional[Dict[str, Any]] = None
     ) -> Any:
         kwargs = kwargs or {}
-        schema = self._schemas.get(func)
-        if schema is None:
-            schema = self._schemas[func] = _Schema(func)
+        schema = self._schema(func)
         if schema.silent or self.silent:
             return func(*args, **kwargs)
         if self.fake is not None and not schema.lifts:
             args = [self._faked(a) for a in args]
             kwargs = {k: self._faked(v) for k, v in kwargs.items()}
+        rule = _GRADIENTS.get(schema.name) if self.fake is not None else None
+        return self.observe(func, args, kwargs, rule or func)
+
+    def observe(self, func: Any, args: Any, kwargs: Dict[str, Any], run: Any) -> Any:
+        """Records one operator that is run by `run`."""
+        schema = self._schema(func)
+        if schema.silent or self.silent:
+            return run(*args, **kwargs)
         self.storages.look(len(self.operators))
         inputs = [t for a in args for t in tensors_in(a)] + [
             t for v in kwargs.values() for t in tensors_in(v)
         ]
         ins = tuple(size_of(t) for t in inputs)  # before it runs: resize_ and set_ change them
-        rule = _GRADIENTS.get(schema.name) if self.fake is not None else None
-        result = func(*args, **kwargs) if rule is None else rule(*args, **kwargs)  # type: ignore[operator]
+        result = run(*args, **kwargs)
         self._write(schema, inputs, ins, list(tensors_in(result)), schema.settings(args, kwargs))
         return result
+
+    def _schema(self, func: Any) -> _Schema:
+        if func not in self._schemas:
+            self._schemas[func] = _Schema(func)
+        return self._schemas[func]
 
     def _write(
         self,

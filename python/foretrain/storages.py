@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -31,6 +31,7 @@ class Storage:
     made: int
     freed: Optional[int] = None
     saved: bool = False
+    before: bool = False  #: it was there when the recording began
 
 
 class _Watched:
@@ -67,6 +68,38 @@ class Storages:
         storage = storage_of(tensor)
         if storage is not None and storage._cdata not in self._watched:
             self._watched[storage._cdata] = _Watched(None, StorageWeakRef(storage))
+
+    def before(self, tensor: torch.Tensor) -> None:
+        """An operator reads a tensor; one whose storage is not known was there before the step."""
+        storage = storage_of(tensor)
+        if storage is None or storage._cdata in self._watched or storage.nbytes() == 0:
+            return
+        record = Storage(self._size(tensor, storage), 0, before=True)
+        self.records.append(record)
+        watched = self._watched[storage._cdata] = _Watched(record, StorageWeakRef(storage))
+        self._hold(tensor, storage._cdata, watched)
+
+    def resized(self, storage: Any, index: int) -> None:
+        """A storage was given back without its tensors, or got memory again, before operator `index`."""
+        watched = self._watched.get(storage._cdata)
+        old = watched.record if watched is not None else None
+        if old is not None and old.freed is None:
+            old.freed = max(index - 1, old.made)
+        dtype, count = (old.size[0] if old is not None else "u8"), storage.nbytes()
+        item = bytes_of((dtype, (1,)))
+        record = Storage((dtype, (count // item,)), index) if count else None
+        if record is not None:
+            self.records.append(record)
+        elif old is not None:
+            record = Storage((dtype, (0,)), index, freed=index)  # remembers the type
+        if watched is None:
+            self._watched[storage._cdata] = _Watched(record, StorageWeakRef(storage))
+        else:
+            watched.record = record
+
+    def by_key(self) -> List[Tuple[int, Storage]]:
+        """The storages that live, by their keys."""
+        return [(key, one.record) for key, one in self._watched.items() if one.record is not None]
 
     def key(self, tensor: torch.Tensor) -> Optional[int]:
         storage = storage_of(tensor)

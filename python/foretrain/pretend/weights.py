@@ -1,0 +1,104 @@
+"""Weights are never read or written: models come from their configuration, checkpoints go nowhere."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+
+from .data import when_imported
+from .session import Session, refuse, user_place
+
+
+def install(session: Session) -> None:
+    os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1")
+    os.environ.update(WANDB_MODE="disabled", TOKENIZERS_PARALLELISM="false")
+
+    def save(*_: Any, **__: Any) -> None:
+        session.note(f"The checkpoint that {user_place() or 'a library'} saves was not written.")
+
+    torch.save = save  # type: ignore
+    when_imported("torch.distributed.checkpoint", lambda m: _checkpoints(m, save))
+    when_imported("safetensors.torch", lambda m: setattr(m, "save_file", save))
+    when_imported("transformers.modeling_utils", lambda m: _transformers(m, session))
+    when_imported("transformers.utils.import_utils", lambda m: setattr(m, "is_fake_tensor", lambda _: False))
+    when_imported("timm.models._builder", lambda m: _timm(m, session))
+    when_imported("torchvision.models._api", lambda m: _torchvision(m, session))
+
+    def downloaded(url: str, *_: Any, **__: Any) -> Any:
+        refuse(f"{url}: weights are not fetched", "make the model without weights; its sizes are the same")
+
+    torch.hub.load_state_dict_from_url = downloaded
+
+
+def _checkpoints(module: Any, save: Any) -> None:
+    for name in ("save", "async_save"):
+        if hasattr(module, name):
+            setattr(module, name, save)
+
+
+def _torchvision(module: Any, session: Session) -> None:
+    def get_state_dict(self: Any, *_: Any, **__: Any) -> Any:
+        session.note("Pretrained weights of torchvision were not read.")
+        return _Anything()
+
+    module.WeightsEnum.get_state_dict = get_state_dict
+    plain = torch.nn.Module.load_state_dict
+
+    def load(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(state, _Anything):
+            return None
+        return plain(self, state, *args, **kwargs)
+
+    torch.nn.Module.load_state_dict = load  # type: ignore
+
+
+class _Anything(dict):
+    """The state of weights that were not read."""
+
+
+def _timm(module: Any, session: Session) -> None:
+    def load(*_: Any, **__: Any) -> None:
+        session.note("Pretrained weights of timm were not read.")
+
+    module.load_pretrained = load
+
+
+def _transformers(module: Any, session: Session) -> None:
+    """PreTrainedModel.from_pretrained makes the model of the configuration."""
+
+    def from_pretrained(cls: Any, name: Any, *args: Any, config: Any = None, **kwargs: Any) -> Any:
+        from transformers import AutoConfig
+
+        session.note(f"The weights of {os.path.basename(str(name))} were not read.")
+        if config is None:
+            try:
+                config = AutoConfig.from_pretrained(name)
+            except Exception as error:
+                refuse(
+                    f"the configuration of {name} is not on this machine ({type(error).__name__})",
+                    "fetch config.json once where there is a network, or name a local folder that has it",
+                )
+        for key in ("num_labels",):
+            if key in kwargs:
+                setattr(config, key, kwargs[key])
+        for key in list(kwargs):
+            if hasattr(config, key) and key not in ("dtype", "torch_dtype"):
+                setattr(config, key, kwargs[key])
+        dtype = kwargs.get("dtype", kwargs.get("torch_dtype"))
+        if isinstance(dtype, str):
+            dtype = getattr(config, "dtype", None) if dtype == "auto" else getattr(torch, dtype)
+        named = {"dtype": dtype} if isinstance(dtype, torch.dtype) else {}
+        if kwargs.get("attn_implementation"):
+            named["attn_implementation"] = kwargs["attn_implementation"]
+        try:
+            model = cls._from_config(config, **named)
+        except TypeError:
+            model = cls._from_config(
+                config, **{f"torch_{k}" if k == "dtype" else k: v for k, v in named.items()}
+            )
+        model.eval()
+        return model
+
+    module.PreTrainedModel.from_pretrained = classmethod(from_pretrained)
