@@ -1,4 +1,5 @@
 // Values to JSON, key by key; what does not exist is null.
+#include "sim/analysis/answer/collective_answer.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/json_value.hpp"
 
@@ -54,6 +55,7 @@ std::string write_collective_json(const CollectiveCurve& curve, const ReportOpti
     points[i]["evidence"] = estimate_json(curve.evidence[i].estimate);
   }
   out["points"] = std::move(points);
+  out["answer"] = answer_json(answer_of(curve));
   out["warnings"] = curve.warnings;
   return json_text(out);
 }
