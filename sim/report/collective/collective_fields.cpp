@@ -1,6 +1,8 @@
 // The fields of a collective over message sizes; what does not exist is null.
 #include "sim/report/collective/collective_fields.hpp"
 
+#include "sim/analysis/answer/collective_answer.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -125,7 +127,8 @@ const OutputObject<ShownCurve>& output_object<ShownCurve>() {
          for (const CollectivePoint& point : c.curve.points) out.push_back({point, c, out.size()});
          return out;
        }},
-      {"warnings", "what the user should know, in sentences", of_curve(&CollectiveCurve::warnings)}};
+      {"warnings", "what the user should know, in sentences", of_curve(&CollectiveCurve::warnings)},
+      {"answer", "the one answer, as every output says it", [](const C& c) { return answer_of(c.curve); }}};
   static const OutputObject<C> object{"Collective", "A collective over message sizes",
                                       schema_of_report<C>("collective") + question + found};
   return object;

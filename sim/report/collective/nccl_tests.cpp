@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/collective_answer.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
@@ -28,6 +29,15 @@ std::string devices(const CollectiveCurve& curve) {
   return out;
 }
 
+/// Verdict, cause and action, as comments.
+std::string answer_comments(const CollectiveCurve& curve) {
+  const Answer answer = answer_of(curve);
+  std::string out;
+  for (const std::string& sentence : {answer.verdict, answer.cause, answer.action})
+    if (!sentence.empty()) out += "# " + sentence + "\n";
+  return out;
+}
+
 std::string heading(const CollectiveCurve& curve) {
   const int nodes = curve.placement.nodes, per_node = (curve.gpus() + nodes - 1) / nodes;
   const int threads = curve.threads_per_process;
@@ -41,6 +51,7 @@ std::string heading(const CollectiveCurve& curve) {
              "{}{}\n",
              name_of(curve.op), counted(curve.gpus(), "GPU"), counted(nodes, "node"), curve.cluster,
              curve.library, name_of(curve.fidelity), curve.single ? ", single calls" : "") +
+         answer_comments(curve) +
          fmt::format(
              "# nThread {} nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 "
              "validation: "

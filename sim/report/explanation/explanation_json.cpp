@@ -1,6 +1,7 @@
 // The same as JSON: each figure with the place it was read at.
 #include "sim/base/printable.hpp"
 #include "sim/report/explanation/explanation_reports.hpp"
+#include "sim/report/fields/shared_fields.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
@@ -76,7 +77,7 @@ Json prediction_json_of(const JobExplanation& job) {
           {"strategy", job.strategy},
           {"parts", parts},
           {"warnings", job.warnings},
-          {"answer", job.answer ? answer_json(*job.answer) : Json(nullptr)}};
+          {"answer", job.answer ? declared_json(*job.answer) : Json(nullptr)}};
 }
 
 Json explanation_json(const JobExplanation& job) {

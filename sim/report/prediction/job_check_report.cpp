@@ -5,6 +5,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/cluster/site.hpp"
+#include "sim/report/fields/shared_fields.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/answer_reports.hpp"
 
@@ -30,7 +31,7 @@ std::string write_job_check_json(const JobCheckReport& report) {
                     {"cluster", report.cluster.empty() ? Json(nullptr) : Json(report.cluster)},
                     {"predicted", report.predicted},
                     {"can_start", report.refused.empty()},
-                    {"answer", answer_json(report.answer)},
+                    {"answer", declared_json(report.answer)},
                     {"mistakes", findings_json(report.refused, "error")},
                     {"warnings", findings_json(report.warnings, "warning")},
                     {"not_checked", gaps}});

@@ -10,6 +10,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/evidence/evidence_report.hpp"
+#include "sim/report/fields/shared_fields.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/csv.hpp"
@@ -137,7 +138,7 @@ std::string write_tuning_json(const TuneAnswer& answer) {
                     {"as_it_stands",
                      {{"gpus", answer.own_gpus},
                       {"figure", answer.own_figure ? Json(*answer.own_figure) : Json(nullptr)}}},
-                    {"answer", answer_json(answer.answer)},
+                    {"answer", declared_json(answer.answer)},
                     {"cases", search.cases.cases},
                     {"cases_are_exact", search.cases.is_exact},
                     {"predicted", search.tried.size()},
