@@ -106,7 +106,7 @@ const OutputObject<LayoutSearch>& output_object<LayoutSearch>() {
               {"would_change", "machines on which another layout would be first", &S::would_change},
               {"layouts", "that fit, fastest first", &S::layouts},
               {"answer", "the one answer, of a plan on one number of GPUs",  // write_plan_json() puts it in
-               [](const S&) { return std::optional<Answer>(); }, kAbsent}},
+               [](const S&) { return std::optional<Answer>(); }, WhenUnknown::is_absent}},
       "plan"};
   return object;
 }
