@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional
 
 import torch
 import torch.distributed as dist
@@ -79,15 +79,12 @@ class Communication:
         self.groups: List[Dict[str, int]] = []
         self._lists: List[List[int]] = []
         self._works = 0
-        #: Works issued and not yet waited for by the compute stream.
-        self._open: Set[int] = set()
         self._by_storage: Dict[Any, int] = {}
         self.last: List[int] = []
-        streams.LINE.waited = self._wait_for
+        streams.LINE.note = self.recorder.event
 
     def begin(self) -> None:
         """A new step: what was issued before it is done."""
-        self._open.clear()
         self._by_storage.clear()
 
     def group(self, ranks: List[int]) -> int:
@@ -145,8 +142,6 @@ class Communication:
         row["work"] = number
         self._works += 1
         self.last.append(number)
-        self._open.add(number)
-        streams.LINE.current.works.add(number)
         for tensor in made:
             self._by_storage[self.recorder.storages.key(tensor)] = number
         self.recorder.communicates(given + made)
@@ -210,16 +205,7 @@ class Communication:
 
     def _waited(self, number: int) -> None:
         """The host made the current stream wait for a work."""
-        if streams.LINE.current is not streams.LINE.default:
-            streams.LINE.current.works.add(number)
-            return
-        streams.LINE.default.works.add(number)
-        self._wait_for({number})
-
-    def _wait_for(self, works: Set[int]) -> None:
-        for number in sorted(works & self._open):
-            self._open.discard(number)
-            self.recorder.event({"wait": number})
+        streams.LINE.on(streams.LINE.current, {"wait": number})
 
     def wait(self, numbers: List[int]) -> None:
         for number in numbers:

@@ -99,7 +99,7 @@ def _waits(made: List[Dict[str, Any]], recorder: StepRecorder) -> List[Any]:
                 "wait" in row
                 and kept
                 and kept[-1][1].get("work") == row["wait"]
-                and "stream" not in kept[-1][1]
+                and kept[-1][1].get("stream") == row.get("stream")
             ):
                 del kept[-1][1]["work"]
                 continue
@@ -107,15 +107,34 @@ def _waits(made: List[Dict[str, Any]], recorder: StepRecorder) -> List[Any]:
                 closed.add(row["wait"])
         else:
             row.pop("pass", None)
+            if place in recorder.streams:
+                row["stream"] = recorder.streams[place]
         if phase != "forward":
             row = {**{k: v for k, v in list(row.items())[:1]}, "pass": phase, **dict(list(row.items())[1:])}
         kept.append((place, row))
-    issued = {row["work"] for _, row in kept if "work" in row}
-    kept = [(p, row) for p, row in kept if not ("wait" in row and row["wait"] not in issued)]
+    kept = _without_dangling(kept)
     for _, row in kept:
         if "collective" in row and "work" in row:
             row["async"] = True
     return kept
+
+
+def _without_dangling(kept: List[Any]) -> List[Any]:
+    """Waits for what was issued in the step before say nothing of this one; an event that nobody waits for
+    neither."""
+    issued = {row["work"] for _, row in kept if "work" in row}
+    recorded = {row["record"] for _, row in kept if "record" in row}
+    awaited = {row["until"] for _, row in kept if "until" in row}
+    left = []
+    for place, row in kept:
+        if "wait" in row and row["wait"] not in issued:
+            continue
+        if "until" in row and row["until"] not in recorded:
+            continue
+        if "record" in row and row["record"] not in awaited:
+            continue
+        left.append((place, row))
+    return left
 
 
 def _size(tensor: torch.Tensor) -> str:

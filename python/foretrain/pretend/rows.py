@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Set
 import torch
 
 from ..recorder import Operator, Recorder, tensors_in
+from . import streams
 
 #: The rows of one optimizer step; the reader takes no more.
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
@@ -27,6 +28,8 @@ class StepRecorder(Recorder):
         super().__init__(True)  # tensors hold nothing
         self.phase = FORWARD
         self.phases: List[str] = []
+        #: By place of an operator that did not run on the default stream: that stream's name.
+        self.streams: Dict[int, str] = {}
         self.recording = False
         #: Keys of storages that collectives sent from or received into.
         self.sent: Set[int] = set()
@@ -36,7 +39,7 @@ class StepRecorder(Recorder):
         """A new step: what lives now was there before it."""
         from ..storages import Storages
 
-        self.operators, self.phases = [], []
+        self.operators, self.phases, self.streams = [], [], {}
         self.storages = Storages()
         self.sent, self.inputs = set(), set()
         self.recording = True
@@ -52,6 +55,9 @@ class StepRecorder(Recorder):
         result = super().observe(func, args, kwargs, run)
         if len(self.operators) > count:
             self.phases.append(self.phase)
+            stream = streams.name()
+            if stream:
+                self.streams[len(self.operators) - 1] = stream
             if func._schema.name == "aten::ones_like":
                 self.operators[-1].recomputed = False  # the gradient of the loss
             if func._schema.name == "aten::_to_copy" and args[0].device.type == "cpu":

@@ -1,29 +1,36 @@
-"""Streams and events of the device that is shown: which collective is waited for where."""
+"""Streams and events of the device that is shown: what runs on which stream, and which waits for which."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterator, List, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import torch
 
 
 class Line:
-    """What happens on streams: who is told of a wait of the compute stream, and which stream is current."""
+    """The current stream, and who is told of events."""
 
     def __init__(self) -> None:
         self.default: Any = None
         self.current: Any = None
         self.made = 0
-        #: Called with the numbers of works for which the compute stream waits.
-        self.waited: Callable[[Set[int]], None] = lambda _: None
+        self.events = 0
+        #: Called with a row: an event that is recorded, or that a stream or the host waits for.
+        self.note: Callable[[Dict[str, Any]], None] = lambda _: None
+
+    def on(self, stream: Any, row: Dict[str, Any]) -> None:
+        """A row of a stream; the default one has no name."""
+        if isinstance(stream, Stream) and stream is not self.default:
+            row["stream"] = stream.name
+        self.note(row)
 
 
 LINE = Line()
 
 
 class Stream:
-    """A torch.cuda.Stream that knows the collectives that were issued on it."""
+    """A torch.cuda.Stream by its name."""
 
     device_type = 1
     cuda_stream = 0
@@ -33,7 +40,6 @@ class Stream:
         LINE.made += 1
         self.stream_id = LINE.made
         self.name = f"stream{LINE.made}"
-        self.works: Set[int] = set()
         self._outer: List[Any] = []
 
     @property
@@ -51,25 +57,21 @@ class Stream:
         return False
 
     def synchronize(self) -> None:
-        LINE.default.take(self.works)
+        LINE.on(self, {"read": 0})
 
     def wait_stream(self, other: Any) -> None:
-        self.take(getattr(other, "works", set()))
+        if other is not self and isinstance(other, Stream):
+            self.wait_event(other.record_event())
 
     def wait_event(self, event: Any) -> None:
-        self.take(getattr(event, "works", set()))
+        number = getattr(event, "number", None)
+        if number is not None:
+            LINE.on(self, {"until": number})
 
     def record_event(self, event: Any = None) -> Any:
         event = event or Event()
         event.record(self)
         return event
-
-    def take(self, works: Set[int]) -> None:
-        """This stream waits for works of another one."""
-        fresh = works - self.works
-        self.works |= fresh
-        if self is LINE.default and fresh:
-            LINE.waited(fresh)
 
     def __enter__(self) -> "Stream":
         self._outer.append(LINE.current)
@@ -81,15 +83,19 @@ class Stream:
 
 
 class Event:
-    """A torch.cuda.Event: the collectives before it on its stream."""
+    """A torch.cuda.Event: a point of a stream, with a number of its own each time it is recorded."""
 
     cuda_event = 0
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.works: Set[int] = set()
+        self.number: Optional[int] = None
+        self.stream: Any = None
 
     def record(self, stream: Any = None) -> None:
-        self.works = set(getattr(stream or LINE.current, "works", set()))
+        LINE.events += 1
+        self.number = LINE.events
+        self.stream = stream or LINE.current
+        LINE.on(self.stream, {"record": self.number})
 
     def wait(self, stream: Any = None) -> None:
         (stream or LINE.current).wait_event(self)
@@ -98,7 +104,7 @@ class Event:
         return True
 
     def synchronize(self) -> None:
-        LINE.default.take(self.works)
+        LINE.on(self.stream, {"read": 0})
 
     def elapsed_time(self, _: Any) -> float:
         return 1.0
@@ -122,7 +128,7 @@ def _inside(stream: Optional[Any] = None) -> Iterator[Any]:
 
 
 def name() -> Optional[str]:
-    """The current stream's name, None for the compute stream."""
+    """The current stream's name, None for the default one."""
     return None if LINE.current is LINE.default else LINE.current.name
 
 

@@ -54,12 +54,12 @@ std::string assumed_execution(const Scenario& scenario) {
 }
 
 std::string assumed_sequence(const Scenario& scenario) {
-  if (step_model_of(scenario).is_strategy) return {};
+  if (step_model_of(scenario).is_strategy || scenario.program) return {};
   return fmt::format("{} tokens a sequence", layout_of(scenario).sequence);
 }
 
 std::string assumed_layout_precision(const Scenario& scenario) {
-  if (step_model_of(scenario).is_strategy) return {};
+  if (step_model_of(scenario).is_strategy || scenario.program) return {};
   switch (layout_of(scenario).precision) {
     case KernelPrecision::fp16:
       return "fp16";
