@@ -2,6 +2,7 @@
 #include "sim/analysis/step/program_step.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/analysis/step/cut_step.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
@@ -33,6 +34,13 @@ double ProgramStep::evaluate(const StepSimulator& simulator, int gpus, std::int6
                              const DeviceModel& device) {
   constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
   return kForwardShare * simulator.step_s(gpus, device);
+}
+
+bool ProgramStep::may_be_answer(const Scenario& scenario, int gpus) {
+  const int fewest = fewest_gpus_of(scenario);
+  const bool is_asked = std::ranges::find(scenario.gpus, gpus) != scenario.gpus.end();
+  const bool doubles = gpus % fewest == 0 && std::has_single_bit(static_cast<unsigned>(gpus / fewest));
+  return (is_asked || doubles) && why_not_together(scenario, gpus).empty();
 }
 
 void ProgramStep::add_memory(PredictionPoint& point, const Scenario& scenario,

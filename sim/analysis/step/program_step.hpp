@@ -12,6 +12,8 @@ struct ProgramStep {
                                 const DeviceModel& device, Reading reading);
   static double evaluate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                          const DeviceModel& device);
+  /// Numbers that were asked for, and doublings of the fewest: each takes a program of its own to be made.
+  static bool may_be_answer(const Scenario& scenario, int gpus);
   /// Of the recorded storages, and what lies on a GPU outside of them.
   static void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
   static std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,

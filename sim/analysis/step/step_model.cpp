@@ -51,7 +51,7 @@ StepModel program_row(StepModel replicated) {
   replicated.has_smaller_last_step = false;
   replicated.add_memory = ProgramStep::add_memory;
   replicated.memory_advice = ProgramStep::memory_advice;
-  replicated.may_be_answer = [](const Scenario& s, int gpus) { return why_not_together(s, gpus).empty(); };
+  replicated.may_be_answer = ProgramStep::may_be_answer;
   replicated.label = [](const Scenario& s) { return s.program->first().framework.empty() ? std::string("program") : s.program->first().framework; };
   replicated.baseline = "one GPU's share of the fewest that it was recorded on";
   replicated.is_strategy = false;

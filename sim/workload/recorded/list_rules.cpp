@@ -100,7 +100,7 @@ std::vector<OperatorRule> list_rules() {
   for (const char* name : {"_foreach_add", "_foreach_sub", "_foreach_mul", "_foreach_div", "_foreach_neg",
                            "_foreach_sqrt", "_foreach_pow", "_foreach_sign", "_foreach_zero", "_foreach_norm",
                            "_foreach_abs", "_foreach_maximum", "_foreach_clamp_max", "_foreach_clamp_min",
-                           "_foreach_reciprocal", "_foreach_exp", "_amp_foreach_non_finite_check_and_unscale"})
+                           "_foreach_reciprocal", "_foreach_exp"})
     rows.push_back(list_row(name, 1));
   for (const char* name : {"_foreach_lerp", "_foreach_addcmul", "_foreach_addcdiv"}) rows.push_back(list_row(name, 2));
   for (const char* name : {"_fused_adam", "_fused_adamw"}) rows.push_back(list_row(name, 12, work_of_adam));
