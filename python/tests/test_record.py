@@ -130,6 +130,20 @@ class Record(unittest.TestCase):
         self.assertEqual(sent, [("forward", "all_reduce", 20 * 64 * 4)])
         self.assertEqual(program["parameters"], 64 * 256 + 256 + 256 * 64 + 64)
 
+    def test_ranks_of_a_pipeline_send_to_their_neighbours(self):
+        program = self.record(
+            *("--rank", "0", "--rank", "1", "--rank", "3", "--"),
+            *("torchrun", "--nproc-per-node", "4", str(SCRIPTS / "pipeline.py")),
+        )
+        ranks = program["ranks"]
+        self.assertEqual([rank["like"][0] for rank in ranks][1], {"first": 1, "count": 2, "stride": 1})
+        self.assertEqual(sum(rank["like"][0]["count"] for rank in ranks), program["world"])
+        for rank, sends in zip(ranks, ([1], [0, 2], [2])):
+            for kind in ("send", "receive"):
+                rows = [row for row in rank["operators"] if kind in row]
+                self.assertEqual({row["peer"] for row in rows}, set(sends))
+                self.assertEqual([row[kind] for row in rows], [4 * 64 * 4] * 8 * len(sends))
+
     def test_storages_lie_within_the_rows(self):
         program = self.record("--", "torchrun", "--nproc-per-node", "4", str(SCRIPTS / "fsdp2.py"))
         rank = program["ranks"][0]

@@ -29,6 +29,7 @@ def main(options: Dict[str, Any]) -> None:
     try:
         _run(session, launch, options)
     except (ForetrainError, Refused) as error:
+        traceback.print_exc()
         _end(options["out"], {"error": str(error)})
     except BaseException as error:
         traceback.print_exc()

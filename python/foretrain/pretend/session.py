@@ -72,11 +72,19 @@ def user_frame() -> Optional[Any]:
 
 
 def user_place() -> Optional[str]:
-    """`train.py:88` of the innermost frame of the user's code."""
+    """`train.py:88` of the innermost frame of the user's code, else of a library on top of torch."""
     frame = user_frame()
-    if frame is None:
-        return None
-    return f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"
+    if frame is not None:
+        return f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"
+    other: Optional[Any] = sys._getframe(1)
+    while other is not None:
+        path = other.f_code.co_filename
+        if "-packages" in path and os.sep + "torch" + os.sep not in path:
+            short = path.rsplit("-packages" + os.sep, 1)[1]
+            if short.split(os.sep)[0] not in ("foretrain", "numpy", "torchvision"):
+                return f"{short}:{other.f_lineno}"
+        other = other.f_back
+    return None
 
 
 def refuse(sentence: str, hint: str) -> NoReturn:
