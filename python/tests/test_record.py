@@ -189,6 +189,22 @@ class Record(unittest.TestCase):
             "train.py:2",
         )
 
+    def test_a_loop_on_an_unknown_value_is_refused(self):
+        self.refuses(
+            "import torch\nx = torch.rand(1, device='cuda')\nwhile x.item() > 0.5:\n    x = x * 0.9\n",
+            "train.py:3",
+            "loops on a value that is not there",
+        )
+
+    def test_a_script_of_one_process_is_recorded_without_collectives(self):
+        name = self.script(
+            "import torch\nnet = torch.nn.Linear(4, 2).cuda()\no = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            "for _ in range(3):\n    net(torch.rand(5, 4).cuda()).sum().backward()\n    o.step()\n"
+        )
+        program = self.record("--", "python", name)
+        self.assertEqual((program["world"], program["batch"], program["parameters"]), (1, 5, 10))
+        self.assertEqual(self.collectives(program), [])
+
     def test_files_of_the_user_stay(self):
         Path("kept.txt").write_text("old", encoding="utf-8")
         text = (SCRIPTS / "tensor_parallel.py").read_text(encoding="utf-8")

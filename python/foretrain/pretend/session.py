@@ -10,6 +10,9 @@ from typing import Any, Dict, List, NoReturn, Optional, Set
 
 from ..errors import ForetrainError, is_library
 
+#: Who asks for the same unknown value more often than this loops on it.
+MOST_GUESSES = 5000
+
 
 class RecordError(ForetrainError):
     """A script that cannot be recorded; the text says where and what to do."""
@@ -41,7 +44,13 @@ class Session:
 
     def guess(self, what: str) -> None:
         """Counts a value that was made up for the line of the script that asked for it."""
-        self.guesses[(what, user_place() or "a library")] += 1
+        asked = (what, user_place() or "a library")
+        self.guesses[asked] += 1
+        if self.guesses[asked] > MOST_GUESSES:
+            refuse(
+                f"the script loops on a value that is not there: {what}, {MOST_GUESSES} times",
+                "give the loop a bound that does not depend on computed values",
+            )
 
     def note(self, sentence: str) -> None:
         if sentence not in self._said:
