@@ -130,6 +130,20 @@ class Record(unittest.TestCase):
         self.assertEqual(sent, [("forward", "all_reduce", 20 * 64 * 4)])
         self.assertEqual(program["parameters"], 64 * 256 + 256 + 256 * 64 + 64)
 
+    def test_ranks_of_a_pipeline_send_to_their_neighbours(self):
+        program = self.record(
+            *("--rank", "0", "--rank", "1", "--rank", "3", "--"),
+            *("torchrun", "--nproc-per-node", "4", str(SCRIPTS / "pipeline.py")),
+        )
+        ranks = program["ranks"]
+        self.assertEqual([rank["like"][0] for rank in ranks][1], {"first": 1, "count": 2, "stride": 1})
+        self.assertEqual(sum(rank["like"][0]["count"] for rank in ranks), program["world"])
+        for rank, sends in zip(ranks, ([1], [0, 2], [2])):
+            for kind in ("send", "receive"):
+                rows = [row for row in rank["operators"] if kind in row]
+                self.assertEqual({row["peer"] for row in rows}, set(sends))
+                self.assertEqual([row[kind] for row in rows], [4 * 64 * 4] * 8 * len(sends))
+
     def test_storages_lie_within_the_rows(self):
         program = self.record("--", "torchrun", "--nproc-per-node", "4", str(SCRIPTS / "fsdp2.py"))
         rank = program["ranks"][0]
@@ -174,6 +188,22 @@ class Record(unittest.TestCase):
             "import torch\nx = torch.ones(2, 3, device='cuda') @ torch.ones(2, 3, device='cuda')\n",
             "train.py:2",
         )
+
+    def test_a_loop_on_an_unknown_value_is_refused(self):
+        self.refuses(
+            "import torch\nx = torch.rand(1, device='cuda')\nwhile x.item() > 0.5:\n    x = x * 0.9\n",
+            "train.py:3",
+            "loops on a value that is not there",
+        )
+
+    def test_a_script_of_one_process_is_recorded_without_collectives(self):
+        name = self.script(
+            "import torch\nnet = torch.nn.Linear(4, 2).cuda()\no = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            "for _ in range(3):\n    net(torch.rand(5, 4).cuda()).sum().backward()\n    o.step()\n"
+        )
+        program = self.record("--", "python", name)
+        self.assertEqual((program["world"], program["batch"], program["parameters"]), (1, 5, 10))
+        self.assertEqual(self.collectives(program), [])
 
     def test_files_of_the_user_stay(self):
         Path("kept.txt").write_text("old", encoding="utf-8")

@@ -158,6 +158,8 @@ class Communication:
                 def small(value: Any) -> Any:
                     if not isinstance(value, torch.Tensor):
                         return value
+                    if kind_of(func._schema.name.partition("::")[2]) == "all_to_all" and value.dim():
+                        return torch.zeros(value.shape[0], dtype=value.dtype)
                     return torch.zeros(max(value.numel() // least, 1), dtype=value.dtype)
 
                 args, kwargs = tree_map(small, (tuple(args), dict(kwargs)))

@@ -159,9 +159,8 @@ class Overlay:
             command = args[1] if event == "subprocess.Popen" else args[0]
             command = os.fsdecode(command) if isinstance(command, (str, bytes)) else command or [args[0]]
             words = command if isinstance(command, str) else " ".join(os.fsdecode(w) for w in command)
-            self.session.note(
-                f"{user_place() or 'A library'} asked for the program {words.split()[0]!r}, which did not run."
-            )
+            who = user_place() or "A library"
+            self.session.note(f"{who} asked for the program {words.split()[0]!r}, which did not run.")
             raise FileNotFoundError(2, "foretrain record starts no process", words)
         elif event == "os.fork":
             raise PermissionError(1, "foretrain record starts no process")

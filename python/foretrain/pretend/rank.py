@@ -4,6 +4,7 @@ end of a step. `python -m foretrain.pretend.rank OPTIONS.json`."""
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import os
 import random
@@ -29,6 +30,7 @@ def main(options: Dict[str, Any]) -> None:
     try:
         _run(session, launch, options)
     except (ForetrainError, Refused) as error:
+        traceback.print_exc()
         _end(options["out"], {"error": str(error)})
     except BaseException as error:
         traceback.print_exc()
@@ -52,6 +54,7 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
 
     from torch.utils._python_dispatch import _disable_current_modes
 
+    gc.set_threshold(100_000, 20, 20)  # rows are many, and no garbage
     torch.set_num_threads(1)
     random.seed(0)
     device.show(session)

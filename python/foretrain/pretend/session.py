@@ -10,6 +10,9 @@ from typing import Any, Dict, List, NoReturn, Optional, Set
 
 from ..errors import ForetrainError, is_library
 
+#: Who asks for the same unknown value more often than this loops on it.
+MOST_GUESSES = 5000
+
 
 class RecordError(ForetrainError):
     """A script that cannot be recorded; the text says where and what to do."""
@@ -41,7 +44,13 @@ class Session:
 
     def guess(self, what: str) -> None:
         """Counts a value that was made up for the line of the script that asked for it."""
-        self.guesses[(what, user_place() or "a library")] += 1
+        asked = (what, user_place() or "a library")
+        self.guesses[asked] += 1
+        if self.guesses[asked] > MOST_GUESSES:
+            refuse(
+                f"the script loops on a value that is not there: {what}, {MOST_GUESSES} times",
+                "give the loop a bound that does not depend on computed values",
+            )
 
     def note(self, sentence: str) -> None:
         if sentence not in self._said:
@@ -72,11 +81,19 @@ def user_frame() -> Optional[Any]:
 
 
 def user_place() -> Optional[str]:
-    """`train.py:88` of the innermost frame of the user's code."""
+    """`train.py:88` of the innermost frame of the user's code, else of a library on top of torch."""
     frame = user_frame()
-    if frame is None:
-        return None
-    return f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"
+    if frame is not None:
+        return f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"
+    other: Optional[Any] = sys._getframe(1)
+    while other is not None:
+        path = other.f_code.co_filename
+        if "-packages" in path and os.sep + "torch" + os.sep not in path:
+            short = path.rsplit("-packages" + os.sep, 1)[1]
+            if short.split(os.sep)[0] not in ("foretrain", "numpy", "torchvision"):
+                return f"{short}:{other.f_lineno}"
+        other = other.f_back
+    return None
 
 
 def refuse(sentence: str, hint: str) -> NoReturn:
