@@ -25,7 +25,8 @@ void find_package() {
     const std::filesystem::path python = std::filesystem::path(folder) / "python";
     if (!std::filesystem::exists(python / "foretrain" / "__main__.py")) continue;
     const char* given = std::getenv("PYTHONPATH");
-    const std::string path = given == nullptr ? python.string() : fmt::format("{}:{}", given, python.string());
+    const std::string path =
+        given == nullptr ? python.string() : fmt::format("{}:{}", given, python.string());
     ::setenv("PYTHONPATH", path.c_str(), 1);
     return;
   }
@@ -42,8 +43,9 @@ void run_record(const RecordCommand& command) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());
-  throw WorldError(fmt::format("{} cannot be run: {}\n  hint: install Python with PyTorch, or name it in FORETRAIN_PYTHON",
-                               words.front(), std::strerror(errno)));
+  throw WorldError(
+      fmt::format("{} cannot be run: {}\n  hint: install Python with PyTorch, or name it in FORETRAIN_PYTHON",
+                  words.front(), std::strerror(errno)));
 }
 
 }  // namespace foretrain

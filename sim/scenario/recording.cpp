@@ -34,7 +34,8 @@ void warn_of_program(const Program& program, std::vector<std::string>& warnings)
       warnings.emplace_back(sentence);
     }
     if (sentences->size() > shown)
-      warnings.push_back(fmt::format("{}: its file has {} more such notes", program.name, sentences->size() - shown));
+      warnings.push_back(
+          fmt::format("{}: its file has {} more such notes", program.name, sentences->size() - shown));
   }
   if (program.batch == 0)
     warnings.push_back(

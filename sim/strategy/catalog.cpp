@@ -35,14 +35,20 @@ const std::vector<StrategyEntry>& strategy_catalog() {
       zero3_strategy(),
       fsdp_strategy(),
       fsdp2_strategy(),
-      program_strategy(),
   };
   return rows;
 }
 
 namespace {
 
+/// Of recorded programs, which no scenario names.
+const StrategyEntry& program_row() {
+  static const StrategyEntry row = program_strategy();
+  return row;
+}
+
 const StrategyEntry* row_called(std::string_view name) {
+  if (name == program_row().name) return &program_row();
   for (const StrategyEntry& row : strategy_catalog()) {
     if (!name.empty() && (row.name == name || row.alias == name)) return &row;
   }

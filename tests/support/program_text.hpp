@@ -20,7 +20,8 @@ inline std::string program_text(const MadeProgram& made) {
   int work = 0;
   const auto gather = [&] {
     rows += fmt::format(
-        "  {{ collective = \"all_gather\", bytes = {}, group = 0, work = {}, async = true, stream = \"gathers\" }},\n",
+        "  {{ collective = \"all_gather\", bytes = {}, group = 0, work = {}, async = true, stream = "
+        "\"gathers\" }},\n",
         bytes, ++work);
   };
   gather();
@@ -33,13 +34,15 @@ inline std::string program_text(const MadeProgram& made) {
         "  {{ op = \"aten::mm\", of = \"layers.{}\", in = [\"bf16[{},{}]\", \"bf16[{},{}]\"], out = "
         "[\"bf16[{},{}]\"] }},\n",
         layer, tokens, width, width, width, tokens, width);
-    storages += fmt::format("  {{ size = \"bf16[{},{}]\", made = {}, freed = {}, class = \"activation\" }},\n",
-                            tokens, width, row + 1, "LAST");
+    storages +=
+        fmt::format("  {{ size = \"bf16[{},{}]\", made = {}, freed = {}, class = \"activation\" }},\n",
+                    tokens, width, row + 1, "LAST");
     row += 2;
   }
   for (int layer = made.layers; layer-- > 0;) {
     rows += fmt::format(
-        "  {{ op = \"aten::mm\", pass = \"backward\", of = \"layers.{}\", in = [\"bf16[{},{}]\", \"bf16[{},{}]\"], out "
+        "  {{ op = \"aten::mm\", pass = \"backward\", of = \"layers.{}\", in = [\"bf16[{},{}]\", "
+        "\"bf16[{},{}]\"], out "
         "= [\"bf16[{},{}]\"] }},\n",
         layer, width, tokens, tokens, width, width, width);
     rows += fmt::format(
@@ -48,8 +51,8 @@ inline std::string program_text(const MadeProgram& made) {
         bytes, ++work);
     row += 2;
   }
-  rows += fmt::format("  {{ collective = \"all_reduce\", bytes = 4, group = 0, work = {}, pass = \"backward\" }},\n",
-                      ++work);
+  rows += fmt::format(
+      "  {{ collective = \"all_reduce\", bytes = 4, group = 0, work = {}, pass = \"backward\" }},\n", ++work);
   rows += "  { op = \"aten::_fused_adamw_\", pass = \"optimizer\", in = [";
   for (int tensor = 0; tensor < 4 * made.layers; ++tensor)
     rows += fmt::format("{}\"f32[{},{}]\"", tensor > 0 ? ", " : "", shard, width);
@@ -57,7 +60,8 @@ inline std::string program_text(const MadeProgram& made) {
   for (std::size_t at = storages.find("LAST"); at != std::string::npos; at = storages.find("LAST"))
     storages.replace(at, 4, std::to_string(row - 1));
   return fmt::format(
-      "description = \"made up\"\n[program]\nformat = 1\nby = \"a test\"\nworld = {}\nbatch = 1\ngroups = [{{ size "
+      "description = \"made up\"\n[program]\nformat = 1\nby = \"a test\"\nworld = {}\nbatch = 1\ngroups = "
+      "[{{ size "
       "= {} }}]\n[[program.ranks]]\noperators = [\n{}]\nstorages = [\n{}]\n",
       made.ranks, made.ranks, rows, storages);
 }

@@ -1,4 +1,5 @@
-// A program is its own strategy; what differs from other strategies is where its sizes and its memory come from.
+// A program is its own strategy; what differs from other strategies is where its sizes and its memory come
+// from.
 #include "sim/analysis/step/program_step.hpp"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 
 namespace foretrain {
 
-/// The functions of this row of step_models(). On fewer GPUs than the fewest it was recorded on a step is their
-/// share of what those do.
+/// The functions of this row of step_models(). On fewer GPUs than the fewest it was recorded on a step is
+/// their share of what those do.
 struct ProgramStep {
   static SimulatedStep simulate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                                 const DeviceModel& device, Reading reading);

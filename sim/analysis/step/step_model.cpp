@@ -52,15 +52,18 @@ StepModel program_row(StepModel replicated) {
   replicated.add_memory = ProgramStep::add_memory;
   replicated.memory_advice = ProgramStep::memory_advice;
   replicated.may_be_answer = ProgramStep::may_be_answer;
-  replicated.label = [](const Scenario& s) { return s.program->first().framework.empty() ? std::string("program") : s.program->first().framework; };
+  replicated.label = [](const Scenario& s) {
+    return s.program->first().framework.empty() ? std::string("program") : s.program->first().framework;
+  };
   replicated.baseline = "one GPU's share of the fewest that it was recorded on";
   replicated.is_strategy = false;
   replicated.has_measured_runs = false;
   replicated.read_compared = [](const SourceText&, const ScenarioOverrides&,
                                 const std::vector<std::string>& strategies, Scenario own, OpenedCatalogs&) {
     if (!strategies.empty())
-      throw InputError("A recorded program has no other strategies.\n  hint: record it with another one, and name "
-                       "both scenarios: foretrain compare A.toml B.toml");
+      throw InputError(
+          "A recorded program has no other strategies.\n  hint: record it with another one, and name "
+          "both scenarios: foretrain compare A.toml B.toml");
     ComparedScenarios out;
     out.strategies = {own};
     out.own = std::move(own);

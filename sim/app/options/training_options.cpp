@@ -18,9 +18,9 @@
 #include "sim/app/settings_files.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/catalog.hpp"
-#include "sim/scenario/cluster_text.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
+#include "sim/scenario/cluster_text.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -83,7 +83,8 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
             overrides.settings.push_back(setting);
             overrides.origins[setting] = {fmt::format("--program {}", fmt::join(files, ","))};
           },
-          "A program that `foretrain record` recorded, instead of a model; recordings of one program on several "
+          "A program that `foretrain record` recorded, instead of a model; recordings of one program on "
+          "several "
           "numbers of ranks tell how it grows")
       ->delimiter(',')
       ->type_name("FILE");

@@ -145,7 +145,9 @@ const OutputObject<PlannedCounts>& output_object<PlannedCounts>() {
               {"tokens_of_run", "what run_s and gpu_hours are about", &P::tokens},
               {"is_run_of_scenario", "else 10^12 tokens", &P::is_run},
               {"verdict", "the answer's verdict and action",
-               [](const P& p) { return std::vector<std::string>{p.answer.verdict, p.answer.action}; }},
+               [](const P& p) {
+                 return std::vector<std::string>{p.answer.verdict, p.answer.action};
+               }},
               {"answer", "the one answer, as every output says it", &P::answer},
               {"best_gpus", "the last number that pays; null: nothing fits",
                [](const P& p) { return p.best ? std::optional(p.counts[*p.best].gpus) : std::nullopt; }},

@@ -39,10 +39,8 @@ const std::vector<Choice<WireOperation>>& operations() {
 
 Keys<RowEntry> issue_keys() {
   return {{"pass",
-           {takes::names_of(kPasses),
-            [](TableReader& table, std::string_view key, RowEntry& entry) {
-              choose(table, key, kPasses, entry.row.pass);
-            }},
+           {takes::names_of(kPasses), [](TableReader& table, std::string_view key,
+                                         RowEntry& entry) { choose(table, key, kPasses, entry.row.pass); }},
            "\"backward\"",
            "forward",
            "which pass issued it"},
@@ -111,32 +109,31 @@ Keys<RowEntry> remark_keys() {
 }
 
 Keys<RowEntry> wire_keys() {
-  return {
-      {"collective", wire_operation(), "\"all_gather\"", "none", "what ranks of `group` do together"},
-      {"bytes",
-       {"bytes, an integer",
-        [](TableReader& table, std::string_view key, RowEntry& entry) {
-          if (const auto found = table.integer(key, 0, kMostWireBytes)) entry.row.bytes = {*found};
-        }},
-       "65536000",
-       "0",
-       "of the largest tensor: the output of all_gather, the input of reduce_scatter, else one rank's"},
-      {"group", group_index(), "0", "0", "index into program.groups"},
-      {"work", whole(&ProgramRow::work, kMostWork), "12", "none", "a number for rows `wait`"},
-      {"async",
-       {"true, false", [](TableReader& table, std::string_view key,
-                          RowEntry& entry) { entry.row.is_async = table.boolean(key).value_or(false); }},
-       "true",
-       "false",
-       "the stream goes on until `wait`, or the end of the pass"},
-      {"send", byte_count(RowKind::send), "4194304", "none", "bytes to rank `peer`"},
-      {"receive", byte_count(RowKind::receive), "4194304", "none", "bytes from rank `peer`"},
-      {"peer", whole(&ProgramRow::peer, kMostProgramRanks), "8", "0", "a rank of the job"},
-      {"wait", numbered(RowKind::wait), "12", "none", "the stream waits for that work"},
-      {"read", byte_count(RowKind::read), "4", "none",
-       "the host waits for the stream and reads so many bytes, as item() does; 0: it only waits"},
-      {"record", numbered(RowKind::record), "7", "none", "that event is recorded on the stream"},
-      {"until", numbered(RowKind::until), "7", "none", "the stream waits for that event"}};
+  return {{"collective", wire_operation(), "\"all_gather\"", "none", "what ranks of `group` do together"},
+          {"bytes",
+           {"bytes, an integer",
+            [](TableReader& table, std::string_view key, RowEntry& entry) {
+              if (const auto found = table.integer(key, 0, kMostWireBytes)) entry.row.bytes = {*found};
+            }},
+           "65536000",
+           "0",
+           "of the largest tensor: the output of all_gather, the input of reduce_scatter, else one rank's"},
+          {"group", group_index(), "0", "0", "index into program.groups"},
+          {"work", whole(&ProgramRow::work, kMostWork), "12", "none", "a number for rows `wait`"},
+          {"async",
+           {"true, false", [](TableReader& table, std::string_view key,
+                              RowEntry& entry) { entry.row.is_async = table.boolean(key).value_or(false); }},
+           "true",
+           "false",
+           "the stream goes on until `wait`, or the end of the pass"},
+          {"send", byte_count(RowKind::send), "4194304", "none", "bytes to rank `peer`"},
+          {"receive", byte_count(RowKind::receive), "4194304", "none", "bytes from rank `peer`"},
+          {"peer", whole(&ProgramRow::peer, kMostProgramRanks), "8", "0", "a rank of the job"},
+          {"wait", numbered(RowKind::wait), "12", "none", "the stream waits for that work"},
+          {"read", byte_count(RowKind::read), "4", "none",
+           "the host waits for the stream and reads so many bytes, as item() does; 0: it only waits"},
+          {"record", numbered(RowKind::record), "7", "none", "that event is recorded on the stream"},
+          {"until", numbered(RowKind::until), "7", "none", "the stream waits for that event"}};
 }
 
 const Keys<RowEntry>& row_keys() {
@@ -211,16 +208,20 @@ std::vector<RankSequence> read_rank_sequences(TableReader& table, std::string_vi
   for (std::size_t i = 0; i < values->size(); ++i) {
     const auto* fields = std::get_if<Table>(&(*values)[i].data);
     if (fields == nullptr) {
-      table.report((*values)[i].span, fmt::format("{}[{}] must be a table in braces", table.full_name(key), i),
+      table.report((*values)[i].span,
+                   fmt::format("{}[{}] must be a table in braces", table.full_name(key), i),
                    "as in { first = 0, size = 8, stride = 1 }");
       continue;
     }
     TableReader row(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
     RankSequence ranks;
     ranks.first = row.integer("first", 0, kMostProgramRanks).value_or(0);
-    const auto size = row.integer("size", 1, kMostProgramRanks), count = row.integer("count", 1, kMostProgramRanks);
+    const auto size = row.integer("size", 1, kMostProgramRanks),
+               count = row.integer("count", 1, kMostProgramRanks);
     ranks.size = size.value_or(count.value_or(1));
     ranks.stride = row.integer("stride", 1, kMostProgramRanks).value_or(1);
+    static_cast<void>(
+        row.integers("ranks", 0, kMostProgramRanks, kMostProgramGroups));  // where no stride fits
     row.finish();
     out.push_back(ranks);
   }

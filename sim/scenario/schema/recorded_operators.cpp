@@ -97,24 +97,22 @@ Takes<OperatorEntry> operator_time() {
 Keys<OperatorEntry> operator_names() {
   using O = RecordedOperator;
   using N = RecordedNetwork;
-  return {
-      {"op", shared_name<&O::name, &N::operator_names>(), "\"aten::addmm\"", kRequired,
-       "what the framework calls it, without its overload"},
-      {"of", shared_name<&O::module, &N::module_names>(), "\"layer1.0.conv1\"", "outside of modules",
-       "the module that was running; in backward that of the forward call"}};
+  return {{"op", shared_name<&O::name, &N::operator_names>(), "\"aten::addmm\"", kRequired,
+           "what the framework calls it, without its overload"},
+          {"of", shared_name<&O::module, &N::module_names>(), "\"layer1.0.conv1\"", "outside of modules",
+           "the module that was running; in backward that of the forward call"}};
 }
 
 Keys<OperatorEntry> pass_key() {
-  return {
-      {"pass",
-       {"forward, backward",
-        [](TableReader& table, std::string_view key, OperatorEntry& entry) {
-          static const std::vector<std::string> passes{"forward", "backward"};
-          entry.row.backward = table.one_of(key, passes).value_or("") == "backward";
-        }},
-       "\"backward\"",
-       "forward",
-       "which pass issued it"}};
+  return {{"pass",
+           {"forward, backward",
+            [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+              static const std::vector<std::string> passes{"forward", "backward"};
+              entry.row.backward = table.one_of(key, passes).value_or("") == "backward";
+            }},
+           "\"backward\"",
+           "forward",
+           "which pass issued it"}};
 }
 
 Keys<OperatorEntry> operator_issue() {
@@ -172,8 +170,7 @@ Keys<OperatorEntry> operator_work() {
 }
 
 const Keys<OperatorEntry>& recorded_operator_keys() {
-  static const Keys<OperatorEntry> keys =
-      operator_names() + pass_key() + operator_issue() + operator_work();
+  static const Keys<OperatorEntry> keys = operator_names() + pass_key() + operator_issue() + operator_work();
   return keys;
 }
 

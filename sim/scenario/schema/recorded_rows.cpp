@@ -68,11 +68,14 @@ Takes<Target> row_name() {
           }};
 }
 
-const std::vector<Choice<StorageUse>> kStorageUses{
-    {"parameter", StorageUse::parameter},   {"gradient", StorageUse::gradient},
-    {"optimizer", StorageUse::optimizer},   {"activation", StorageUse::activation},
-    {"buffer", StorageUse::buffer},         {"temporary", StorageUse::temporary},
-    {"communication", StorageUse::communication}, {"input", StorageUse::input}};
+const std::vector<Choice<StorageUse>> kStorageUses{{"parameter", StorageUse::parameter},
+                                                   {"gradient", StorageUse::gradient},
+                                                   {"optimizer", StorageUse::optimizer},
+                                                   {"activation", StorageUse::activation},
+                                                   {"buffer", StorageUse::buffer},
+                                                   {"temporary", StorageUse::temporary},
+                                                   {"communication", StorageUse::communication},
+                                                   {"input", StorageUse::input}};
 
 struct ParameterEntry {
   RecordedText& file;

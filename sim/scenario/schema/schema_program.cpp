@@ -50,16 +50,14 @@ Keys<Program> recorded_by_keys() {
            "not said", "the command line that was recorded"},
           {"framework", program_text<&Program::framework>(), "\"torch FSDP2\"", "not said", "in words"},
           {"precision",
-           {"text", [](TableReader& table, std::string_view key,
-                       Program&) { static_cast<void>(table.string(key)); }},
+           {"text",
+            [](TableReader& table, std::string_view key, Program&) { static_cast<void>(table.string(key)); }},
            "\"bf16\"",
            "not said",
            "of most products, for people: types of tensors decide"},
           {"step",
-           {"integer",
-            [](TableReader& table, std::string_view key, Program&) {
-              static_cast<void>(table.integer(key, 1, kMostNumbers));
-            }},
+           {"integer", [](TableReader& table, std::string_view key,
+                          Program&) { static_cast<void>(table.integer(key, 1, kMostNumbers)); }},
            "3",
            "not said",
            "which optimizer step was recorded"},
@@ -70,26 +68,26 @@ Keys<Program> recorded_by_keys() {
 }
 
 Keys<Program> job_keys() {
-  return {{"world", program_number(&Program::world, 1, kMostProgramRanks), "32", kRequired,
-           "ranks of the job"},
-          {"data_ranks", program_number(&Program::data_ranks, 0, kMostProgramRanks), "4", "world",
-           "ranks that train different samples"},
-          {"batch", program_number(&Program::batch, 0, kMostNumbers), "16", "not known",
-           "samples that one rank trains in one optimizer step"},
-          {"micro_steps", program_number(&Program::micro_steps, 1, kMostMicroSteps), "4", "1",
-           "backward passes in one optimizer step"},
-          {"parameters", program_number(&Program::parameters, 0, kMostNumbers), "8030261248", "not said",
-           "numbers in the whole model's parameters"},
-          {"trained", program_number(&Program::trained, 0, kMostNumbers), "8030261248", "not said",
-           "those that get a gradient"},
-          {"groups",
-           {"list of tables",
-            [](TableReader& table, std::string_view key, Program& program) {
-              program.groups = read_rank_sequences(table, key, kMostProgramGroups);
-            }},
-           "[{ size = 32, stride = 1, first = 0 }]",
-           "one of all ranks",
-           "process groups of the recorded ranks: `size` ranks first, first + stride, …"}};
+  return {
+      {"world", program_number(&Program::world, 1, kMostProgramRanks), "32", kRequired, "ranks of the job"},
+      {"data_ranks", program_number(&Program::data_ranks, 0, kMostProgramRanks), "4", "world",
+       "ranks that train different samples"},
+      {"batch", program_number(&Program::batch, 0, kMostNumbers), "16", "not known",
+       "samples that one rank trains in one optimizer step"},
+      {"micro_steps", program_number(&Program::micro_steps, 1, kMostMicroSteps), "4", "1",
+       "backward passes in one optimizer step"},
+      {"parameters", program_number(&Program::parameters, 0, kMostNumbers), "8030261248", "not said",
+       "numbers in the whole model's parameters"},
+      {"trained", program_number(&Program::trained, 0, kMostNumbers), "8030261248", "not said",
+       "those that get a gradient"},
+      {"groups",
+       {"list of tables",
+        [](TableReader& table, std::string_view key, Program& program) {
+          program.groups = read_rank_sequences(table, key, kMostProgramGroups);
+        }},
+       "[{ size = 32, stride = 1, first = 0 }]",
+       "one of all ranks",
+       "process groups of the recorded ranks: `size` ranks first, first + stride, …"}};
 }
 
 const Keys<ProgramRankText>& rank_keys() {
@@ -122,7 +120,10 @@ const Keys<ProgramRankText>& rank_keys() {
        "[{ name = \"bn1.running_mean\", size = \"f32[64]\" }]",
        "none",
        "tensors that are no parameters and stay"},
-      {"operators", {"list of tables", read_program_rows}, "[{ op = \"aten::relu\" }]", kRequired,
+      {"operators",
+       {"list of tables", read_program_rows},
+       "[{ op = \"aten::relu\" }]",
+       kRequired,
        "what the host issues in one optimizer step"},
       {"storages",
        {"list of tables", [](TableReader& table, std::string_view key,
@@ -142,7 +143,8 @@ void check_indices(TableReader& table, const std::vector<RecordedReference>& ref
                    std::string_view what) {
   for (const RecordedReference& reference : references) {
     if (reference.index >= length)
-      table.report(reference.span, fmt::format("there is no {} {}: the list has {}", what, reference.index, length));
+      table.report(reference.span,
+                   fmt::format("there is no {} {}: the list has {}", what, reference.index, length));
   }
 }
 
@@ -218,8 +220,8 @@ void check_groups(TableReader& table, const Program& program) {
   for (const RankSequence& group : program.groups) {
     if (group.first + (group.size - 1) * group.stride < program.world) continue;
     return table.report(table.span_of("groups"),
-                        fmt::format("a group of {} ranks from {} by {} is outside of a world of {}", group.size,
-                                    group.first, group.stride, program.world));
+                        fmt::format("a group of {} ranks from {} by {} is outside of a world of {}",
+                                    group.size, group.first, group.stride, program.world));
   }
 }
 

@@ -337,8 +337,9 @@ namespace {
 
 std::string other_gpus(const Scenario& scenario, int refused) {
   if (scenario.program)
-    return fmt::format("ask for {} GPUs, or record the program there, too: two recordings tell of other numbers",
-                       scenario.program->recorded_on());
+    return fmt::format(
+        "ask for {} GPUs, or record the program there, too: two recordings tell of other numbers",
+        scenario.program->recorded_on());
   if (find_strategy(scenario.strategy)->one_gpu)
     return "ask for one GPU, or for a strategy of several, as in --strategy ddp";
   return fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused));

@@ -132,7 +132,8 @@ void read_program_files(TableReader& model, std::string_view key, ModelSection& 
     paths.push_back(*one);
   else
     paths = model.strings(key, kMostRecordings).value_or(std::vector<std::string>{});
-  if (paths.empty()) return model.report(value->span, "model.program names no file", "as in program = \"step.toml\"");
+  if (paths.empty())
+    return model.report(value->span, "model.program names no file", "as in program = \"step.toml\"");
   take_program(model, value->span, paths, section);
 }
 
@@ -247,11 +248,12 @@ void settle_recording(TableReader& model, Scenario& scenario) {
   if (!model.has("batch_per_gpu") && !model.has("global_batch")) work.batch_per_gpu = recording.batch;
   const bool is_stated = model.has("batch_per_gpu") && scenario.asked_batches.empty() && !scenario.balances;
   if (recording.was_tried_at_two && !recording.grows && is_stated && work.batch_per_gpu != recording.batch)
-    model.report(model.span_of("batch_per_gpu"),
-                 fmt::format("{} was recorded at a batch of {}, and its sizes do not grow with the batch in a "
-                             "known way",
-                             scenario.model.name, recording.batch),
-                 fmt::format("ask for a batch of {}, or record it at {}", recording.batch, work.batch_per_gpu));
+    model.report(
+        model.span_of("batch_per_gpu"),
+        fmt::format("{} was recorded at a batch of {}, and its sizes do not grow with the batch in a "
+                    "known way",
+                    scenario.model.name, recording.batch),
+        fmt::format("ask for a batch of {}, or record it at {}", recording.batch, work.batch_per_gpu));
   if (!recording.is_half) return;
   if (!model.has("precision")) work.precision = Precision::bf16;
   if (!model.has("half_weights")) work.half_weights = true;

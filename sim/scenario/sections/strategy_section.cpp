@@ -162,18 +162,16 @@ void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
   }
 }
 
-/// A recorded program is its own strategy, and the strategy needs one.
+/// A recorded program is its own strategy.
 void settle_program(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
-  const bool is_program = scenario.strategy == "program";
-  if (scenario.program && document.has("strategy.name") && !is_program)
-    strategy.report(strategy.span_of("name"),
-                    fmt::format("The recorded program does what it does: strategy {} would be another program",
-                                scenario.strategy),
-                    "leave the strategy out; compare it with a scenario of its own");
-  if (!scenario.program && is_program)
-    strategy.report(strategy.span_of("name"), "strategy program needs a recorded program",
-                    "--program FILE, as `foretrain record` writes it");
-  if (scenario.program) scenario.strategy = "program";
+  if (!scenario.program) return;
+  if (document.has("strategy.name"))
+    strategy.report(
+        strategy.span_of("name"),
+        fmt::format("The recorded program does what it does: strategy {} would be another program",
+                    scenario.strategy),
+        "leave the strategy out; compare it with a scenario of its own");
+  scenario.strategy = "program";
 }
 
 }  // namespace

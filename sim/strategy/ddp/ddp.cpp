@@ -167,14 +167,12 @@ Plan plan_ddp(const PlanRequest& request) {
 
 StrategyEntry ddp_strategy() {
   const Knob knobs[] = {
-      {"bucket_cap",
-       KnobValue<Bytes>{[](StrategyOptions& options, Bytes cap) {
+      {"bucket_cap", KnobValue<Bytes>{[](StrategyOptions& options, Bytes cap) {
          options.edit<DdpOptions>().bucket_cap = cap, options.edit<DdpOptions>().cap_is_given = true;
        }},
        "\"25 MiB\"", "25 MiB, the first 1 MiB",
        "limit of every gradient bucket; before PyTorch 2 of every one but the first", 1},
-      {"first_bucket",
-       KnobValue<Bytes>{[](StrategyOptions& options, Bytes cap) {
+      {"first_bucket", KnobValue<Bytes>{[](StrategyOptions& options, Bytes cap) {
          options.edit<DdpOptions>().first_bucket = cap, options.edit<DdpOptions>().cap_is_given = false;
        }},
        "\"1 MiB\"", "1 MiB, or bucket_cap where that is given", "limit of the first bucket", 1},

@@ -26,8 +26,8 @@ std::string block_of(const std::string& path, const std::set<std::string>& layer
   return is_number(second) && next != std::string::npos ? path.substr(0, next) : first;
 }
 
-/// The same of a recorded network, whose paths are its modules': up to the first number that has modules below
-/// it, "model.layers.7" of "model.layers.7.mlp.up_proj". What is in no numbered module is the root's.
+/// The same of a recorded network, whose paths are its modules': up to the first number that has modules
+/// below it, "model.layers.7" of "model.layers.7.mlp.up_proj". What is in no numbered module is the root's.
 std::string numbered_module_of(const std::string& path) {
   for (std::size_t begin = 0; begin != std::string::npos;) {
     const std::size_t dot = path.find('.', begin);

@@ -40,7 +40,8 @@ std::vector<Placement> sets_across_nodes(const std::vector<GpuPlace>& ranks) {
 }
 
 /// Ranks of a job by their numbers; the set with `own` first.
-std::vector<Placement> strided_sets(const std::vector<GpuPlace>& ranks, const RankSets& wanted, GpuPlace own) {
+std::vector<Placement> strided_sets(const std::vector<GpuPlace>& ranks, const RankSets& wanted,
+                                    GpuPlace own) {
   const auto size = static_cast<std::size_t>(wanted.size), stride = static_cast<std::size_t>(wanted.stride);
   std::vector<Placement> sets;
   for (std::size_t block = 0; block < ranks.size(); block += size * stride) {
@@ -69,8 +70,7 @@ std::vector<Placement> sets_of(const Placement& job, const RankSets& sets, GpuPl
 }  // namespace
 
 GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, const RankSets& sets,
-                                   GpuPlace own, const CollectiveSettings& settings,
-                                   nccl::NodeBook& searched)
+                                   GpuPlace own, const CollectiveSettings& settings, nccl::NodeBook& searched)
     : cluster_(cluster) {
   for (const Placement& set : sets_of(job, sets, own)) sets_.emplace_back(cluster, set, settings, searched);
 }

@@ -146,8 +146,8 @@ class Process {
   /// this host), not before `after`; it shares the memory's bandwidth with the compute stream.
   TaskId launch_on(QueueId stream, const HostThread& thread, Time host, Time kernel, LabelId label,
                    std::span<const TaskId> after);
-  /// A send of the first GPU to another of the job by NCCL, in `stream`, once `after` have ended; it ends when
-  /// all has arrived.
+  /// A send of the first GPU to another of the job by NCCL, in `stream`, once `after` have ended; it ends
+  /// when all has arrived.
   TaskId message(const HostThread& thread, GpuPlace to, Bytes bytes, LabelId label, QueueId stream,
                  std::span<const TaskId> after);
   /// The host waits until everything on the compute stream of its GPU so far has run.

@@ -60,7 +60,8 @@ void run(std::vector<std::unique_ptr<RankReplay>>& kinds) {
 
 Plan plan_program(const PlanRequest& request) {
   const ProgramOptions& options = request.options<ProgramOptions>();
-  if (!options.replays) throw InputError("Strategy \"program\" needs a recorded program.\n  hint: --program FILE");
+  if (!options.replays)
+    throw InputError("Strategy \"program\" needs a recorded program.\n  hint: --program FILE");
   const auto replayed = options.replays->on(request.placement.size());
   if (!replayed->why_not.empty()) throw InputError(replayed->why_not);
   Plan plan;
@@ -75,7 +76,8 @@ Plan plan_program(const PlanRequest& request) {
       kinds, {}, [](const std::unique_ptr<RankReplay>& kind) { return kind->kernel_s(); });
   plan.step_ends = (*busiest)->step_ends();
   plan.decisions = (*busiest)->decisions();
-  for (const ProgramRow& row : replayed->program.ranks[static_cast<std::size_t>(busiest - kinds.begin())].rows) {
+  for (const ProgramRow& row :
+       replayed->program.ranks[static_cast<std::size_t>(busiest - kinds.begin())].rows) {
     if (row.kind == ProgramRow::Kind::collective && row.pass == ProgramPass::backward)
       plan.buckets.push_back(row.bytes);
   }

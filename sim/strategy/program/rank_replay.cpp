@@ -18,11 +18,10 @@ namespace {
 using Kind = ProgramRow::Kind;
 
 CollectiveOp op_of(WireOperation operation) {
-  constexpr CollectiveOp kOps[] = {CollectiveOp::all_reduce, CollectiveOp::all_gather,
-                                   CollectiveOp::reduce_scatter, CollectiveOp::broadcast,
-                                   CollectiveOp::reduce, CollectiveOp::alltoall,
-                                   CollectiveOp::gather, CollectiveOp::scatter,
-                                   CollectiveOp::all_reduce};
+  constexpr CollectiveOp kOps[] = {
+      CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
+      CollectiveOp::broadcast,  CollectiveOp::reduce,     CollectiveOp::alltoall,
+      CollectiveOp::gather,     CollectiveOp::scatter,    CollectiveOp::all_reduce};
   return kOps[static_cast<std::size_t>(operation)];
 }
 
@@ -45,8 +44,8 @@ RankReplay::RankReplay(const PlanRequest& request, TaskGraph& graph, const Repla
   const KernelContext context{process_.gpu(), process_.kernels(), work.precision, work.framework, false};
   const HostCalibration& host = process_.host_costs();
   for (const Operator& op : expanded_.operators)
-    prices_.push_back(
-        {host_time(op, process_.host_cpu(), host, work.precision, work.framework), kernel_time(op, context, 1)});
+    prices_.push_back({host_time(op, process_.host_cpu(), host, work.precision, work.framework),
+                       kernel_time(op, context, 1)});
   for (std::uint32_t i = 0; i < rank_.network.module_names.size(); ++i)
     labels_.push_back(graph.label(rank_.network.module_names.at(i)));
   if (labels_.empty()) labels_.push_back(graph.label(""));
@@ -67,8 +66,8 @@ HostThread RankReplay::thread() const {
 RankReplay::Stream& RankReplay::stream(std::uint32_t number) {
   Stream& found = streams_[number];
   if (found.queue != kNone) return found;
-  found.queue = number == 0 ? process_.compute_stream()
-                            : process_.graph().add_queue(rank_.streams.at(number));
+  found.queue =
+      number == 0 ? process_.compute_stream() : process_.graph().add_queue(rank_.streams.at(number));
   return found;
 }
 
@@ -169,8 +168,7 @@ bool RankReplay::issue(const ProgramEvent& event) {
 
 void RankReplay::issue_operator(const ProgramEvent& event) {
   const Price& price = prices_[event.row.index];
-  const Account account =
-      event.row.pass == ProgramPass::optimizer ? Account::optimizer : Account::compute;
+  const Account account = event.row.pass == ProgramPass::optimizer ? Account::optimizer : Account::compute;
   Stream& on = stream(event.row.stream);
   const std::vector<TaskId> waits = std::exchange(on.waits, {});
   const LabelId label = labels_[std::min<std::size_t>(event.module, labels_.size() - 1)];
@@ -209,7 +207,8 @@ TaskId RankReplay::start_collective(const ProgramRow& row, const RankSequence& g
   // Nothing to wait for but the call itself; without this the compute stream would be.
   if (after.empty()) after.push_back(process_.host(thread(), Time::zero(), Account::host));
   const Bytes bytes = row.operation == WireOperation::barrier ? kBarrier : row.bytes;
-  const LabelId label = process_.graph().label(fmt::format("{} {}", name_of(row.operation), to_string(bytes)));
+  const LabelId label =
+      process_.graph().label(fmt::format("{} {}", name_of(row.operation), to_string(bytes)));
   return process_.collective({thread(), op_of(row.operation), bytes, label, known->second, after,
                               is_world ? Group::world : process_.add_group(size, stride)});
 }
@@ -223,8 +222,7 @@ bool RankReplay::issue_collective(const ProgramRow& row) {
     task = start_collective(row, group, {});
   } else {
     const std::tuple key{group.first, group.size, group.stride};
-    ReplayMeeting::Arrivals& call =
-        meeting_.calls[{group.first, group.size, group.stride, calls_[key]}];
+    ReplayMeeting::Arrivals& call = meeting_.calls[{group.first, group.size, group.stride, calls_[key]}];
     if (!has_arrived_) {
       const std::vector<TaskId> ready = inputs_of(row.stream);
       call.ready.insert(call.ready.end(), ready.begin(), ready.end());

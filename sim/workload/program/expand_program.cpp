@@ -21,9 +21,9 @@ namespace {
 std::string price_key(const Operator& op) {
   std::string key =
       fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
-                  static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1), op.bytes.at(1),
-                  op.channels, op.keeps_averages, op.is_roofline, op.half_capable, op.always_half,
-                  op.product_count, op.stated_host ? to_seconds(*op.stated_host) : -1);
+                  static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1),
+                  op.bytes.at(1), op.channels, op.keeps_averages, op.is_roofline, op.half_capable,
+                  op.always_half, op.product_count, op.stated_host ? to_seconds(*op.stated_host) : -1);
   for (std::uint8_t i = 0; i < op.product_count; ++i) {
     const Product& p = op.products[i];
     key += fmt::format(" {} {} {} {} {} {} {} {}", p.m, p.n, p.k, p.count, p.serial, p.window, p.bytes.at(1),
@@ -93,9 +93,8 @@ class RankExpansion {
     std::uint32_t stream = 0;
     const auto emit_to = [&](std::size_t wanted) {
       for (; emitted < std::min(wanted, operators); ++emitted) {
-        const Operator& op = emitted < step.forward.size()
-                                 ? step.forward[emitted]
-                                 : step.backward[emitted - step.forward.size()].op;
+        const Operator& op = emitted < step.forward.size() ? step.forward[emitted]
+                                                           : step.backward[emitted - step.forward.size()].op;
         add_operator(op, rank_.rows[begin].pass, stream);
       }
     };
@@ -177,7 +176,8 @@ ProgramMemory memory_of(const ProgramRank& rank) {
     const TensorSize& of = network.sizes[size];
     return static_cast<std::int64_t>(of.elements(1)) * bytes_of(of.type);
   };
-  // What each moment adds and takes away; a storage lives from the row that makes it to the last that uses it.
+  // What each moment adds and takes away; a storage lives from the row that makes it to the last that uses
+  // it.
   std::vector<std::vector<std::size_t>> made(rank.rows.size() + 1), freed(rank.rows.size() + 1);
   bool has_parameters = false;
   for (std::size_t i = 0; i < network.storages.size(); ++i) {
@@ -188,7 +188,8 @@ ProgramMemory memory_of(const ProgramRank& rank) {
   }
   ProgramMemory now, most;
   if (!has_parameters) {
-    for (const RecordedParameter& parameter : network.parameters) now.parameters += Bytes{bytes(parameter.size)};
+    for (const RecordedParameter& parameter : network.parameters)
+      now.parameters += Bytes{bytes(parameter.size)};
   }
   for (const RecordedBuffer& buffer : network.buffers) now.other += Bytes{bytes(buffer.size)};
   for (std::size_t row = 0; row <= rank.rows.size(); ++row) {

@@ -52,8 +52,8 @@ std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ran
 /// they differ by no more than that.
 constexpr double kMostPadding = 0.05;
 
-std::optional<std::int64_t> padded_sum(double few, std::int64_t few_ranks, double many, std::int64_t many_ranks,
-                                       std::int64_t ranks) {
+std::optional<std::int64_t> padded_sum(double few, std::int64_t few_ranks, double many,
+                                       std::int64_t many_ranks, std::int64_t ranks) {
   if (few <= 0 || std::abs(many - few) > kMostPadding * few) return std::nullopt;
   const double place = static_cast<double>(ranks - few_ranks) / static_cast<double>(many_ranks - few_ranks);
   const double found = few + (many - few) * place;
@@ -71,8 +71,7 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
     return few * ranks % few_ranks == 0 ? std::optional(few * ranks / few_ranks) : std::nullopt;
   if (const auto found = share_of_rows(few, few_ranks, many, many_ranks, ranks)) return found;
   if (few % few_ranks == 0 && many % many_ranks == 0) {
-    if (const auto found =
-            share_of_rows(few / few_ranks, few_ranks, many / many_ranks, many_ranks, ranks))
+    if (const auto found = share_of_rows(few / few_ranks, few_ranks, many / many_ranks, many_ranks, ranks))
       return *found * ranks;
   }
   const auto of_few = static_cast<double>(few), of_many = static_cast<double>(many);
@@ -118,7 +117,8 @@ class ProgramGrowth {
 
   std::int64_t number(std::int64_t few, std::int64_t many, std::string_view what) {
     const auto found = grown(few, few_.world, many, many_.world, ranks_);
-    if (!found) stop(fmt::format("{} goes from {} to {}, which is no known function of them", what, few, many));
+    if (!found)
+      stop(fmt::format("{} goes from {} to {}, which is no known function of them", what, few, many));
     return found.value_or(few);
   }
 
@@ -143,8 +143,7 @@ class ProgramGrowth {
     out.rank = number(few.rank, many.rank, "the recorded rank");
     sizes_.clear();
     out.network.sizes.clear();
-    for (std::size_t i = 0; i < few.rows.size() && why_.empty(); ++i)
-      grow_row(few, many, i, out);
+    for (std::size_t i = 0; i < few.rows.size() && why_.empty(); ++i) grow_row(few, many, i, out);
     for (std::size_t i = 0; i < few.network.parameters.size() && why_.empty(); ++i)
       out.network.parameters[i].size =
           size(few, few.network.parameters[i].size, many, many.network.parameters[i].size, out);
@@ -197,8 +196,9 @@ class ProgramGrowth {
     if (a.type != b.type || a.dimensions.size() != b.dimensions.size())
       stop(fmt::format("{} becomes {}", to_string(a), to_string(b)));
     for (std::size_t i = 0; i < made.dimensions.size() && i < b.dimensions.size(); ++i)
-      made.dimensions[i].fixed = number(a.dimensions[i].fixed, b.dimensions[i].fixed,
-                                        fmt::format("{} becomes {}: a dimension", to_string(a), to_string(b)));
+      made.dimensions[i].fixed =
+          number(a.dimensions[i].fixed, b.dimensions[i].fixed,
+                 fmt::format("{} becomes {}: a dimension", to_string(a), to_string(b)));
     out.network.sizes.push_back(std::move(made));
     return known->second;
   }

@@ -50,8 +50,6 @@ std::vector<std::int64_t> ProgramReplays::worlds() const {
   return worlds;
 }
 
-std::string ProgramReplays::recorded_on() const {
-  return fmt::format("{}", fmt::join(worlds(), " and "));
-}
+std::string ProgramReplays::recorded_on() const { return fmt::format("{}", fmt::join(worlds(), " and ")); }
 
 }  // namespace foretrain

@@ -52,7 +52,8 @@ std::vector<RecordedWork> work_of_lists(const RecordedCall& call, const Operator
   for (const std::int64_t tensor : lists.elements) elements += static_cast<double>(tensor);
   const double out = call.out_count() > 0 ? call.out_bytes() : written * lists.first_bytes;
   const std::size_t kernels = packed_elements(lists.elements, lists.lists).size();
-  return {{rule.each * elements, lists.all_bytes + out, static_cast<int>(std::max<std::size_t>(1, kernels)), {}}};
+  return {
+      {rule.each * elements, lists.all_bytes + out, static_cast<int>(std::max<std::size_t>(1, kernels)), {}}};
 }
 
 std::vector<RecordedWork> work_in_place(const RecordedCall& call, const OperatorRule& rule) {
@@ -82,14 +83,17 @@ std::vector<RecordedWork> work_of_copy_in(const RecordedCall& call, const Operat
 }
 
 OperatorRule list_row(std::string_view name, double each,
-                      std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&) = work_in_place) {
-  OperatorRule row{name, OperatorClass::elementwise, HostCall::add, "n", "lists + the first, written", work, each};
+                      std::vector<RecordedWork> (*work)(const RecordedCall&,
+                                                        const OperatorRule&) = work_in_place) {
+  OperatorRule row{name, OperatorClass::elementwise, HostCall::add, "n", "lists + the first, written", work,
+                   each};
   row.half_capable = false;
   return row;
 }
 
 OperatorRule copy_row(std::string_view name,
-                      std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&) = work_of_copy) {
+                      std::vector<RecordedWork> (*work)(const RecordedCall&,
+                                                        const OperatorRule&) = work_of_copy) {
   return {name, OperatorClass::copy, HostCall::copy, "0", "what is copied, read and written", work, 0};
 }
 
@@ -97,12 +101,13 @@ OperatorRule copy_row(std::string_view name,
 
 std::vector<OperatorRule> list_rules() {
   std::vector<OperatorRule> rows;
-  for (const char* name : {"_foreach_add", "_foreach_sub", "_foreach_mul", "_foreach_div", "_foreach_neg",
-                           "_foreach_sqrt", "_foreach_pow", "_foreach_sign", "_foreach_zero", "_foreach_norm",
-                           "_foreach_abs", "_foreach_maximum", "_foreach_clamp_max", "_foreach_clamp_min",
-                           "_foreach_reciprocal", "_foreach_exp"})
+  for (const char* name :
+       {"_foreach_add", "_foreach_sub", "_foreach_mul", "_foreach_div", "_foreach_neg", "_foreach_sqrt",
+        "_foreach_pow", "_foreach_sign", "_foreach_zero", "_foreach_norm", "_foreach_abs", "_foreach_maximum",
+        "_foreach_clamp_max", "_foreach_clamp_min", "_foreach_reciprocal", "_foreach_exp"})
     rows.push_back(list_row(name, 1));
-  for (const char* name : {"_foreach_lerp", "_foreach_addcmul", "_foreach_addcdiv"}) rows.push_back(list_row(name, 2));
+  for (const char* name : {"_foreach_lerp", "_foreach_addcmul", "_foreach_addcdiv"})
+    rows.push_back(list_row(name, 2));
   for (const char* name : {"_fused_adam", "_fused_adamw"}) rows.push_back(list_row(name, 12, work_of_adam));
   for (const char* name : {"_fused_sgd", "_fused_adagrad"}) rows.push_back(list_row(name, 4, work_of_sgd));
   for (const char* name : {"_foreach_copy", "fsdp::split_with_sizes_copy", "fsdp::chunk_cat", "_chunk_cat",

@@ -73,10 +73,10 @@ std::vector<RecordedWork> work_by_operand(const RecordedCall& call, const Operat
 const std::vector<OperatorRule>& operator_rules() {
   static const std::vector<OperatorRule> all = [] {
     std::vector<OperatorRule> rows;
-    for (const auto family : {convolution_rules, product_rules, attention_rules, normalization_rules,
-                              activation_rules, pointwise_rules, pooling_rules, loss_rules, embedding_rules,
-                              recurrent_rules, copy_rules, reduction_rules, dropout_rules, resize_rules,
-                              list_rules}) {
+    for (const auto family :
+         {convolution_rules, product_rules, attention_rules, normalization_rules, activation_rules,
+          pointwise_rules, pooling_rules, loss_rules, embedding_rules, recurrent_rules, copy_rules,
+          reduction_rules, dropout_rules, resize_rules, list_rules}) {
       for (OperatorRule& rule : family()) rows.push_back(std::move(rule));
     }
     return rows;

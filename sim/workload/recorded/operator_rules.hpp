@@ -103,7 +103,6 @@ std::vector<RecordedWork> work_by_operand(const RecordedCall& call, const Operat
 // The families, a file each.
 std::vector<OperatorRule> convolution_rules(), product_rules(), attention_rules(), normalization_rules(),
     activation_rules(), pointwise_rules(), pooling_rules(), loss_rules(), embedding_rules(),
-    recurrent_rules(), copy_rules(), reduction_rules(), dropout_rules(), resize_rules(),
-    list_rules();
+    recurrent_rules(), copy_rules(), reduction_rules(), dropout_rules(), resize_rules(), list_rules();
 
 }  // namespace foretrain

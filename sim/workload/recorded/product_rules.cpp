@@ -100,8 +100,8 @@ std::vector<RecordedWork> einsum_product(const RecordedCall& call, const Operato
   return {work_of_product(p, call.in_bytes() + call.out_bytes(), 0, 0)};
 }
 
-/// Products of as many groups as there are offsets, whose sizes are values: taken as equal. Rows in groups by a
-/// matrix for each group, or two matrices whose inner dimension is in groups.
+/// Products of as many groups as there are offsets, whose sizes are values: taken as equal. Rows in groups by
+/// a matrix for each group, or two matrices whose inner dimension is in groups.
 std::vector<RecordedWork> grouped_product(const RecordedCall& call, const OperatorRule&) {
   const std::size_t scales = call.in_count() > 4 ? 2 : 0;  // of the fp8 form, behind both matrices
   const TensorAt a = call.in(0), b = call.in(1), offsets = call.in(2 + scales), c = call.out(0);

@@ -1,9 +1,10 @@
 // A recorded program: what is read, what is refused, and what its replay takes, against closed forms and
 // against the strategies that do the same.
+#include "sim/scenario/schema/schema_program.hpp"
+
 #include <fmt/format.h>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/scenario/schema/schema_program.hpp"
 #include "sim/workload/program/program_replays.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/program_text.hpp"
@@ -49,8 +50,10 @@ TEST_CASE("every mistake of a program file is a sentence with its place") {
     REQUIRE(at != std::string::npos);
     return mistakes_in(text.replace(at, from.size(), to));
   };
-  CHECK_THAT(with("groups = [{ size = 8", "groups = [{ size = 9"), Catch::Matchers::ContainsSubstring("outside of a world of 8"));
-  CHECK_THAT(with("group = 0, work = 1,", "group = 3, work = 1,"), Catch::Matchers::ContainsSubstring("there is no group 3"));
+  CHECK_THAT(with("groups = [{ size = 8", "groups = [{ size = 9"),
+             Catch::Matchers::ContainsSubstring("outside of a world of 8"));
+  CHECK_THAT(with("group = 0, work = 1,", "group = 3, work = 1,"),
+             Catch::Matchers::ContainsSubstring("there is no group 3"));
   CHECK_THAT(with("wait = 1 ", "wait = 77 "),
              Catch::Matchers::ContainsSubstring("waits for work 77, which nothing begins"));
   CHECK_THAT(with("collective = \"all_reduce\"", "collective = \"all_deduce\""),

@@ -104,8 +104,8 @@ TEST_CASE("tensors above 2^40 elements, long lists and many tensors are refused"
   check_says(recorded_text("{ name = \"w\", size = \"f32[1048576,1048577]\" },\n", kRelu),
              "more than 2^40 elements");
   std::string many;
-  for (int i = 0; i < 65; ++i) many += "\"f32[8]\", ";
-  check_says(recorded_text(kWeight, "{ op = \"aten::cat\", in = [" + many + "] },\n"), "at most 64");
+  for (std::size_t i = 0; i <= kMostTensorsOfOperator; ++i) many += "\"f32[8]\", ";
+  check_says(recorded_text(kWeight, "{ op = \"aten::cat\", in = [" + many + "] },\n"), "at most 100000");
   check_says(recorded_text(kWeight, "{ op = \"" + std::string(301, 'x') + "\" },\n"), "longer than 300");
 }
 
@@ -152,11 +152,21 @@ TEST_CASE("a scenario warns when much is moved by operators without a formula") 
   CHECK_FALSE(warns(scenario_of(recorded_text(kWeight, kRelu + kGradient), "batch_per_gpu = 4"), "formula"));
 }
 
-TEST_CASE("a scenario warns of parameters without a gradient and of those in 16 bits") {
+TEST_CASE("a scenario warns of parameters without a gradient") {
   CHECK(warns(scenario_of(recorded_text("{ name = \"w\", size = \"bf16[8,8]\" },\n", kRelu + kRelu), ""),
               "1 parameter without a gradient"));
-  CHECK(warns(scenario_of(recorded_text("{ name = \"w\", size = \"bf16[8,8]\" },\n", kRelu + kGradient), ""),
-              "recorded in 16 bits"));
+}
+
+TEST_CASE("a recorded network is trained as it was recorded where nobody says otherwise") {
+  const std::string half = recorded_text("{ name = \"w\", size = \"bf16[8,8]\" },\n", kRelu + kGradient);
+  const Scenario recorded = scenario_of(half, "");
+  CHECK(recorded.workload.half_weights);
+  CHECK(recorded.workload.precision == Precision::bf16);
+  CHECK(recorded.workload.batch_per_gpu == 4);
+  CHECK(scenario_of(recorded_text(kWeight, kRelu + kGradient), "batch_per_gpu = 64").workload.batch_per_gpu ==
+        64);
+  CHECK_THROWS_AS(scenario_of(half, "precision = \"fp32\""), InputError);
+  CHECK_THROWS_AS(scenario_of(half, "precision = \"bf16\"\nhalf_weights = false"), InputError);
 }
 
 TEST_CASE("a recorded network is not made wider and says why") {

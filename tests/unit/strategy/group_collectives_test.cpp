@@ -29,11 +29,21 @@ double weights(const std::vector<PatternFlow>& flows) {
 
 TEST_CASE("a group is the job, the ranks of its first node, or those at one place of every node") {
   TwoNodes two;
-  CHECK(GroupCollectives(two.cluster, two.job, {Group::world}, two.job.ranks.front(), {}, two.searched).communicator().size() == 8);
-  CHECK(GroupCollectives(two.cluster, two.job, {Group::node}, two.job.ranks.front(), {}, two.searched).communicator().size() == 4);
-  CHECK(GroupCollectives(two.cluster, two.job, {Group::node}, two.job.ranks.front(), {}, two.searched).communicator().nodes() == 1);
-  CHECK(GroupCollectives(two.cluster, two.job, {Group::across}, two.job.ranks.front(), {}, two.searched).communicator().size() == 2);
-  CHECK(GroupCollectives(two.cluster, two.job, {Group::across}, two.job.ranks.front(), {}, two.searched).communicator().nodes() == 2);
+  CHECK(GroupCollectives(two.cluster, two.job, {Group::world}, two.job.ranks.front(), {}, two.searched)
+            .communicator()
+            .size() == 8);
+  CHECK(GroupCollectives(two.cluster, two.job, {Group::node}, two.job.ranks.front(), {}, two.searched)
+            .communicator()
+            .size() == 4);
+  CHECK(GroupCollectives(two.cluster, two.job, {Group::node}, two.job.ranks.front(), {}, two.searched)
+            .communicator()
+            .nodes() == 1);
+  CHECK(GroupCollectives(two.cluster, two.job, {Group::across}, two.job.ranks.front(), {}, two.searched)
+            .communicator()
+            .size() == 2);
+  CHECK(GroupCollectives(two.cluster, two.job, {Group::across}, two.job.ranks.front(), {}, two.searched)
+            .communicator()
+            .nodes() == 2);
 }
 
 TEST_CASE(

@@ -3,7 +3,6 @@
 
 #include "tests/support/catch.hpp"
 
-
 namespace foretrain {
 
 TEST_CASE("a number that stays is a constant") { CHECK(grown(7, 4, 7, 16, 8) == 7); }
@@ -41,7 +40,9 @@ TEST_CASE("a sum of padded tensors lies between its recordings") {
   CHECK(std::abs(static_cast<double>(*found) - (125 * 512 + 13 * 7)) < 0.01 * 125 * 512);
 }
 
-TEST_CASE("a table with an entry for each rank and a head is on a line") { CHECK(grown(20, 4, 44, 10, 100) == 404); }
+TEST_CASE("a table with an entry for each rank and a head is on a line") {
+  CHECK(grown(20, 4, 44, 10, 100) == 404);
+}
 
 TEST_CASE("what follows no rule is refused") {
   CHECK_FALSE(grown(100, 16, 37, 64, 32));
