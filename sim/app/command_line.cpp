@@ -22,6 +22,7 @@
 #include "sim/app/options/export_options.hpp"
 #include "sim/app/options/model_options.hpp"
 #include "sim/app/options/plan_options.hpp"
+#include "sim/app/options/record_options.hpp"
 #include "sim/app/options/sweep_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/trace_options.hpp"
@@ -254,23 +255,6 @@ void add_reference(CLI::App& app, Options& options) {
   });
 }
 
-void add_record(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand(
-      "record", "What your own distributed program does in a step, without a GPU: for predict --program");
-  command->prefix_command();
-  command->footer(
-      "Runs `python3 -m foretrain record` (FORETRAIN_PYTHON names another Python), which needs PyTorch 2.1 "
-      "or "
-      "newer. The program runs unchanged as one pretend rank; nothing is sent, and nothing is written but "
-      "the "
-      "program file.\n\nExamples:\n  foretrain record -o step.toml -- torchrun --nnodes 4 --nproc-per-node 8 "
-      "train.py\n  foretrain predict --program step.toml --cluster puhti");
-  command->callback([&options, command] {
-    options.record.words = command->remaining();
-    run_record(options.record);
-  });
-}
-
 void add_completion(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("completion", "A script that completes commands in your shell");
   command->add_option("SHELL", options.shell, joined(completed_shells()))
@@ -316,7 +300,7 @@ void declare(CLI::App& app, Options& options) {
   add_list(app, options);
   add_topology(app, options.topology);
   add_model(app, options);
-  add_record(app, options);
+  add_record(app, options.record);
   add_trace(app, options.trace);
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);
