@@ -1,0 +1,132 @@
+"""What a capture knows beside fake tensors: values of small whole numbers, and the sizes that follow from them."""
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+import torch
+
+from .recorder import tensors_in
+
+#: torch 2 has what known values need.
+KNOWS_VALUES = hasattr(torch, "Tag") and hasattr(torch.Tensor, "untyped_storage")
+
+_QUESTIONS = ("_local_scalar_dense", "item", "is_nonzero", "equal")
+_BY_MASK = ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index")
+
+
+class Known:
+    """Values beside the fake tensors of one mode. An unknown value that the code asks for stays an error: the
+    step is then run for real."""
+
+    def __init__(self, fake: Any) -> None:
+        from .pretend.values import Values
+
+        self.fake, self.values = fake, Values()
+
+    def put(self, tensor: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        """A fake tensor gets a copy of the real one's values, where they are few."""
+        with _alone():
+            few = value.numel() <= _most(value)
+            self.values.put(tensor, value.detach().clone() if few else None)
+        return tensor
+
+    def fake_of(self, value: torch.Tensor) -> torch.Tensor:
+        """A real tensor as a fake one, with its values beside it."""
+        return self.put(self.fake.from_tensor(value), value)
+
+    def answer(self, func: Any, base: str, inputs: List[torch.Tensor]) -> Optional[Tuple[Any]]:
+        """The answer to a question of the host, in a tuple; None where it is none, or unknown."""
+        if base not in _QUESTIONS:
+            return None
+        known = [self.values.of(t) for t in inputs]
+        if not known or any(v is None for v in known):
+            return None
+        with _alone():
+            return (func(*known),)
+
+    def compute(self, func: Any, args: Any, kwargs: Any, inputs: List[torch.Tensor]) -> Any:
+        """The operator's results on known values, or None."""
+        for tensor in inputs:
+            if getattr(tensor, "constant", None) is not None:
+                if self.values.of(tensor) is None:
+                    self.values.put(tensor, tensor.constant)  # type: ignore[attr-defined]
+                tensor.constant = None  # type: ignore[attr-defined]
+        with _alone():
+            return self.values.compute(func, args, kwargs, inputs)
+
+    def arguments(self, base: str, args: Any) -> Any:
+        """Known masks among the indices as the places that they choose."""
+        if base not in _BY_MASK:
+            return args
+        return (args[0], [p for i in args[1] for p in self._places(i)]) + tuple(args[2:])
+
+    def _places(self, index: Any) -> List[Any]:
+        if index is None or index.dtype not in (torch.bool, torch.uint8):
+            return [index]
+        known = self.values.of(index)
+        if known is None:
+            return [index]
+        with _alone():
+            places = known.nonzero(as_tuple=True)
+        return [self.fake_of(p) for p in places]
+
+    def sized(self, func: Any, base: str, args: Any, computed: Any) -> Optional[Any]:
+        """The results of an operator whose sizes values decide; None where they do not, or are unknown."""
+        if base == "_pack_padded_sequence":
+            return self._packed(args)
+        if torch.Tag.dynamic_output_shape not in func.tags or base in _BY_MASK or computed is None:
+            return None
+        if isinstance(computed, torch.Tensor):
+            return self.fake_of(computed)
+        return type(computed)(self.fake_of(c) if isinstance(c, torch.Tensor) else c for c in computed)
+
+    def _packed(self, args: Any) -> Optional[Any]:
+        """Sequences of known lengths, one after the other; their sizes stay real, since torch reads them."""
+        data, lengths, batch_first = args
+        known = self.values.of(lengths)
+        if known is None:
+            return None
+        with _alone():
+            steps = torch.arange(int(known.max()))
+            sizes = (known[None, :] > steps[:, None]).sum(1)
+            count = int(known.sum())
+        return data.new_empty((count,) + tuple(data.shape[2:])), sizes
+
+    def after(self, func: Any, args: Any, kwargs: Any, result: Any, computed: Any) -> None:
+        """Puts computed values beside the results, or forgets those that unknown ones were written over."""
+        if computed is not None:
+            self.values.attach(result, computed)
+        elif func._schema.is_mutable:
+            self.values.forget_written(func, args, kwargs)
+
+
+def _most(value: torch.Tensor) -> int:
+    from .pretend import values
+
+    return values.MOST_FLOATS if value.is_floating_point() or value.is_complex() else values.MOST_WHOLE
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Real tensors are computed without any mode."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with torch._C.DisableTorchFunction(), _disable_current_modes():
+        yield
+
+
+@contextlib.contextmanager
+def no_tracer_seen() -> Iterator[None]:
+    """Libraries that ask whether a tensor is fake hear that it is not, so that they take a GPU's branches."""
+    module: Any = sys.modules.get("transformers.utils.import_utils")
+    held: Dict[str, Any] = {}
+    if module is not None and hasattr(module, "is_fake_tensor"):
+        held["is_fake_tensor"] = module.is_fake_tensor
+        module.is_fake_tensor = lambda _: False
+    try:
+        yield
+    finally:
+        for name, value in held.items():
+            setattr(module, name, value)
