@@ -9,7 +9,6 @@ import os
 import sys
 from typing import Any, List, Optional
 
-from .recording import capture
 from .errors import CaptureError, ForetrainError, explain
 
 
@@ -66,8 +65,8 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _run(options: argparse.Namespace) -> None:
-    function = load(options.function)
+def _given(options: argparse.Namespace, function: Any) -> Any:
+    """What the function returns: model, batch and, perhaps, loss."""
     try:
         given = function()
     except Exception as error:
@@ -77,20 +76,59 @@ def _run(options: argparse.Namespace) -> None:
             f"{options.function}() returned {type(given).__name__}\n  hint: return (model, batch) or "
             "(model, batch, loss)"
         )
-    loss = given[2] if len(given) == 3 else None
-    name = options.name or type(given[0]).__name__
+    return given
+
+
+def _capture(options: argparse.Namespace, given: Any, fake: Optional[bool]) -> None:
+    from .recording import capture
+
     capture(
         given[0],
         given[1],
-        loss,
+        given[2] if len(given) == 3 else None,
         options.out,
         batch_dim=options.batch_dim,
-        name=name,
+        name=options.name or type(given[0]).__name__,
         optimizer=options.optimizer,
         autocast=options.autocast,
-        fake=False if options.run else None,
+        fake=fake,
     )
+
+
+def _without_data(options: argparse.Namespace, function: Any) -> Optional[CaptureError]:
+    """Makes model and batch without data and records them; why that cannot be."""
+    from .making import made_without_data
+
+    try:
+        with made_without_data():
+            given = _given(options, function)
+        _capture(options, given, True)
+    except CaptureError as error:
+        return error
+    return None
+
+
+def _run(options: argparse.Namespace) -> None:
+    from .known import KNOWS_VALUES
+
+    function = load(options.function)
+    if options.run or not KNOWS_VALUES:
+        _capture(options, _given(options, function), False if options.run else None)
+    else:
+        refused = _without_data(options, function)
+        if refused is not None:
+            _capture(options, _real(options, function, refused), None)
     print(f"wrote {options.out}")
+
+
+def _real(options: argparse.Namespace, function: Any, refused: CaptureError) -> Any:
+    """The function once more, with memory; where there is not enough, what refused before is the answer."""
+    try:
+        return _given(options, function)
+    except CaptureError as error:
+        if isinstance(error.__cause__, (MemoryError, RuntimeError)) and "memory" in str(error).lower():
+            raise refused from error
+        raise
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
