@@ -139,6 +139,15 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except ForetrainError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        print(
+            "error: foretrain capture needs PyTorch 1.13 or newer\n  hint: run it in the environment of the"
+            " training",
+            file=sys.stderr,
+        )
+        return 1
     except OSError as error:
         print(f"error: {error.filename or options.out}: {error.strerror}", file=sys.stderr)
         return 3

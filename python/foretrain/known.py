@@ -9,11 +9,17 @@ import torch
 
 from .recorder import tensors_in
 
+try:
+    from .pretend.values import MOST_FLOATS, MOST_WHOLE, Values
+except ImportError:  # torch 1.13; the single file has them above
+    pass
+
 #: torch 2 has what known values need.
 KNOWS_VALUES = hasattr(torch, "Tag") and hasattr(torch.Tensor, "untyped_storage")
 
 _QUESTIONS = ("_local_scalar_dense", "item", "is_nonzero", "equal")
 _BY_MASK = ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index")
+_EMPTY = ("aten::empty_like", "aten::new_empty", "aten::empty_strided", "aten::new_empty_strided")
 
 
 class Known:
@@ -21,8 +27,6 @@ class Known:
     step is then run for real."""
 
     def __init__(self, fake: Any) -> None:
-        from .pretend.values import Values
-
         self.fake, self.values = fake, Values()
 
     def put(self, tensor: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
@@ -54,7 +58,10 @@ class Known:
                     self.values.put(tensor, tensor.constant)  # type: ignore[attr-defined]
                 tensor.constant = None  # type: ignore[attr-defined]
         with _alone():
-            return self.values.compute(func, args, kwargs, inputs)
+            try:
+                return self.values.compute(func, args, kwargs, inputs)
+            except OverflowError:  # a factory of infinity
+                return None
 
     def arguments(self, base: str, args: Any) -> Any:
         """Known masks among the indices as the places that they choose."""
@@ -98,14 +105,15 @@ class Known:
         """Puts computed values beside the results, or forgets those that unknown ones were written over."""
         if computed is not None:
             self.values.attach(result, computed)
+        elif func._schema.name in _EMPTY and result.numel() <= _most(result):
+            with _alone():  # what is read of it has been written before
+                self.values.put(result, torch.zeros(result.shape, dtype=result.dtype))
         elif func._schema.is_mutable:
             self.values.forget_written(func, args, kwargs)
 
 
 def _most(value: torch.Tensor) -> int:
-    from .pretend import values
-
-    return values.MOST_FLOATS if value.is_floating_point() or value.is_complex() else values.MOST_WHOLE
+    return MOST_FLOATS if value.is_floating_point() or value.is_complex() else MOST_WHOLE
 
 
 @contextlib.contextmanager
