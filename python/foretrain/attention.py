@@ -15,8 +15,8 @@ _PRODUCTS = "_scaled_dot_product_attention_math"
 
 
 def kernel(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Any) -> str:
-    """The operator that CUDA takes: flash attention for 16 bit without a mask and heads up to 256, grouped ones
-    too; the memory-efficient kernel where every query head has a key head; else the plain products."""
+    """The operator that CUDA takes: flash attention for 16 bit without a mask and heads up to 256, grouped
+    ones too; the memory-efficient kernel where every query head has a key head; else the plain products."""
     half = query.dtype in (torch.float16, torch.bfloat16)
     if half and mask is None and query.shape[-1] <= 256 and query.shape[-1] == value.shape[-1]:
         return _FLASH
@@ -26,8 +26,8 @@ def kernel(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: An
 def run_attention(
     recorder: Recorder, func: Callable[..., Any], args: Sequence[Any], kwargs: Dict[str, Any]
 ) -> Any:
-    """torch.nn.functional.scaled_dot_product_attention: both fused kernels keep q, k, v, the result and a number
-    for each row."""
+    """torch.nn.functional.scaled_dot_product_attention: both fused kernels keep q, k, v, the result and a
+    number for each row."""
     given = dict(zip(_ARGUMENTS, args))
     given.update(kwargs)
     query, key, value, mask = given["query"], given["key"], given["value"], given.get("attn_mask")

@@ -1,4 +1,4 @@
-"""What a capture knows beside fake tensors: values of small whole numbers, and the sizes that follow from them."""
+"""What a capture knows beside fake tensors: small whole numbers, and the sizes that follow from them."""
 from __future__ import annotations
 
 import contextlib
@@ -22,12 +22,18 @@ _BY_MASK = ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_ind
 _EMPTY = ("aten::empty_like", "aten::new_empty", "aten::empty_strided", "aten::new_empty_strided")
 
 
+#: Small random numbers are drawn, since the host may read them: which layers it skips, how it crops.
+_DRAWS = set("rand randn randint randperm uniform normal bernoulli random rand_like randn_like".split())
+_DRAWN_MARK = "_foretrain_drawn"
+
+
 class Known:
     """Values beside the fake tensors of one mode. An unknown value that the code asks for stays an error: the
     step is then run for real."""
 
     def __init__(self, fake: Any) -> None:
         self.fake, self.values = fake, Values()
+        self.drawn_was_read = False  #: the host read a random number, drawn for it
 
     def put(self, tensor: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
         """A fake tensor gets a copy of the real one's values, where they are few."""
@@ -47,6 +53,7 @@ class Known:
         known = [self.values.of(t) for t in inputs]
         if not known or any(v is None for v in known):
             return None
+        self.drawn_was_read |= any(hasattr(t, _DRAWN_MARK) for t in inputs)
         with _alone():
             return (func(*known),)
 
@@ -57,11 +64,24 @@ class Known:
                 if self.values.of(tensor) is None:
                     self.values.put(tensor, tensor.constant)  # type: ignore[attr-defined]
                 tensor.constant = None  # type: ignore[attr-defined]
+        if func._schema.name.partition("::")[2].rstrip("_") in _DRAWS:
+            return self._drawn(func, args, kwargs, inputs)
         with _alone():
             try:
                 return self.values.compute(func, args, kwargs, inputs)
             except OverflowError:  # a factory of infinity
                 return None
+
+    def _drawn(self, func: Any, args: Any, kwargs: Any, inputs: List[torch.Tensor]) -> Any:
+        """Random numbers for a small tensor; None for a large one, or where unknown values decide them."""
+        known = [self.values.of(t) for t in inputs]
+        count = max([_product(a) for a in args] + [t.numel() for t in inputs])
+        if any(v is None for v in known) or count > MOST_FLOATS:
+            return None
+        values = iter(known)
+        with _alone(), torch.no_grad():
+            given = [next(values) if isinstance(a, torch.Tensor) else a for a in args]
+            return func(*given, **{k: v for k, v in kwargs.items() if k != "device"})
 
     def arguments(self, base: str, args: Any) -> Any:
         """Known masks among the indices as the places that they choose."""
@@ -105,11 +125,25 @@ class Known:
         """Puts computed values beside the results, or forgets those that unknown ones were written over."""
         if computed is not None:
             self.values.attach(result, computed)
+            drawn = func._schema.name.partition("::")[2].rstrip("_") in _DRAWS
+            if drawn or any(hasattr(t, _DRAWN_MARK) for t in tensors_in([*args, *kwargs.values()])):
+                for tensor in tensors_in(result):
+                    setattr(tensor, _DRAWN_MARK, True)
         elif func._schema.name in _EMPTY and result.numel() <= _most(result):
             with _alone():  # what is read of it has been written before
                 self.values.put(result, torch.zeros(result.shape, dtype=result.dtype))
         elif func._schema.is_mutable:
             self.values.forget_written(func, args, kwargs)
+
+
+def _product(value: Any) -> int:
+    """Elements of a tensor whose size this argument is; the number itself for a number."""
+    if not isinstance(value, (list, tuple)):
+        return abs(int(value)) if isinstance(value, int) else 1
+    count = 1
+    for size in value:
+        count *= int(size)
+    return count
 
 
 def _most(value: torch.Tensor) -> int:

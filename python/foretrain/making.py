@@ -17,7 +17,7 @@ _MOST_FLOATS, _MOST_WHOLE = 4096, 1 << 22
 
 
 class _Here(TorchFunctionMode):
-    """Whatever the code says of "cuda" or "meta", tensors are on the CPU, where those without data cost nothing."""
+    """Whatever the code says of "cuda" or "meta", tensors are on the CPU: those without data cost nothing."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Optional[Dict[str, Any]] = None

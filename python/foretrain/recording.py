@@ -235,6 +235,8 @@ def _written(
     recomputed = sum(o.recomputed for o in first.operators)
     if recomputed:
         notes.append(f"{recomputed} operators are computed again in backward (checkpointing)")
+    if first.drew:
+        notes.append("the step's way depends on random numbers: they were drawn once, as those of one step")
     if any(o.autocast for o in first.operators):
         notes.append(f"{sum(o.autocast for o in first.operators)} operators ran in autocast regions")
     grows = table.second is not None
@@ -266,8 +268,8 @@ def _written(
 
 
 def _read_back(path: str) -> List[str]:
-    """Lets the program read the file, where it is on PATH or FORETRAIN names it: what it says of operators that
-    it has no formula for. CaptureError where it refuses the file."""
+    """Lets the program read the file, where it is on PATH or FORETRAIN names it: what it says of operators
+    that it has no formula for. CaptureError where it refuses the file."""
     program = os.environ.get("FORETRAIN") or shutil.which("foretrain")
     if not program:
         return []

@@ -82,10 +82,13 @@ class Rows:
         made = []
         for i, one in enumerate(self.first.storages):
             other = self.second.storages[i] if self.second is not None else None
-            size = self._sizes(
-                [one.size], [other.size] if other else None, f"the storage of operator {one.made}"
-            )
-            row: Dict[str, Any] = {"size": size[0] if size else "", "made": one.made}
+            size = self.growth.storage(one.size, other.size if other else None)
+            if size is None and other is not None:
+                self.why = self.why or (
+                    f"the storage of operator {one.made} grows from {one.size} to {other.size}, on no line with"
+                    " the batch"
+                )
+            row: Dict[str, Any] = {"size": size or "", "made": one.made}
             if one.freed is not None:
                 row["freed"] = one.freed
             if one.saved:
@@ -100,8 +103,8 @@ class Rows:
 def all_rows(
     first: Step, second: Optional[Step], count: int, larger: int, notes: List[str]
 ) -> Tuple[Rows, Dict[str, List[Any]]]:
-    """The rows of the steps of `count` and of `larger` samples; of the first alone, and a note, where they differ
-    by more than sizes."""
+    """The rows of the steps of `count` and of `larger` samples; of the first alone, and a note, where they
+    differ by more than sizes."""
     table = Rows(first, second, count, larger)
     if second is not None and table.match():
         made: Dict[str, List[Any]] = {

@@ -9,8 +9,8 @@ import torch
 def pad_packed(
     data: torch.Tensor, sizes: torch.Tensor, batch_first: bool, padding: float, total: int
 ) -> Tuple[torch.Tensor, torch.Tensor]:
-    """torch._pad_packed_sequence, which itself reads memory: a copy for each run of steps with the same number
-    of sequences. `sizes` has the number of sequences of each step and holds data."""
+    """torch._pad_packed_sequence, which itself reads memory: a copy for each run of steps with the same
+    number of sequences. `sizes` has the number of sequences of each step and holds data."""
     known = sizes.tolist()
     steps = max(len(known), total)
     output = torch.full(

@@ -31,6 +31,7 @@ class Step:
     order: List[int]
     loss: str
     faked: bool
+    drew: bool = False  #: the host read random numbers, which were drawn for it
 
 
 def parameters_of(model: torch.nn.Module) -> List[Tuple[str, torch.nn.Parameter]]:
@@ -230,7 +231,8 @@ def run_step(model: torch.nn.Module, batch: Any, loss: Any, faked: bool, half: O
         def fake(tensor: torch.Tensor) -> torch.Tensor:
             return _fake(tensor, mode, known)
 
-        with _training(model), _faked(model, fake), no_tracer_seen():
+        with _training(model), _faked(model, fake), no_tracer_seen(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # both recordings draw the same
             return _record(model, map_tensors(batch, once(fake)), loss, device, half, mode, known)
     with _training(model), _kept(model):
         return _record(
@@ -317,4 +319,6 @@ def _record(
     graph.close()
     if autocast.stands_in:
         recorder.rename("bf16", "f16")
-    return Step(recorder.operators, recorder.storages.records, sizes, graph.order, words, mode is not None)
+    drew = known is not None and known.drawn_was_read
+    faked = mode is not None
+    return Step(recorder.operators, recorder.storages.records, sizes, graph.order, words, faked, drew)

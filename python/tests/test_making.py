@@ -25,7 +25,11 @@ class Making(unittest.TestCase):
             done = subprocess.run(
                 [sys.executable, "-m", "foretrain", "capture", "train:example", *more],
                 cwd=folder,
-                env={**os.environ, "PYTHONPATH": str(TOP / "python"), "FORETRAIN": program or "/no/program"},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": str(TOP / "python"),
+                    "FORETRAIN": program or "/no/program",
+                },
                 capture_output=True,
                 text=True,
                 timeout=120,
@@ -88,13 +92,14 @@ class Making(unittest.TestCase):
     def test_a_file_that_the_program_refuses_is_not_left(self):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "foretrain")
-            program.write_text('#!/bin/sh\necho "error: $3: recorded.operators has too many entries" >&2\nexit 1\n')
+            said = "recorded.operators has too many entries"
+            program.write_text(f'#!/bin/sh\necho "error: $3: {said}" >&2\nexit 1\n')
             program.chmod(0o755)
             done, content = self.capture(
                 "def example():\n    return nn.Linear(4, 3), torch.zeros(2, 4)\n", program=str(program)
             )
         self.assertEqual((done.returncode, content), (1, None))
-        self.assertIn("the program does not read the recording: error: the file: recorded.operators", done.stderr)
+        self.assertIn(f"does not read the recording: error: the file: {said}", done.stderr)
         self.assertNotIn("wrote", done.stdout)
 
     def test_a_loop_over_time_is_read_by_the_program(self):

@@ -179,6 +179,46 @@ class Lengths(unittest.TestCase):
 
 
 @needs_torch
+@needs_torch_2
+class Draws(unittest.TestCase):
+    class Skips(torch.nn.Module if common.torch is not None else object):
+        """Leaves out each second layer or so, by a random number that the host reads."""
+
+        def __init__(self, read):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(8))
+            self.read = read
+
+        def forward(self, x):
+            for layer in self.layers:
+                if not self.read or torch.rand([]) < 0.5:
+                    x = layer(x) + torch.rand(4)
+            return x
+
+    def test_random_numbers_that_the_host_reads_are_drawn_once_and_said(self):
+        state = torch.random.get_rng_state()
+        capture = record(self.Skips(True), torch.zeros(2, 4), fake=True)
+        self.assertTrue(capture.grows)
+        self.assertTrue(0 < count(capture, "aten::addmm") < 8)
+        self.assertIn("depends on random numbers", " ".join(capture.notes))
+        self.assertTrue(torch.equal(state, torch.random.get_rng_state()))
+
+    def test_random_numbers_that_stay_on_the_gpu_are_no_matter(self):
+        self.assertEqual(record(self.Skips(False), torch.zeros(2, 4), fake=True).notes, [])
+
+
+@needs_torch
+class Storages(unittest.TestCase):
+    def test_a_strided_storage_is_written_whole_and_others_need_a_line(self):
+        from foretrain.sizes import Growth
+
+        growth = Growth(2, 4)
+        self.assertEqual(growth.storage(("f32", (985,)), ("f32", (1985,))), "f32[500B]")
+        self.assertIsNone(growth.storage(("f32", (800,)), ("f32", (1800,))))
+        self.assertIsNone(growth.storage(("f32", (985,)), ("f32", (1986,))))
+
+
+@needs_torch
 class BatchesOfOne(unittest.TestCase):
     class Net(torch.nn.Module if common.torch is not None else object):
         def __init__(self, special):
