@@ -85,8 +85,8 @@ class Rows:
             size = self.growth.storage(one.size, other.size if other else None)
             if size is None and other is not None:
                 self.why = self.why or (
-                    f"the storage of operator {one.made} grows from {one.size} to {other.size}, on no line with"
-                    " the batch"
+                    f"the storage of operator {one.made} grows from {one.size} to {other.size}, on no line"
+                    " with the batch"
                 )
             row: Dict[str, Any] = {"size": size or "", "made": one.made}
             if one.freed is not None:

@@ -21,7 +21,8 @@ class Making(unittest.TestCase):
     def capture(self, code, *more, program=None):
         """What the command says and writes of a train.py."""
         with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "train.py").write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(code))
+            head = "import torch\nfrom torch import nn\n"
+            Path(folder, "train.py").write_text(head + textwrap.dedent(code))
             done = subprocess.run(
                 [sys.executable, "-m", "foretrain", "capture", "train:example", *more],
                 cwd=folder,

@@ -196,8 +196,9 @@ class Draws(unittest.TestCase):
             return x
 
     def test_random_numbers_that_the_host_reads_are_drawn_once_and_said(self):
+        model = self.Skips(True)
         state = torch.random.get_rng_state()
-        capture = record(self.Skips(True), torch.zeros(2, 4), fake=True)
+        capture = record(model, torch.zeros(2, 4), fake=True)
         self.assertTrue(capture.grows)
         self.assertTrue(0 < count(capture, "aten::addmm") < 8)
         self.assertIn("depends on random numbers", " ".join(capture.notes))
