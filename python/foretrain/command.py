@@ -96,16 +96,34 @@ def _capture(options: argparse.Namespace, given: Any, fake: Optional[bool]) -> N
 
 
 def _without_data(options: argparse.Namespace, function: Any) -> Optional[CaptureError]:
-    """Makes model and batch without data and records them; why that cannot be."""
+    """Makes model and batch without data and records them; why that cannot be, where the function may be
+    tried with data instead."""
     from .making import made_without_data
 
+    given = None
     try:
         with made_without_data():
             given = _given(options, function)
         _capture(options, given, True)
     except CaptureError as error:
+        if given is not None and _bytes(given[0]) > _free_bytes():
+            raise
         return error
     return None
+
+
+def _bytes(model: Any) -> int:
+    """Bytes of the weights; 0 for what is no module."""
+    weights = model.parameters() if callable(getattr(model, "parameters", None)) else ()
+    return sum(p.numel() * p.element_size() for p in weights)
+
+
+def _free_bytes() -> int:
+    """Memory that weights may take: half of what is free, since gradients come on top."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return 1 << 62
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -114,21 +132,9 @@ def _run(options: argparse.Namespace) -> None:
     function = load(options.function)
     if options.run or not KNOWS_VALUES:
         _capture(options, _given(options, function), False if options.run else None)
-    else:
-        refused = _without_data(options, function)
-        if refused is not None:
-            _capture(options, _real(options, function, refused), None)
+    elif _without_data(options, function) is not None:
+        _capture(options, _given(options, function), None)
     print(f"wrote {options.out}")
-
-
-def _real(options: argparse.Namespace, function: Any, refused: CaptureError) -> Any:
-    """The function once more, with memory; where there is not enough, what refused before is the answer."""
-    try:
-        return _given(options, function)
-    except CaptureError as error:
-        if isinstance(error.__cause__, (MemoryError, RuntimeError)) and "memory" in str(error).lower():
-            raise refused from error
-        raise
 
 
 def main(arguments: Optional[List[str]] = None) -> int:

@@ -90,6 +90,26 @@ class Making(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("f32[512,512]", content)
 
+    def test_a_network_larger_than_memory_that_needs_values_is_refused_and_not_tried(self):
+        done, content = self.capture(
+            """
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.layers = nn.Sequential(*(nn.Linear(1 << 17, 1 << 17, bias=False) for _ in range(32)))
+
+                def forward(self, x):
+                    y = self.layers(x)
+                    return y * 2 if y.sum() > 0 else y
+
+
+            def example():
+                return Net(), torch.randn(2, 1 << 17)
+            """
+        )
+        self.assertEqual((done.returncode, content), (1, None))
+        self.assertIn("train.py:11: return y * 2 if y.sum() > 0 else y", done.stderr)
+
     def test_a_file_that_the_program_refuses_is_not_left(self):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "foretrain")
