@@ -10,7 +10,7 @@ import torch
 from .recorder import tensors_in
 
 try:
-    from .pretend.values import MOST_FLOATS, MOST_WHOLE, Values
+    from .pretend.values import _FACTORIES, MOST_FLOATS, MOST_WHOLE, Values
 except ImportError:  # torch 1.13; the single file has them above
     pass
 
@@ -66,11 +66,21 @@ class Known:
                 tensor.constant = None  # type: ignore[attr-defined]
         if func._schema.name.partition("::")[2].rstrip("_") in _DRAWS:
             return self._drawn(func, args, kwargs, inputs)
+        if not inputs:
+            return self._factory(func, args, kwargs)
         with _alone():
-            try:
-                return self.values.compute(func, args, kwargs, inputs)
-            except OverflowError:  # a factory of infinity
-                return None
+            return self.values.compute(func, args, kwargs, inputs)
+
+    def _factory(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """What an operator makes of no tensor, as a range; None where that is large."""
+        if func._schema.name.partition("::")[2] not in _FACTORIES:
+            return None
+        with self.fake:
+            made = func(*args, **kwargs)
+        if not isinstance(made, torch.Tensor) or made.numel() > _most(made):
+            return None
+        with _alone():
+            return func(*args, **{k: v for k, v in kwargs.items() if k != "device"})
 
     def _drawn(self, func: Any, args: Any, kwargs: Any, inputs: List[torch.Tensor]) -> Any:
         """Random numbers for a small tensor; None for a large one, or where unknown values decide them."""

@@ -56,6 +56,20 @@ class Masks(unittest.TestCase):
         self.assertEqual([shape[1] for _, shape in flash[0].ins], [4, 2, 2])
         self.assertTrue(capture.grows)
 
+    def test_positions_of_a_long_sequence_are_known(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(9, 4)
+
+            def forward(self, ids):
+                places = torch.arange(ids.shape[1], device=ids.device)[None]
+                x = self.table(ids)
+                return x.relu() if (places.diff() == 1).all() else x.tanh()
+
+        ids = torch.zeros(2, 20000, dtype=torch.long)
+        self.assertEqual(count(record(Net(), ids, fake=True), "aten::relu"), 1)
+
     def test_padding_keeps_its_mask(self):
         capture = self.attention(torch.bfloat16, padded=0, fake=True)
         self.assertEqual((count(capture, FLASH), count(capture, EFFICIENT)), (0, 1))
