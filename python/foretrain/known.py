@@ -113,6 +113,8 @@ class Known:
         """The results of an operator whose sizes values decide; None where they do not, or are unknown."""
         if base == "_pack_padded_sequence":
             return self._packed(args)
+        if base == "_ctc_loss":
+            return self._aligned(args)
         if torch.Tag.dynamic_output_shape not in func.tags or base in _BY_MASK or computed is None:
             return None
         if isinstance(computed, torch.Tensor):
@@ -130,6 +132,16 @@ class Known:
             sizes = (known[None, :] > steps[:, None]).sum(1)
             count = int(known.sum())
         return data.new_empty((count,) + tuple(data.shape[2:])), sizes
+
+    def _aligned(self, args: Any) -> Optional[Any]:
+        """CTC's loss of each sample, and its sums over alignments, which known lengths of targets decide."""
+        lengths = self.values.of(args[3]) if isinstance(args[3], torch.Tensor) else torch.tensor(args[3])
+        if lengths is None:
+            return None
+        with _alone():
+            longest = int(lengths.max())
+        steps, count = args[0].shape[0], args[0].shape[1]
+        return args[0].new_empty((count,)), args[0].new_empty((count, steps, 2 * longest + 1))
 
     def after(self, func: Any, args: Any, kwargs: Any, result: Any, computed: Any) -> None:
         """Puts computed values beside the results, or forgets those that unknown ones were written over."""

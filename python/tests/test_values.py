@@ -132,6 +132,24 @@ class Lengths(unittest.TestCase):
             ours, theirs = ([o for o in c.operators if o.op == name] for c in (fake, real))
             self.assertEqual([o.outs for o in ours], [o.outs for o in theirs], name)
 
+    def test_ctc_is_as_that_of_a_real_run(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(6, 5)
+
+            def forward(self, x, targets, lengths):
+                scores = self.net(x).log_softmax(-1).transpose(0, 1)
+                steps = torch.full((len(x),), x.shape[1], dtype=torch.long)
+                return F.ctc_loss(scores, targets, steps, lengths)
+
+        batch = (torch.zeros(2, 9, 6), torch.tensor([[1, 2, 3], [2, 1, 0]]), torch.tensor([3, 2]))
+        fake, real = record(Net(), batch, fake=True), record(Net(), batch, fake=False)
+        for name in ("aten::_ctc_loss", "aten::_ctc_loss_backward"):
+            ours, theirs = ([o.outs for o in c.operators if o.op == name] for c in (fake, real))
+            self.assertEqual(ours, theirs)
+            self.assertEqual(len(ours), 1)
+
     def test_a_choice_by_a_mask_has_the_masks_size(self):
         class Net(nn.Module):
             def __init__(self):
