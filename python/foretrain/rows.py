@@ -14,7 +14,7 @@ from .step import Step, parameters_of
 class Rows:
     """The rows of the file from one step, or from two that are alike but for the batch."""
 
-    def __init__(self, first: Step, second: Optional[Step], count: int, larger: int) -> None:
+    def __init__(self, first: Step, second: Optional[Step], count: int, larger: int = 0) -> None:
         self.first, self.second = first, second
         self.growth = Growth(count, larger if second is not None else None)
         self.why = ""
@@ -116,7 +116,7 @@ def all_rows(
             return table, made
     if second is not None:
         notes.append(f"how sizes grow with the batch is unknown: {table.why}")
-    table = Rows(first, None, count, count)
+    table = Rows(first, None, count)
     return table, {"inputs": table.inputs(), "operators": table.operators(), "storages": table.storages()}
 
 
