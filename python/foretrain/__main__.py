@@ -4,15 +4,7 @@ import sys
 if sys.argv[1:2] == ["record"]:
     from .pretend.command import main
 else:
-    try:
-        from .command import main
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        sys.exit(
-            "error: foretrain capture needs PyTorch 1.13 or newer\n  hint: run it in the environment of the"
-            " training"
-        )
+    from .command import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -9,22 +9,35 @@ from .fused import FusedCall, Made
 from .recorder import Recorder
 
 _ARGUMENTS = ["query", "key", "value", "attn_mask", "dropout_p", "is_causal"]
+_FLASH = "_scaled_dot_product_flash_attention"
+_EFFICIENT = "_scaled_dot_product_efficient_attention"
+_PRODUCTS = "_scaled_dot_product_attention_math"
+
+
+def kernel(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Any) -> str:
+    """The operator that CUDA takes: flash attention for 16 bit without a mask and heads up to 256, grouped
+    ones too; the memory-efficient kernel where every query head has a key head; else the plain products."""
+    half = query.dtype in (torch.float16, torch.bfloat16)
+    if half and mask is None and query.shape[-1] <= 256 and query.shape[-1] == value.shape[-1]:
+        return _FLASH
+    return _EFFICIENT if key.shape[1] == query.shape[1] else _PRODUCTS
 
 
 def run_attention(
     recorder: Recorder, func: Callable[..., Any], args: Sequence[Any], kwargs: Dict[str, Any]
 ) -> Any:
-    """torch.nn.functional.scaled_dot_product_attention: flash attention for 16 bit without a mask and
-    heads up to 256,
-    else the memory-efficient kernel; both keep q, k, v, the result and a number for each row."""
+    """torch.nn.functional.scaled_dot_product_attention: both fused kernels keep q, k, v, the result and a
+    number for each row."""
     given = dict(zip(_ARGUMENTS, args))
     given.update(kwargs)
     query, key, value, mask = given["query"], given["key"], given["value"], given.get("attn_mask")
-    if query.dim() != 4 or kwargs.get("enable_gqa"):
+    if query.dim() != 4 or key.dim() != 4:
         return func(*args, **kwargs)
-    half = query.dtype in (torch.float16, torch.bfloat16)
-    flash = half and mask is None and query.shape[-1] <= 256
-    name = "_scaled_dot_product_flash_attention" if flash else "_scaled_dot_product_efficient_attention"
+    name = kernel(query, key, value, mask)
+    if recorder.known is not None and hasattr(torch.ops.aten, name):
+        return _issued(name, query, key, value, mask, given)
+    if name == _PRODUCTS:
+        return func(*args, **kwargs)
     results: List[Made] = [(tuple(query.shape[:-1]) + (value.shape[-1],), None)]
     kept: List[Made] = [(tuple(query.shape[:-1]), torch.float32)]
     settings = {
@@ -34,3 +47,29 @@ def run_attention(
     tensors = [query, key, value] + ([mask] if isinstance(mask, torch.Tensor) else [])
     call = FusedCall(recorder, name, settings, results, kept, lambda: func(*args, **kwargs), True)
     return call(tensors)[0]
+
+
+def _issued(
+    name: str, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Any, given: Dict[str, Any]
+) -> torch.Tensor:
+    """CUDA's own operator on tensors without data: autograd keeps what it keeps on a GPU, in its order."""
+    dropout, causal = float(given.get("dropout_p", 0.0)), bool(given.get("is_causal", False))
+    scale = given.get("scale")
+    issue = getattr(torch.ops.aten, name)
+    if name == _FLASH:
+        return issue(query, key, value, dropout, causal, False, scale=scale)[0]
+    if name == _EFFICIENT:
+        return issue(query, key, value, _bias(mask, query, key), True, dropout, causal, scale=scale)[0]
+    if key.shape[1] != query.shape[1]:
+        times = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
+    return issue(query, key, value, mask, dropout, causal, scale=scale)[0]
+
+
+def _bias(mask: Any, query: torch.Tensor, key: torch.Tensor) -> Any:
+    """What CUDA adds to the products: a mask of booleans becomes one of numbers; all heads share it."""
+    if mask is None:
+        return None
+    if mask.dtype == torch.bool:
+        mask = torch.where(mask, 0.0, torch.full((), float("-inf"), dtype=query.dtype, device=query.device))
+    return mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])

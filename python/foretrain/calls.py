@@ -12,8 +12,9 @@ from torch.overrides import TorchFunctionMode
 from .attention import run_attention
 from .autocasting import Autocast
 from .graph import Graph
-from .recorder import Recorder
+from .recorder import Recorder, is_fake
 from .recurrent import CELLS, RECURRENT, run_cell, run_recurrent
+from .sequences import pad_packed
 
 _QUIET = {
     "__get__",
@@ -99,6 +100,8 @@ class Calls(TorchFunctionMode):
             return run_cell(self.recorder, func, name, args, kwargs)
         if on_cpu and name == "scaled_dot_product_attention":
             return run_attention(self.recorder, func, args, kwargs)
+        if name == "_pad_packed_sequence" and self.recorder.known is not None and not is_fake(args[1]):
+            return pad_packed(*args, **kwargs)
         return func(*args, **kwargs)
 
 

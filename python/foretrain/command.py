@@ -9,7 +9,6 @@ import os
 import sys
 from typing import Any, List, Optional
 
-from .recording import capture
 from .errors import CaptureError, ForetrainError, explain
 
 
@@ -66,8 +65,8 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _run(options: argparse.Namespace) -> None:
-    function = load(options.function)
+def _given(options: argparse.Namespace, function: Any) -> Any:
+    """What the function returns: model, batch and, perhaps, loss."""
     try:
         given = function()
     except Exception as error:
@@ -77,19 +76,64 @@ def _run(options: argparse.Namespace) -> None:
             f"{options.function}() returned {type(given).__name__}\n  hint: return (model, batch) or "
             "(model, batch, loss)"
         )
-    loss = given[2] if len(given) == 3 else None
-    name = options.name or type(given[0]).__name__
+    return given
+
+
+def _capture(options: argparse.Namespace, given: Any, fake: Optional[bool]) -> None:
+    from .recording import capture
+
     capture(
         given[0],
         given[1],
-        loss,
+        given[2] if len(given) == 3 else None,
         options.out,
         batch_dim=options.batch_dim,
-        name=name,
+        name=options.name or type(given[0]).__name__,
         optimizer=options.optimizer,
         autocast=options.autocast,
-        fake=False if options.run else None,
+        fake=fake,
     )
+
+
+def _without_data(options: argparse.Namespace, function: Any) -> Optional[CaptureError]:
+    """Makes model and batch without data and records them; why that cannot be, where the function may be
+    tried with data instead."""
+    from .making import made_without_data
+
+    given = None
+    try:
+        with made_without_data():
+            given = _given(options, function)
+        _capture(options, given, True)
+    except CaptureError as error:
+        if given is not None and _bytes(given[0]) > _free_bytes():
+            raise
+        return error
+    return None
+
+
+def _bytes(model: Any) -> int:
+    """Bytes of the weights; 0 for what is no module."""
+    weights = model.parameters() if callable(getattr(model, "parameters", None)) else ()
+    return sum(p.numel() * p.element_size() for p in weights)
+
+
+def _free_bytes() -> int:
+    """Memory that weights may take: half of what is free, since gradients come on top."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return 1 << 62
+
+
+def _run(options: argparse.Namespace) -> None:
+    from .known import KNOWS_VALUES
+
+    function = load(options.function)
+    if options.run or not KNOWS_VALUES:
+        _capture(options, _given(options, function), False if options.run else None)
+    elif _without_data(options, function) is not None:
+        _capture(options, _given(options, function), None)
     print(f"wrote {options.out}")
 
 
@@ -100,6 +144,15 @@ def main(arguments: Optional[List[str]] = None) -> int:
         _run(options)
     except ForetrainError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        print(
+            "error: foretrain capture needs PyTorch 1.13 or newer\n  hint: run it in the environment of the"
+            " training",
+            file=sys.stderr,
+        )
         return 1
     except OSError as error:
         print(f"error: {error.filename or options.out}: {error.strerror}", file=sys.stderr)

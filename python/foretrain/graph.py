@@ -8,7 +8,7 @@ import torch
 
 from .recorder import Operator, Recorder, tensors_in
 
-_MARK = "foretrain"
+_NODE_MARK = "foretrain"
 
 
 class Kept:
@@ -84,9 +84,9 @@ class Graph:
         while waiting:
             node = waiting.pop()
             marks = node.metadata
-            if _MARK in marks:
+            if _NODE_MARK in marks:
                 continue
-            marks[_MARK] = True
+            marks[_NODE_MARK] = True
             name = node.name()
             if "AccumulateGrad" in name:
                 continue

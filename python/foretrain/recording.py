@@ -16,7 +16,7 @@ import torch
 from .batches import bare, other_sizes, repeated, samples
 from .errors import CaptureError, explain, reason, user_line
 from .recorder import Operator
-from .rows import all_rows, parameter_rows
+from .rows import all_rows, parameter_rows, why_unlike
 from .sizes import Growth, bytes_of, size_of
 from .step import Step, parameters_of, run_step
 from .storages import Storage
@@ -63,7 +63,7 @@ class Capture:
         lines.append(
             "sizes grow with the batch (recorded at two batches)"
             if self.grows
-            else "sizes hold for this batch only"
+            else f"sizes hold for a batch of {self.batch} only"
         )
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
@@ -112,13 +112,11 @@ def capture(
     notes: List[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        first, second = _two_steps(model, batch, loss, batch_dim, count, half, fake, notes)
+        steps = _steps(model, batch, loss, batch_dim, count, half, fake, notes)
     return _written(
         bare(model),
         batch,
-        first,
-        second,
-        count,
+        steps,
         name or type(bare(model)).__name__,
         optimizer,
         out,
@@ -136,7 +134,17 @@ def _half(autocast: Union[None, str, torch.dtype]) -> Optional[torch.dtype]:
     return found
 
 
-def _two_steps(
+@dataclass
+class _Steps:
+    """The steps that the file is made of: of `count` samples and of `larger` ones, or of the first alone."""
+
+    first: Step
+    count: int
+    second: Optional[Step] = None
+    larger: int = 0
+
+
+def _steps(
     model: torch.nn.Module,
     batch: Any,
     loss: Any,
@@ -145,9 +153,8 @@ def _two_steps(
     half: Optional[torch.dtype],
     fake: Optional[bool],
     notes: List[str],
-) -> Tuple[Step, Optional[Step]]:
-    """The step of the given batch and that of a batch twice its size, or None and a note why there is
-    none."""
+) -> _Steps:
+    """The step of the given batch and that of a batch twice its size, or a note why there is none."""
     faked = fake is not False
     try:
         first = run_step(model, batch, loss, faked, half)
@@ -164,12 +171,30 @@ def _two_steps(
             f"{len(others)} of the batch's tensors, as {list(others[0])}, have another number of samples than"
             f" {count}: taken to be the same for every batch"
         )
-    try:
-        larger = repeated(batch, dim, count, 2)
-        return first, run_step(model, larger, loss, faked, half)
-    except Exception as error:
-        notes.append(f"not recorded at {2 * count} samples: {reason(error)}{_at(error)}")
-        return first, None
+
+    def larger(times: int) -> Optional[Step]:
+        try:
+            return run_step(model, repeated(batch, dim, count, times), loss, faked, half)
+        except Exception as error:
+            notes.append(f"not recorded at {times * count} samples: {reason(error)}{_at(error)}")
+            return None
+
+    second = larger(2)
+    return _Steps(first, count, second, 2 * count) if count > 1 else _of_one(first, second, larger, notes)
+
+
+def _of_one(
+    first: Step, second: Optional[Step], larger: Callable[[int], Optional[Step]], notes: List[str]
+) -> _Steps:
+    """A batch of one often takes another way through the code: sizes grow from 2 samples to 4."""
+    third = larger(4) if second is not None else None
+    if second is None or third is None or why_unlike(second, third, 2, 4):
+        return _Steps(first, 1, second, 2)
+    why = why_unlike(first, third, 1, 4) or why_unlike(first, second, 1, 2)
+    if not why:
+        return _Steps(first, 1, second, 2)
+    notes.append(f"a batch of one is special ({why}): the file is that of 2 samples and more")
+    return _Steps(second, 2, third, 4)
 
 
 def _for_real(model: torch.nn.Module, batch: Any, loss: Any, half: Optional[torch.dtype]) -> Step:
@@ -187,16 +212,15 @@ def _at(error: BaseException) -> str:
 def _written(
     model: torch.nn.Module,
     batch: Any,
-    first: Step,
-    second: Optional[Step],
-    count: int,
+    steps: _Steps,
     name: str,
     optimizer: Optional[str],
     out: Optional[str],
     notes: List[str],
     quiet: bool,
 ) -> Capture:
-    table, made = all_rows(first, second, count, notes)
+    first, count = steps.first, steps.count
+    table, made = all_rows(first, steps.second, count, steps.larger, notes)
     parameters = parameters_of(model)
     trained = [i for i, (_, p) in enumerate(parameters) if p.requires_grad]
     never = len(trained) - len(first.order)
@@ -211,6 +235,8 @@ def _written(
     recomputed = sum(o.recomputed for o in first.operators)
     if recomputed:
         notes.append(f"{recomputed} operators are computed again in backward (checkpointing)")
+    if first.drew:
+        notes.append("the step's way depends on random numbers: they were drawn once, as those of one step")
     if any(o.autocast for o in first.operators):
         notes.append(f"{sum(o.autocast for o in first.operators)} operators ran in autocast regions")
     grows = table.second is not None
@@ -233,17 +259,19 @@ def _written(
         first.operators,
         first.storages,
     )
+    said: List[str] = []
     if out is not None:
-        write_whole(out, content)
+        write_whole(out, content, lambda path: said.extend(_read_back(path)))
     if not quiet:
-        print("\n".join([result.summary(), *_without_formula(out)]), file=sys.stderr)
+        print("\n".join([result.summary(), *said]), file=sys.stderr)
     return result
 
 
-def _without_formula(path: Optional[str]) -> List[str]:
-    """What the program says of operators that it has no formula for; nothing where it is not on PATH."""
+def _read_back(path: str) -> List[str]:
+    """Lets the program read the file, where it is on PATH or FORETRAIN names it: what it says of operators
+    that it has no formula for. CaptureError where it refuses the file."""
     program = os.environ.get("FORETRAIN") or shutil.which("foretrain")
-    if path is None or not program:
+    if not program:
         return []
     try:
         shown = subprocess.run(
@@ -255,6 +283,12 @@ def _without_formula(path: Optional[str]) -> List[str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
+    if shown.returncode != 0:
+        said = (shown.stderr.strip() or f"it ended with exit code {shown.returncode}").splitlines()[0]
+        raise CaptureError(
+            f"the program does not read the recording: {said.replace(os.path.abspath(path), 'the file')}\n"
+            f"  hint: {program} and this package are of different versions, or this is a bug: report it"
+        )
     lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
     return [line for line in lines if "without formula" in line.lower()]
 

@@ -14,9 +14,9 @@ from .step import Step, parameters_of
 class Rows:
     """The rows of the file from one step, or from two that are alike but for the batch."""
 
-    def __init__(self, first: Step, second: Optional[Step], count: int) -> None:
+    def __init__(self, first: Step, second: Optional[Step], count: int, larger: int = 0) -> None:
         self.first, self.second = first, second
-        self.growth = Growth(count, 2 * count if second is not None else None)
+        self.growth = Growth(count, larger if second is not None else None)
         self.why = ""
 
     def _sizes(self, at_first: Sequence[Size], at_second: Optional[Sequence[Size]], what: str) -> List[str]:
@@ -82,10 +82,13 @@ class Rows:
         made = []
         for i, one in enumerate(self.first.storages):
             other = self.second.storages[i] if self.second is not None else None
-            size = self._sizes(
-                [one.size], [other.size] if other else None, f"the storage of operator {one.made}"
-            )
-            row: Dict[str, Any] = {"size": size[0] if size else "", "made": one.made}
+            size = self.growth.storage(one.size, other.size if other else None)
+            if size is None and other is not None:
+                self.why = self.why or (
+                    f"the storage of operator {one.made} grows from {one.size} to {other.size}, on no line"
+                    " with the batch"
+                )
+            row: Dict[str, Any] = {"size": size or "", "made": one.made}
             if one.freed is not None:
                 row["freed"] = one.freed
             if one.saved:
@@ -98,9 +101,11 @@ class Rows:
 
 
 def all_rows(
-    first: Step, second: Optional[Step], count: int, notes: List[str]
+    first: Step, second: Optional[Step], count: int, larger: int, notes: List[str]
 ) -> Tuple[Rows, Dict[str, List[Any]]]:
-    table = Rows(first, second, count)
+    """The rows of the steps of `count` and of `larger` samples; of the first alone, and a note, where they
+    differ by more than sizes."""
+    table = Rows(first, second, count, larger)
     if second is not None and table.match():
         made: Dict[str, List[Any]] = {
             "inputs": table.inputs(),
@@ -113,6 +118,14 @@ def all_rows(
         notes.append(f"how sizes grow with the batch is unknown: {table.why}")
     table = Rows(first, None, count)
     return table, {"inputs": table.inputs(), "operators": table.operators(), "storages": table.storages()}
+
+
+def why_unlike(first: Step, second: Step, count: int, larger: int) -> str:
+    """Why two steps differ by more than sizes that grow with the batch; nothing where they do not."""
+    table = Rows(first, second, count, larger)
+    if table.match():
+        table.inputs(), table.operators(), table.storages()
+    return table.why
 
 
 def parameter_rows(model: torch.nn.Module) -> List[Dict[str, Any]]:

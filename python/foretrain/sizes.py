@@ -63,6 +63,10 @@ def bytes_of(size: Size) -> int:
     return count * _BYTES[size[0]]
 
 
+#: CUDA's allocator gives multiples of so many bytes.
+ALLOCATED = 512
+
+
 class Growth:
     """Writes dimensions as `a+bB` from two recordings, of `first` and of `second` samples; alone, as they
     are."""
@@ -90,6 +94,20 @@ class Growth:
             return None
         parts = [self.dimension(a, b) for a, b in zip(at_first[1], at_second[1])]
         return None if None in parts else f"{at_first[0]}[{','.join(p for p in parts if p is not None)}]"
+
+    def storage(self, at_first: Size, at_second: Optional[Size] = None) -> Optional[str]:
+        """The size of a storage. A strided one may end within its last block: it is written with the block's
+        rest where that is less than an allocator rounds up to anyway."""
+        written = self.size(at_first, at_second)
+        if written is not None or at_second is None or len(at_first[1]) != 1 or len(at_second[1]) != 1:
+            return written
+        (first,), (second,) = at_first[1], at_second[1]
+        per_sample, rest = divmod(second - first, (self.second or 0) - self.first)
+        missing = per_sample * self.first - first
+        item = bytes_of((at_first[0], (1,)))
+        if at_first[0] != at_second[0] or rest or not 0 < missing * item <= ALLOCATED:
+            return None
+        return f"{at_first[0]}[{per_sample}B]"
 
     def sizes(
         self, at_first: Sequence[Size], at_second: Optional[Sequence[Size]] = None

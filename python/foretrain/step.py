@@ -5,7 +5,7 @@ import contextlib
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import torch
 from torch.nn.modules import module as nn_module
@@ -15,7 +15,8 @@ from .batches import bare, default_loss, forward_arguments, loss_function, map_t
 from .calls import Calls, bodies_run
 from .errors import CaptureError
 from .graph import Graph
-from .recorder import Operator, Recorder
+from .known import KNOWS_VALUES, Known, no_tracer_seen
+from .recorder import Operator, Recorder, is_fake
 from .sizes import Size, size_of
 from .storages import Storage
 
@@ -30,6 +31,7 @@ class Step:
     order: List[int]
     loss: str
     faked: bool
+    drew: bool = False  #: the host read random numbers, which were drawn for it
 
 
 def parameters_of(model: torch.nn.Module) -> List[Tuple[str, torch.nn.Parameter]]:
@@ -66,8 +68,8 @@ def _modules_named(model: torch.nn.Module, recorder: Recorder, graph: Graph) -> 
 
 
 @contextlib.contextmanager
-def _faked(model: torch.nn.Module, mode: Any) -> Iterator[None]:
-    """The model's parameters and buffers are fake ones while it lasts."""
+def _faked(model: torch.nn.Module, fake: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    """The model's parameters and buffers are fake ones, made by `fake`, while it lasts."""
     fakes: Dict[int, torch.Tensor] = {}
     undo: List[Tuple[Any, str, Any]] = []
     try:
@@ -76,7 +78,7 @@ def _faked(model: torch.nn.Module, mode: Any) -> Iterator[None]:
                 for name, tensor in held.items():
                     if tensor is not None:
                         if id(tensor) not in fakes:
-                            fakes[id(tensor)] = mode.from_tensor(tensor)
+                            fakes[id(tensor)] = fake(tensor)
                         undo.append((held, name, tensor))
                         held[name] = fakes[id(tensor)]
         for module in model.modules():  # lists of weights, as recurrent layers have them
@@ -223,23 +225,49 @@ def run_step(model: torch.nn.Module, batch: Any, loss: Any, faked: bool, half: O
     model = bare(model)
     device = _device(model, batch)
     if faked:
-        from torch._subclasses import FakeTensorMode
+        mode = _mode_of(model, batch) or _fake_mode()
+        known = Known(mode) if KNOWS_VALUES else None
 
-        mode = _fake_mode(FakeTensorMode)
-        with _training(model), _faked(model, mode):
-            return _record(model, map_tensors(batch, once(mode.from_tensor)), loss, device, half, mode)
+        def fake(tensor: torch.Tensor) -> torch.Tensor:
+            return _fake(tensor, mode, known)
+
+        with _training(model), _faked(model, fake), no_tracer_seen(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # both recordings draw the same
+            return _record(model, map_tensors(batch, once(fake)), loss, device, half, mode, known)
     with _training(model), _kept(model):
         return _record(
             model, map_tensors(batch, once(lambda t: t.detach().clone())), loss, device, half, None
         )
 
 
-def _fake_mode(kind: Any) -> Any:
+def _mode_of(model: torch.nn.Module, batch: Any) -> Any:
+    """The mode in which the model or its batch was made without data; None where they have data."""
+    for tensor in [*model.parameters(), *model.buffers(), *tensors_of(batch)]:
+        if is_fake(tensor):
+            return tensor.fake_mode  # type: ignore[attr-defined]
+    return None
+
+
+def _fake(tensor: torch.Tensor, mode: Any, known: Any) -> torch.Tensor:
+    """A tensor without data of its own: of a real one, with its values beside it, or of one without data."""
+    if not is_fake(tensor):
+        return mode.from_tensor(tensor) if known is None else known.fake_of(tensor)
+    value = known.values.of(tensor)
+    with mode, torch.no_grad():
+        alike = tensor.detach()
+    if isinstance(tensor, torch.nn.Parameter):
+        return torch.nn.Parameter(alike, tensor.requires_grad)
+    return alike if value is None else known.put(alike, value)
+
+
+def _fake_mode() -> Any:
     """A fake mode that refuses to invent values where the code asks for them."""
+    from torch._subclasses import FakeTensorMode
+
     try:
-        return kind(throw_on_data_dependent_ops=True)
+        return FakeTensorMode(throw_on_data_dependent_ops=True)  # type: ignore[call-arg]
     except TypeError:
-        return kind()
+        return FakeTensorMode()
 
 
 def _record(
@@ -249,8 +277,9 @@ def _record(
     device: torch.device,
     half: Optional[torch.dtype],
     mode: Any,
+    known: Any = None,
 ) -> Step:
-    recorder = Recorder(mode)
+    recorder = Recorder(mode, known)
     for tensor in list(model.parameters()) + list(model.buffers()):
         recorder.storages.leave_out(tensor)
     inputs = tensors_of(batch)
@@ -290,4 +319,6 @@ def _record(
     graph.close()
     if autocast.stands_in:
         recorder.rename("bf16", "f16")
-    return Step(recorder.operators, recorder.storages.records, sizes, graph.order, words, mode is not None)
+    drew = known is not None and known.drawn_was_read
+    faked = mode is not None
+    return Step(recorder.operators, recorder.storages.records, sizes, graph.order, words, faked, drew)

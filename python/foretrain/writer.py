@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 
 def text(value: str) -> str:
@@ -44,16 +44,18 @@ def rows(name: str, entries: Sequence[Dict[str, Any]]) -> List[str]:
     return [f"{name} = ["] + [f"  {value(e)}," for e in entries] + ["]"]
 
 
-def write_whole(path: str, content: str) -> None:
-    """The file is there whole, or not at all."""
+def write_whole(path: str, content: str, check: Optional[Callable[[str], None]] = None) -> None:
+    """The file is there whole, or not at all; not, where `check` raises on it."""
     folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(prefix="." + os.path.basename(path), dir=folder)
+    handle, temporary = tempfile.mkstemp(prefix="." + os.path.basename(path), suffix=".toml", dir=folder)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(content)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
+        if check is not None:
+            check(temporary)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -80,7 +80,10 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout, "True\n")
 
     def test_the_command_says_that_it_needs_torch(self):
-        code = "import sys, runpy; sys.modules['torch'] = None; runpy.run_module('foretrain', run_name='__main__')"
+        code = (
+            "import sys, runpy; sys.modules['torch'] = None; sys.argv = ['foretrain', 'capture', 'a:b'];"
+            " runpy.run_module('foretrain', run_name='__main__')"
+        )
         done = subprocess.run([sys.executable, "-c", code], cwd=TOP / "python", capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr.startswith("error: foretrain capture needs PyTorch"), done.stderr)

@@ -174,7 +174,9 @@ class Structure(unittest.TestCase):
         for form in (True, False):
             capture = record(Saver(form), (torch.zeros(2, 4), labels(2)))
             again = [o.op for o in ops(capture, recomputed=True) if o.op != "aten::detach"]
-            self.assertEqual(again, ["aten::t", "aten::addmm", "aten::relu", "aten::t", "aten::addmm"])
+            stops_early = not form and not torch.__version__.startswith("1.")
+            last = [] if stops_early else ["aten::addmm"]
+            self.assertEqual(again, ["aten::t", "aten::addmm", "aten::relu", "aten::t", *last])
             self.assertEqual(sorted(capture.ready_order), list(range(6)))
 
     def test_cudas_autocast_runs_without_cuda(self):

@@ -306,13 +306,10 @@ void declare(CLI::App& app, Options& options) {
   add_calibrate(app, options.calibrate);
   add_job(app, options);
   add_explain(app, options.explain);
-  add_evidence(app, options.evidence);
-  add_measured(app, options.measured);
+  add_evidence(app, options.evidence), add_measured(app, options.measured);
   add_export(app, options.exported);
   add_serve(app, options.serve);
-  add_reference(app, options);
-  add_completion(app, options);
-  add_help(app, options);
+  add_reference(app, options), add_completion(app, options), add_help(app, options);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     if (std::ranges::find(kMainCommands, command->get_name()) == kMainCommands.end()) command->group("Tools");
   show_help_all_where_needed(app);
