@@ -255,7 +255,7 @@ class Answer(TypedDict):
     verdict: str
     #: the number of GPUs that verdict, cause and action are about
     gpus: int
-    #: what value_s is
+    #: what value_s is, in seconds; of tune its goal, with the goal's unit
     quantity: str
     #: the predicted time; in seconds
     value_s: float
@@ -886,6 +886,8 @@ class ComparisonPoint:
     nodes: int
     #: whether to change the strategy, in a sentence
     verdict: str
+    #: the one answer, as every output says it
+    answer: Answer
     #: of those that fit; null: none does
     fastest: Optional[str]
     #: the one to use first
@@ -996,3 +998,5 @@ class CollectiveFields:
     points: List[CollectivePoint]
     #: what the user should know, in sentences
     warnings: List[str]
+    #: the one answer, as every output says it
+    answer: Answer

@@ -221,15 +221,15 @@ export interface Assumption {
 /** The one answer, as every output says it */
 export interface Answer {
   /** which sentence answers */
-  kind: "cannot_say" | "idle_gpus" | "does_not_fit" | "request" | "waits_for_input" | "slower" | "time";
+  kind: "cannot_say" | "would_not_start" | "idle_gpus" | "does_not_fit" | "request" | "waits_for_input" | "slower" | "time";
   /** what was asked, as it was understood */
   question: string;
   /** the sentence to act on; headline is the same */
   verdict: string;
   /** the number of GPUs that verdict, cause and action are about */
   gpus: number;
-  /** what value_s is */
-  quantity: "total" | "epoch" | "step";
+  /** what value_s is, in seconds; of tune its goal, with the goal's unit */
+  quantity: "total" | "epoch" | "step" | "total_s" | "epoch_s" | "step_s" | "samples_per_s" | "gpu_hours" | "energy_kwh" | "cost" | "time";
   /** the predicted time; in seconds */
   value_s: number;
   /** where it lies at the level; null: unknown */
@@ -890,6 +890,8 @@ export interface ComparisonPoint {
   nodes: number;
   /** whether to change the strategy, in a sentence */
   verdict: string;
+  /** the one answer, as every output says it */
+  answer: Answer;
   /** of those that fit; null: none does */
   fastest: string | null;
   /** the one to use first */
@@ -1092,6 +1094,8 @@ export interface Layout {
   bubble: number;
   /** of the fullest stage; in bytes */
   memory_bytes: number;
+  /** into the memory, from the error of measured memory; 0 to 1 */
+  chance_of_fitting: number;
   /** of a step of the busiest stage; the parts sum to it */
   breakdown: Breakdown;
   /** within 2 % */
@@ -1126,6 +1130,8 @@ export interface Plan {
   would_change: Array<string>;
   /** that fit, fastest first */
   layouts: Array<Layout>;
+  /** the one answer, of a plan on one number of GPUs */
+  answer?: Answer;
 }
 
 /** One number of GPUs */
@@ -1166,8 +1172,10 @@ export interface Plans {
   tokens_of_run: number;
   /** else 10^12 tokens */
   is_run_of_scenario: boolean;
-  /** sentences without their full stop */
+  /** the answer's verdict and action */
   verdict: Array<string>;
+  /** the one answer, as every output says it */
+  answer: Answer;
   /** the last number that pays; null: nothing fits */
   best_gpus: number | null;
   /** by growing number of GPUs */
@@ -1246,6 +1254,8 @@ export interface Collective {
   points: Array<CollectivePoint>;
   /** what the user should know, in sentences */
   warnings: Array<string>;
+  /** the one answer, as every output says it */
+  answer: Answer;
 }
 
 /** How far one database is */
