@@ -1,4 +1,4 @@
-"""`python -m foretrain capture module:function [-o FILE]` and `python -m foretrain record -- torchrun … train.py`."""
+"""`python -m foretrain capture module:function [-o FILE]` and `python -m foretrain record -- … train.py`."""
 import sys
 
 if sys.argv[1:2] == ["record"]:
