@@ -1,6 +1,8 @@
 // Everything behind `record` belongs to the recorder, and behind `--` to the user's own command line.
 #include "sim/app/options/record_options.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace foretrain {
 
 void add_record(CLI::App& app, RecordCommand& record) {

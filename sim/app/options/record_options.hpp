@@ -1,9 +1,11 @@
 // The options of `record`.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "sim/app/commands.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace foretrain {
 

@@ -61,7 +61,7 @@ TEST_CASE("every model of a step answers every question") {
     CHECK((m.read_compared && m.weighed_beside && m.recommend));
     CHECK_FALSE(m.baseline.empty());
   }
-  CHECK(names.size() == 3);
+  CHECK(names.size() == 4);
 }
 
 TEST_CASE("both models fill a step, its memory and its limit from below") {

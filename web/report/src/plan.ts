@@ -33,14 +33,14 @@ function onePlan(p: Plan): HTMLElement {
   const rows = placed(p.layouts), first = rows[0], on = `on ${count(p.gpus, 'GPU')}`;
   if (!first) return h('div', { class: 'report' }, h('p', { class: 'headline' }, `Nothing fits ${on}: ${short(p.why_none, 400)}.`));
   const tied = rows.filter((l) => l.tied_with_first).length, bars = rows.slice(0, kMostBars).map((l) => ({ ...l, label: `no. ${l.number}` }));
-  const reasons = [`Why: ${p.why_first}.`, ...(tied ? [`${count(tied, 'other layout')} as long within 2 %: choose by memory.`] : []),
+  const reasons = [`Why: ${p.why_first}.`, ...(tied ? [`${count(tied, 'other layout')} as long within 5 %: ordered by the chance that they fit.`] : []),
     ...(p.would_change.length ? p.would_change.map((w: string) => `What would change it: ${w}.`) : ['Links half or twice as fast, or GPUs twice as fast, would not change it.'])];
-  return h('div', { class: 'report' }, h('p', { class: 'headline' }, `${short(nameOf(first), 200)} ${on}: ${seconds(first.step_s)} a step, ${digits(first.tokens_per_s_per_gpu, 4)} tokens/s a GPU, ${bytes(first.memory_bytes)} of memory.`),
+  return h('div', { class: 'report' }, h('p', { class: 'headline' }, p.answer ? short(p.answer.verdict, 600) : `${short(nameOf(first), 200)} ${on}: ${seconds(first.step_s)} a step, ${digits(first.tokens_per_s_per_gpu, 4)} tokens/s a GPU, ${bytes(first.memory_bytes)} of memory.`),
     h('div', { class: 'grid' },
       card(`Why this one ${on}`, `${p.possible} layouts divide, ${p.without_memory} lack memory, ${rows.length} fit.`, {}, h('ul', { class: 'list' }, ...reasons.map((r: string) => h('li', {}, short(r, 400))))),
       card(`Time against memory ${on}`, 'A smaller layout leaves room for longer sequences or larger batches.', {}, frontChart(rows)),
       card(`Where the step goes ${on}`, `The first ${bars.length}, numbered as in the table.`, { class: 'wide' }, stacked('breakdown', bars, kAccounts, (l, key) => l.breakdown?.[key] ?? 0, 'step, s', 1, seconds)),
-      card(`All layouts ${on}`, 'Those within 2 % of the first share its place.', { class: 'wide' }, table(`Layouts ${on}`, [
+      card(`All layouts ${on}`, 'Those within 5 % of the first are ordered by the chance that they fit.', { class: 'wide' }, table(`Layouts ${on}`, [
         num('No.', (l) => String(l.number), (l) => l.number), num('Place', (l) => (l.tied_with_first ? '1=' : String(l.place)), (l) => l.place), { name: 'Layout', cell: (l: Any) => l.layout },
         num('Micro-batch', (l) => String(l.micro_batch), (l) => l.micro_batch), { name: 'Schedule', cell: (l: Any) => (l.pipeline > 1 ? l.schedule : '\u2013') },
         { name: 'Shares out', cell: (l: Any) => l.shard }, { name: 'Recomputes', cell: (l: Any) => l.recompute },
@@ -61,7 +61,7 @@ function speedChart(rows: Any[]): HTMLElement {
 
 function severalPlans(p: Plans): HTMLElement {
   const fit = p.counts.filter((c: Any) => c.fits), of = (c: Any): Any => c.plan.layouts[0];
-  return h('div', { class: 'report' }, h('p', { class: 'headline' }, short(p.verdict.map((v: string) => v[0].toUpperCase() + v.slice(1) + '.').join(' '), 600)), h('div', { class: 'grid' },
+  return h('div', { class: 'report' }, h('p', { class: 'headline' }, short(p.answer.verdict, 600)), h('div', { class: 'grid' },
     fit.length ? card('Speed', 'Numbers in orange do not pay: a doubling is less than 1.4 times as fast.', {}, speedChart(fit)) : null,
     card('Numbers of GPUs', `The best layout of each; ${p.is_run_of_scenario ? 'the run' : '10\u00b9\u00b2 tokens'}.`, { class: 'wide' }, table('Numbers of GPUs', [
       num('GPUs', (c) => String(c.gpus), (c) => c.gpus), num('Nodes', (c) => String(c.nodes), (c) => c.nodes), { name: 'Layout', cell: (c: Any) => (c.fits ? nameOf(of(c)) : c.plan.why_none) },
