@@ -110,6 +110,14 @@ void take_program(TableReader& model, SourceSpan span, const std::vector<std::st
       if (std::ranges::any_of(recorded, is_same))
         return model.report(span, fmt::format("two recordings are of {} ranks", program->world),
                             "record the program on different numbers of ranks");
+      const bool is_known = program->parameters > 0 && !recorded.empty() && recorded.front()->parameters > 0;
+      if (is_known && recorded.front()->parameters != program->parameters)
+        return model.report(
+            span,
+            fmt::format("these are recordings of different programs: {} has {} parameters, {} {}",
+                        recorded.front()->name, recorded.front()->parameters, program->name,
+                        program->parameters),
+            "name recordings of one program on different numbers of ranks");
       recorded.push_back(std::move(program));
     }
     known = std::make_shared<const ProgramReplays>(std::move(recorded));
@@ -240,6 +248,19 @@ Keys<Scenario> decay_key() {
            "loss"}};
 }
 
+/// A recorded program trains what it trains: other keys would describe another one.
+void check_program_alone(TableReader& model, const Program& program) {
+  for (const std::string_view key : {"batch_per_gpu", "global_batch", "precision", "half_weights",
+                                     "recompute", "optimizer", "optimizer_form", "weight_decay"}) {
+    if (!model.has(key)) continue;
+    model.report(
+        model.span_of(key),
+        fmt::format("The recorded program has its own {}; model.{} would be another program", key, key),
+        fmt::format("leave it out, or record the program again{}",
+                    program.command.empty() ? "" : fmt::format(": {}", program.command.substr(0, 120))));
+  }
+}
+
 /// A recorded network is trained as it was recorded, where nobody says otherwise.
 void settle_recording(TableReader& model, Scenario& scenario) {
   Workload& work = scenario.workload;
@@ -329,6 +350,7 @@ void settle_batches(TableReader& model, Scenario& scenario) {
 void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
   ModelSection section{scenario, opened};
   read_keys(model, model_keys(), section);
+  if (scenario.program) check_program_alone(model, scenario.program->first());
   check_batch(model, scenario);
   settle_recording(model, scenario);
   settle_form(model, section.form, scenario.workload);

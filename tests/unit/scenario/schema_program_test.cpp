@@ -2,9 +2,14 @@
 // against the strategies that do the same.
 #include "sim/scenario/schema/schema_program.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/workload/program/program_replays.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/program_text.hpp"
@@ -95,6 +100,34 @@ TEST_CASE("recordings of different programs are refused with the row that differ
   const ProgramReplays replays({program_of(program_text({.ranks = 16, .layers = 1})),
                                 program_of(program_text({.ranks = 64, .layers = 2}))});
   CHECK_THAT(replays.on(32)->why_not, Catch::Matchers::ContainsSubstring("rows became"));
+}
+
+TEST_CASE("keys that would describe another program are mistakes") {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("program{}.toml", ::getpid());
+  std::ofstream(file) << program_text({.ranks = 8, .layers = 1});
+  const std::string head = fmt::format("[model]\nprogram = \"{}\"\n", file.string());
+  const auto said = [&](const std::string& text) -> std::string {
+    try {
+      read_scenario({"s.toml", head + text}, {});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const std::string cluster = "[cluster]\nname = \"dgx-a100\"\n";
+  CHECK(said(cluster).empty());
+  CHECK_THAT(said("batch_per_gpu = 64\n" + cluster),
+             Catch::Matchers::ContainsSubstring("has its own batch_per_gpu"));
+  CHECK_THAT(said("precision = \"bf16\"\n" + cluster),
+             Catch::Matchers::ContainsSubstring("has its own precision"));
+  CHECK_THAT(said(cluster + "[strategy]\nname = \"ddp\"\n"),
+             Catch::Matchers::ContainsSubstring("strategy ddp would be another program"));
+  CHECK_THAT(said(cluster + "[strategy]\naccumulation = 4\n"),
+             Catch::Matchers::ContainsSubstring("has its own micro-steps"));
+  CHECK_THAT(said(cluster + "[run]\ngpus = [4]\n"),
+             Catch::Matchers::ContainsSubstring("recorded on 8 ranks alone"));
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("layers that repeat are priced once") {
