@@ -46,9 +46,12 @@ RankReplay::RankReplay(const PlanRequest& request, TaskGraph& graph, const Repla
   for (const Operator& op : expanded_.operators)
     prices_.push_back({host_time(op, process_.host_cpu(), host, work.precision, work.framework),
                        kernel_time(op, context, 1)});
-  for (std::uint32_t i = 0; i < rank_.network.module_names.size(); ++i)
-    labels_.push_back(graph.label(rank_.network.module_names.at(i)));
-  if (labels_.empty()) labels_.push_back(graph.label(""));
+  for (std::uint32_t i = 0; i < rank_.network.module_names.size(); ++i) {
+    const std::string& module = rank_.network.module_names.at(i);
+    labels_.push_back(graph.label(module.empty() ? "outside of modules" : module));
+  }
+  if (labels_.empty()) labels_.push_back(graph.label("outside of modules"));
+  optimizer_label_ = graph.label("optimizer");
 }
 
 double RankReplay::kernel_s() const {
@@ -171,7 +174,9 @@ void RankReplay::issue_operator(const ProgramEvent& event) {
   const Account account = event.row.pass == ProgramPass::optimizer ? Account::optimizer : Account::compute;
   Stream& on = stream(event.row.stream);
   const std::vector<TaskId> waits = std::exchange(on.waits, {});
-  const LabelId label = labels_[std::min<std::size_t>(event.module, labels_.size() - 1)];
+  const LabelId label = account == Account::optimizer
+                            ? optimizer_label_
+                            : labels_[std::min<std::size_t>(event.module, labels_.size() - 1)];
   if (event.row.stream == 0) {
     for (const TaskId task : waits) process_.stream_waits_for(task);
     process_.launch(thread(), price.host, price.kernel, account, label);

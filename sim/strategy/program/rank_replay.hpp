@@ -83,6 +83,7 @@ class RankReplay {
   InputPipeline input_;
   std::vector<Price> prices_;
   std::vector<LabelId> labels_;  ///< by module
+  LabelId optimizer_label_ = kNone;
   std::map<std::uint32_t, Stream> streams_;
   std::map<std::pair<int, int>, QueueId> group_streams_;
   QueueId message_stream_ = kNone;
