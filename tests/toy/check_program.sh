@@ -16,7 +16,7 @@ expect() {
 job="--model mnist_net --cluster puhti --gpus 4"
 expect "^one_by_one  *every gradient all-reduced by itself" list strategies
 expect "one_by_one" predict --help-all
-expect "one_by_one" compare --help
+expect "one_by_one" compare --help-all
 expect "^  one_by_one  *[0-9.]* ms" compare $job
 expect "^4 GPUs .*speedup" compare $job --strategies ddp,one_by_one
 expect "with one_by_one, fp32, batch" predict $job --strategy one_by_one
