@@ -257,7 +257,7 @@ namespace {
 /// Of a recorded program; empty where it can be replayed on so many, or is none.
 std::string why_not_replayed(const Scenario& scenario, int gpus) {
   if (!scenario.program) return {};
-  return scenario.program->on(working_gpu_count(scenario, gpus))->why_not;
+  return scenario.program->facts_on(working_gpu_count(scenario, gpus)).why_not;
 }
 
 }  // namespace
@@ -295,9 +295,8 @@ namespace {
 /// What all ranks of a program train in one optimizer step; of fewer ranks than it runs on, what the fewest
 /// train in a step that takes them so much longer.
 std::int64_t samples_of_program(const ProgramReplays& replays, int ranks) {
-  const std::shared_ptr<const ReplayedProgram> replayed = replays.on(ranks);
-  const Program& program = replayed->why_not.empty() ? replayed->program : replays.first();
-  return std::max<std::int64_t>(1, program.batch) * program.data_ranks;
+  const ReplayFacts& facts = replays.facts_on(ranks);
+  return facts.why_not.empty() ? facts.samples : replays.facts_on(replays.first().world).samples;
 }
 
 }  // namespace

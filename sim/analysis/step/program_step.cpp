@@ -17,7 +17,7 @@ namespace {
 
 /// GPUs that a step runs on where `gpus` are too few.
 int replayed_on(const Scenario& scenario, int gpus) {
-  const bool is_there = scenario.program->on(working_gpu_count(scenario, gpus))->why_not.empty();
+  const bool is_there = scenario.program->facts_on(working_gpu_count(scenario, gpus)).why_not.empty();
   return is_there ? gpus : fewest_gpus_of(scenario);
 }
 
@@ -46,12 +46,7 @@ bool ProgramStep::may_be_answer(const Scenario& scenario, int gpus) {
 
 void ProgramStep::add_memory(PredictionPoint& point, const Scenario& scenario,
                              const StrategyMemory& /*strategy*/) {
-  const auto replayed = scenario.program->on(replayed_on(scenario, point.gpus));
-  ProgramMemory most;
-  for (const ProgramRank& rank : replayed->program.ranks) {
-    const ProgramMemory own = memory_of(rank);
-    if (own.total() > most.total()) most = own;
-  }
+  const ProgramMemory& most = scenario.program->facts_on(replayed_on(scenario, point.gpus)).memory;
   point.memory_capacity = gpu_of(point, scenario).capacity();
   const MemorySite site{{}, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
   MemoryUse use;

@@ -62,8 +62,8 @@ StepModel program_row(StepModel replicated) {
                                 const std::vector<std::string>& strategies, Scenario own, OpenedCatalogs&) {
     if (!strategies.empty())
       throw InputError(
-          "A recorded program has no other strategies.\n  hint: record it with another one, and name "
-          "both scenarios: foretrain compare A.toml B.toml");
+          "A recorded program has no other strategies",
+          "record it with another one, and name both scenarios: foretrain compare A.toml B.toml");
     ComparedScenarios out;
     out.strategies = {own};
     out.own = std::move(own);

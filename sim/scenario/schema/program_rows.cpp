@@ -128,7 +128,17 @@ Keys<RowEntry> wire_keys() {
            "the stream goes on until `wait`, or the end of the pass"},
           {"send", byte_count(RowKind::send), "4194304", "none", "bytes to rank `peer`"},
           {"receive", byte_count(RowKind::receive), "4194304", "none", "bytes from rank `peer`"},
-          {"peer", whole(&ProgramRow::peer, kMostProgramRanks), "8", "0", "a rank of the job"},
+          {"peer",
+           {"integer",
+            [](TableReader& table, std::string_view key, RowEntry& entry) {
+              const auto found = table.integer(key, 0, kMostProgramRanks);
+              if (!found) return;
+              entry.row.peer = *found;
+              entry.to.peers.push_back({static_cast<std::size_t>(*found), table.span_of(key)});
+            }},
+           "8",
+           "0",
+           "a rank of the job"},
           {"wait", numbered(RowKind::wait), "12", "none", "the stream waits for that work"},
           {"read", byte_count(RowKind::read), "4", "none",
            "the host waits for the stream and reads so many bytes, as item() does; 0: it only waits"},
@@ -185,46 +195,23 @@ void read_row(TableReader& row, SourceSpan span, ProgramRankText& to) {
 }  // namespace
 
 void read_program_rows(TableReader& table, std::string_view key, ProgramRankText& to) {
-  const Array* values = table.array(key, kMostProgramRows);
-  if (values == nullptr) return;
-  to.rank.rows.reserve(values->size());
-  for (std::size_t i = 0; i < values->size(); ++i) {
-    const Value& value = (*values)[i];
-    if (table.diagnostics().found().size() >= Diagnostics::kMostDiagnostics) return;
-    const auto* fields = std::get_if<Table>(&value.data);
-    if (fields == nullptr) {
-      table.report(value.span, fmt::format("{}[{}] must be a table in braces", table.full_name(key), i));
-      continue;
-    }
-    TableReader row(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
-    read_row(row, value.span, to);
-  }
+  for_each_table(table, key, kMostProgramRows,
+                 [&](TableReader& row, SourceSpan span) { read_row(row, span, to); });
 }
 
-std::vector<RankSequence> read_rank_sequences(TableReader& table, std::string_view key, std::size_t most) {
-  std::vector<RankSequence> out;
-  const Array* values = table.array(key, most);
-  if (values == nullptr) return out;
-  for (std::size_t i = 0; i < values->size(); ++i) {
-    const auto* fields = std::get_if<Table>(&(*values)[i].data);
-    if (fields == nullptr) {
-      table.report((*values)[i].span,
-                   fmt::format("{}[{}] must be a table in braces", table.full_name(key), i),
-                   "as in { first = 0, size = 8, stride = 1 }");
-      continue;
-    }
-    TableReader row(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
+RankLists read_rank_sequences(TableReader& table, std::string_view key, std::size_t most) {
+  RankLists out;
+  for_each_table(table, key, most, [&](TableReader& row, SourceSpan) {
     RankSequence ranks;
     ranks.first = row.integer("first", 0, kMostProgramRanks).value_or(0);
     const auto size = row.integer("size", 1, kMostProgramRanks),
                count = row.integer("count", 1, kMostProgramRanks);
     ranks.size = size.value_or(count.value_or(1));
     ranks.stride = row.integer("stride", 1, kMostProgramRanks).value_or(1);
-    static_cast<void>(
-        row.integers("ranks", 0, kMostProgramRanks, kMostProgramGroups));  // where no stride fits
+    if (row.integers("ranks", 0, kMostProgramRanks, kMostListedRanks)) ++out.irregular;
     row.finish();
-    out.push_back(ranks);
-  }
+    out.sequences.push_back(ranks);
+  });
   return out;
 }
 

@@ -185,6 +185,25 @@ void read_recorded_storages(TableReader& table, std::string_view key, RecordedTe
   read_recorded_list(table, key, kMostStorages, recorded_storage_keys(), to, to.network.storages);
 }
 
+void check_references(TableReader& table, const std::vector<RecordedReference>& references,
+                      std::size_t length, std::string_view what) {
+  for (const RecordedReference& reference : references) {
+    if (reference.index >= length)
+      table.report(reference.span,
+                   fmt::format("there is no {} {}: the list has {}", what, reference.index, length));
+  }
+}
+
+void check_recorded_sizes(TableReader& table, const RecordedText& file) {
+  const auto batch = static_cast<double>(file.network.batch);
+  for (const auto& [id, span] : file.first_uses) {
+    const TensorSize& size = file.network.sizes[id];
+    if (size.elements(batch) > static_cast<double>(kLargestExtent))
+      table.report(span, fmt::format("{} has more than 2^40 elements at a batch of {}", to_string(size),
+                                     file.network.batch));
+  }
+}
+
 std::vector<KeyTable> recorded_row_tables() {
   return {{"`recorded.parameters`", "", described(recorded_parameter_keys())},
           {"`recorded.buffers`", "", described(recorded_buffer_keys())},

@@ -40,13 +40,11 @@ std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key
 /// A name of bounded length.
 std::optional<std::string> read_recorded_name(TableReader& table, std::string_view key);
 
-/// Reads each table of a list into an entry of its own.
-template <class TargetEntry, class Row>
-void read_recorded_list(TableReader& table, std::string_view key, std::size_t most,
-                        const Keys<TargetEntry>& keys, RecordedText& file, std::vector<Row>& rows) {
+/// Calls read(reader, place) for each table of a list of at most so many; whoever reads calls finish().
+template <class Read>
+void for_each_table(TableReader& table, std::string_view key, std::size_t most, Read read) {
   const Array* values = table.array(key, most);
   if (values == nullptr) return;
-  rows.reserve(values->size());
   for (std::size_t i = 0; i < values->size(); ++i) {
     const Value& value = (*values)[i];
     if (table.diagnostics().found().size() >= Diagnostics::kMostDiagnostics) return;
@@ -56,12 +54,29 @@ void read_recorded_list(TableReader& table, std::string_view key, std::size_t mo
       continue;
     }
     TableReader reader(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
+    read(reader, value.span);
+  }
+}
+
+/// Reads each table of a list into an entry of its own.
+template <class TargetEntry, class Row>
+void read_recorded_list(TableReader& table, std::string_view key, std::size_t most,
+                        const Keys<TargetEntry>& keys, RecordedText& file, std::vector<Row>& rows) {
+  for_each_table(table, key, most, [&](TableReader& reader, SourceSpan) {
     TargetEntry entry{file, {}};
     read_keys(reader, keys, entry);
     reader.finish();
     rows.push_back(std::move(entry.row));
-  }
+  });
 }
+
+// Checks once all lists are there; each reports at the place that is wrong.
+
+/// References to a list that has so many entries.
+void check_references(TableReader& table, const std::vector<RecordedReference>& references,
+                      std::size_t length, std::string_view what);
+/// At most 2^40 elements at the recorded batch.
+void check_recorded_sizes(TableReader& table, const RecordedText& file);
 
 /// An operator of a list.
 struct RecordedOperatorEntry {

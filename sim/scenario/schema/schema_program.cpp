@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/program_rows.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -14,7 +15,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 50;
-constexpr std::int64_t kMostMicroSteps = 4096;
+constexpr std::int64_t kMostMicroSteps = 4096, kMostProgramSamples = 1'000'000'000;
 constexpr std::size_t kMostRemarks = 1000;
 
 template <std::string Program::*Member>
@@ -72,7 +73,7 @@ Keys<Program> job_keys() {
       {"world", program_number(&Program::world, 1, kMostProgramRanks), "32", kRequired, "ranks of the job"},
       {"data_ranks", program_number(&Program::data_ranks, 0, kMostProgramRanks), "4", "world",
        "ranks that train different samples"},
-      {"batch", program_number(&Program::batch, 0, kMostNumbers), "16", "not known",
+      {"batch", program_number(&Program::batch, 0, kMostProgramSamples), "16", "not known",
        "samples that one rank trains in one optimizer step"},
       {"micro_steps", program_number(&Program::micro_steps, 1, kMostMicroSteps), "4", "1",
        "backward passes in one optimizer step"},
@@ -83,7 +84,13 @@ Keys<Program> job_keys() {
       {"groups",
        {"list of tables",
         [](TableReader& table, std::string_view key, Program& program) {
-          program.groups = read_rank_sequences(table, key, kMostProgramGroups);
+          RankLists lists = read_rank_sequences(table, key, kMostProgramGroups);
+          program.groups = std::move(lists.sequences);
+          if (lists.irregular > 0)
+            program.notes.push_back(fmt::format(
+                "{} of ranks without a stride: their collectives are replayed among as many ranks "
+                "in a row",
+                counted(lists.irregular, "group")));
         }},
        "[{ size = 32, stride = 1, first = 0 }]",
        "one of all ranks",
@@ -103,7 +110,7 @@ const Keys<ProgramRankText>& rank_keys() {
       {"like",
        {"list of tables",
         [](TableReader& table, std::string_view key, ProgramRankText& to) {
-          to.rank.like = read_rank_sequences(table, key, kMostProgramGroups);
+          to.rank.like = read_rank_sequences(table, key, kMostProgramGroups).sequences;
         }},
        "[{ first = 0, count = 32, stride = 1 }]",
        "all ranks",
@@ -139,15 +146,6 @@ const Keys<Program>& program_keys() {
   return keys;
 }
 
-void check_indices(TableReader& table, const std::vector<RecordedReference>& references, std::size_t length,
-                   std::string_view what) {
-  for (const RecordedReference& reference : references) {
-    if (reference.index >= length)
-      table.report(reference.span,
-                   fmt::format("there is no {} {}: the list has {}", what, reference.index, length));
-  }
-}
-
 /// A step trains: it goes forward, backward and updates.
 void check_passes(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   constexpr std::string_view kNames[] = {"forward", "backward", "optimizer"};
@@ -181,6 +179,24 @@ void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   }
 }
 
+void check_peers(TableReader& table, const ProgramRankText& to, const Program& program) {
+  for (const RecordedReference& peer : to.peers) {
+    if (peer.index >= static_cast<std::size_t>(program.world))
+      table.report(peer.span, fmt::format("rank {} is outside of a world of {}", peer.index, program.world));
+  }
+}
+
+/// A program is recorded at one batch.
+void check_fixed(TableReader& table, const ProgramRankText& to) {
+  for (const auto& [id, span] : to.text.first_uses) {
+    const TensorSize& size = to.text.network.sizes[id];
+    if (size.grows())
+      table.report(span,
+                   fmt::format("{} grows with the batch, but a program holds for its own", to_string(size)),
+                   "write the size at the recorded batch");
+  }
+}
+
 ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   ProgramRankText to;
   to.text.network.module_names.id_of(""), to.text.network.node_names.id_of("");
@@ -188,9 +204,12 @@ ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   read_keys(table, rank_keys(), to);
   table.finish();
   if (program.groups.empty()) program.groups.push_back({0, program.world, 1});
-  check_indices(table, to.groups, program.groups.size(), "group");
-  check_indices(table, to.text.ready, to.text.network.parameters.size(), "parameter");
-  check_indices(table, to.text.made, to.rank.rows.size(), "row");
+  check_references(table, to.groups, program.groups.size(), "group");
+  check_peers(table, to, program);
+  check_references(table, to.text.ready, to.text.network.parameters.size(), "parameter");
+  check_references(table, to.text.made, to.rank.rows.size(), "row");
+  check_recorded_sizes(table, to.text);
+  check_fixed(table, to);
   if (to.rank.like.empty()) to.rank.like.push_back({0, program.world, 1});
   to.rank.network = std::move(to.text.network);
   if (!table.damaged()) check_passes(table, span, to.rank), check_works(table, span, to.rank);
@@ -226,20 +245,12 @@ void check_groups(TableReader& table, const Program& program) {
 }
 
 void read_kinds(TableReader& table, Program& program) {
-  const Array* kinds = table.array("ranks", kMostProgramKinds);
-  if (kinds == nullptr || kinds->empty())
-    return table.report(table.span_of("ranks"), "a program needs the ranks that were recorded",
-                        "[[program.ranks]] with its operators");
-  for (std::size_t i = 0; i < kinds->size(); ++i) {
-    const Value& value = (*kinds)[i];
-    const auto* fields = std::get_if<Table>(&value.data);
-    if (fields == nullptr) {
-      table.report(value.span, fmt::format("program.ranks[{}] must be a table", i));
-      continue;
-    }
-    TableReader rank(*fields, fmt::format("program.ranks[{}]", i), table.diagnostics());
-    program.ranks.push_back(read_rank(rank, value.span, program));
-  }
+  for_each_table(table, "ranks", kMostProgramKinds, [&](TableReader& rank, SourceSpan span) {
+    program.ranks.push_back(read_rank(rank, span, program));
+  });
+  if (program.ranks.empty() && table.diagnostics().empty())
+    table.report(table.span_of("ranks"), "a program needs the ranks that were recorded",
+                 "[[program.ranks]] with its operators");
 }
 
 }  // namespace
@@ -263,6 +274,9 @@ Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   if (diagnostics.empty() && !document.damaged()) {
     check_kinds(table, table.span_of("ranks"), program);
     check_groups(table, program);
+    if (program.data_ranks > program.world)
+      table.report(table.span_of("data_ranks"),
+                   fmt::format("{} ranks load data in a world of {}", program.data_ranks, program.world));
   }
   return program;
 }

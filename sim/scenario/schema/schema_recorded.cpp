@@ -97,24 +97,12 @@ const Keys<RecordedText>& recorded_keys() {
   return keys;
 }
 
-void check_references(TableReader& table, const std::vector<RecordedReference>& references,
-                      std::size_t length, std::string_view what) {
-  for (const RecordedReference& reference : references) {
-    if (reference.index >= length)
-      table.report(reference.span,
-                   fmt::format("there is no {} {}: the list has {}", what, reference.index, length));
-  }
-}
-
-/// At the recorded batch, and growth only where it was said to be there.
-void check_sizes(TableReader& table, const RecordedText& file) {
-  const auto batch = static_cast<double>(file.network.batch);
+/// Growth only where it was said to be there.
+void check_growth(TableReader& table, const RecordedText& file) {
+  if (file.network.grows) return;
   for (const auto& [id, span] : file.first_uses) {
     const TensorSize& size = file.network.sizes[id];
-    if (size.elements(batch) > static_cast<double>(kLargestExtent))
-      table.report(span, fmt::format("{} has more than 2^40 elements at a batch of {}", to_string(size),
-                                     file.network.batch));
-    if (!file.network.grows && size.grows())
+    if (size.grows())
       table.report(span,
                    fmt::format("{} grows with the batch, but recorded.grows is not true", to_string(size)),
                    "set grows = true, or write the size at the recorded batch");
@@ -152,7 +140,7 @@ RecordedFile read_recorded(TableReader& document, std::string_view key) {
     check_references(table, file.ready, file.network.parameters.size(), "parameter");
     check_references(table, file.made, file.network.operators.size(), "operator");
   }
-  check_sizes(table, file);
+  check_recorded_sizes(table, file), check_growth(table, file);
   if (document.diagnostics().found().size() == mistakes) check_parameters(table, "parameters", file);
   if (file.is_timed && !table.has("gpu"))
     table.report(file.first_time, "times need recorded.gpu, on which they were measured",

@@ -79,7 +79,7 @@ std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
     if (ranks <= size) out.insert(static_cast<int>(ranks));
   }
   for (const int gpus : usual_gpus(scenario)) {
-    if (gpus >= fewest && scenario.program->on(gpus)->why_not.empty()) out.insert(gpus);
+    if (gpus >= fewest && scenario.program->facts_on(gpus).why_not.empty()) out.insert(gpus);
   }
   if (out.empty()) out.insert(1);
   return {out.begin(), out.end()};

@@ -52,18 +52,17 @@ void run(std::vector<std::unique_ptr<RankReplay>>& kinds) {
   }
   if (std::ranges::all_of(kinds, [](const auto& kind) { return kind->is_done(); })) return;
   throw InputError(
-      "The recorded ranks wait for each other for ever.\n  hint: record one rank of every kind of the same "
-      "program; a receive needs the send of another kind");
+      "The recorded ranks wait for each other for ever",
+      "record one rank of every kind of the same program: a receive needs the send of another kind");
 }
 
 }  // namespace
 
 Plan plan_program(const PlanRequest& request) {
   const ProgramOptions& options = request.options<ProgramOptions>();
-  if (!options.replays)
-    throw InputError("Strategy \"program\" needs a recorded program.\n  hint: --program FILE");
+  if (!options.replays) throw InputError("Strategy \"program\" needs a recorded program", "--program FILE");
   const auto replayed = options.replays->on(request.placement.size());
-  if (!replayed->why_not.empty()) throw InputError(replayed->why_not);
+  if (!replayed) throw InputError(options.replays->facts_on(request.placement.size()).why_not);
   Plan plan;
   ReplayMeeting meeting;
   const KindRequests requests = requests_of(request, replayed->program);

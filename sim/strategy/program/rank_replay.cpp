@@ -145,12 +145,12 @@ bool RankReplay::issue(const ProgramEvent& event) {
       issue_send(row);
       return true;
     case Kind::receive:
-      works_[row.work] = {kNone, kind_of(row.peer), row.stream};
+      works_[number_of(row)] = {kNone, kind_of(row.peer), row.stream};
       if (row.is_async) {
-        open_.push_back(row.work);
+        open_.push_back(number_of(row));
         return true;
       }
-      return wait_for(row.work);
+      return wait_for(number_of(row));
     case Kind::wait:
       return wait_for(row.work);
     case Kind::read:
@@ -237,9 +237,9 @@ bool RankReplay::issue_collective(const ProgramRow& row) {
     if (call.task == kNone) return false;
     task = call.task, has_arrived_ = false, ++calls_[key];
   }
-  works_[row.work] = {task, kind_, row.stream};
+  works_[number_of(row)] = {task, kind_, row.stream};
   if (row.is_async)
-    open_.push_back(row.work);
+    open_.push_back(number_of(row));
   else
     stream(row.stream).waits.push_back(task);
   return true;
@@ -253,7 +253,7 @@ void RankReplay::issue_send(const ProgramRow& row) {
   const TaskId task =
       process_.message(thread(), to, row.bytes, label, message_stream_, inputs_of(row.stream));
   meeting_.messages[{kind_, kind_of(row.peer)}].push_back(task);
-  works_[row.work] = {task, kind_, row.stream};
+  works_[number_of(row)] = {task, kind_, row.stream};
   if (!row.is_async) stream(row.stream).waits.push_back(task);
 }
 

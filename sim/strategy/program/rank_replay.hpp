@@ -64,6 +64,10 @@ class RankReplay {
   TaskId start_collective(const ProgramRow& row, const RankSequence& group, std::span<const TaskId> also);
   void issue_send(const ProgramRow& row);
   void read(const ProgramRow& row);
+  /// The row's number; one of its own below 0 where it has none.
+  std::int64_t number_of(const ProgramRow& row) const {
+    return row.work >= 0 ? row.work : -1 - static_cast<std::int64_t>(at_);
+  }
   bool arrive(Work& work);
   bool wait_for(std::int64_t work);
   void end_step();

@@ -171,6 +171,8 @@ class ProgramGrowth {
     ProgramRow& row = out.rows[i];
     row.bytes = {number(a.bytes.count, b.bytes.count, "the size of a message")};
     row.peer = number(a.peer, b.peer, "the rank of a message");
+    if (row.peer < 0 || row.peer >= ranks_)
+      stop(fmt::format("a message goes to rank {} of {}", row.peer, ranks_));
     if (a.group != b.group) stop(fmt::format("row {} is of another group", i));
   }
 

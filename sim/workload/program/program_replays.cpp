@@ -1,4 +1,4 @@
-// What is asked for again is kept.
+// Facts of a number of ranks stay; programs are large, so only the last few do.
 #include "sim/workload/program/program_replays.hpp"
 
 #include <algorithm>
@@ -30,18 +30,50 @@ ProgramReplays::ProgramReplays(std::vector<std::shared_ptr<const Program>> recor
   std::ranges::stable_sort(recorded_, {}, [](const auto& program) { return program->world; });
 }
 
+namespace {
+
+ReplayFacts facts_of(const Program& program) {
+  ReplayFacts facts;
+  facts.samples = std::max<std::int64_t>(1, program.batch) * program.data_ranks;
+  for (const ProgramRank& rank : program.ranks) {
+    const ProgramMemory own = memory_of(rank);
+    if (own.total() > facts.memory.total()) facts.memory = own;
+  }
+  return facts;
+}
+
+}  // namespace
+
+/// Requires the lock.
+std::shared_ptr<const ReplayedProgram> ProgramReplays::made(std::int64_t ranks) const {
+  const auto kept = std::ranges::find(kept_, ranks, [](const auto& one) { return one.first; });
+  if (kept != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, kept);
+    return kept_.front().second;
+  }
+  GrownProgram grown = program_of(recorded_, ranks);
+  if (!grown.why_not.empty()) {
+    facts_[ranks].why_not = std::move(grown.why_not);
+    return nullptr;
+  }
+  auto program = std::make_shared<ReplayedProgram>();
+  program->program = std::move(grown.program);
+  for (const ProgramRank& rank : program->program.ranks) program->ranks.push_back(expand_rank(rank));
+  facts_.try_emplace(ranks, facts_of(program->program));
+  kept_.emplace_front(ranks, std::move(program));
+  if (kept_.size() > kMostKept) kept_.pop_back();
+  return kept_.front().second;
+}
+
 std::shared_ptr<const ReplayedProgram> ProgramReplays::on(std::int64_t ranks) const {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<const ReplayedProgram>& known = known_[ranks];
-  if (known) return known;
-  GrownProgram grown = program_of(recorded_, ranks);
-  auto made = std::make_shared<ReplayedProgram>();
-  made->why_not = std::move(grown.why_not);
-  if (made->why_not.empty()) {
-    made->program = std::move(grown.program);
-    for (const ProgramRank& rank : made->program.ranks) made->ranks.push_back(expand_rank(rank));
-  }
-  return known = std::move(made);
+  return made(ranks);
+}
+
+const ReplayFacts& ProgramReplays::facts_on(std::int64_t ranks) const {
+  const std::scoped_lock lock(mutex_);
+  if (!facts_.contains(ranks)) made(ranks);
+  return facts_.at(ranks);
 }
 
 std::vector<std::int64_t> ProgramReplays::worlds() const {

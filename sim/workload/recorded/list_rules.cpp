@@ -45,15 +45,22 @@ TensorLists lists_of(const RecordedCall& call) {
   return out;
 }
 
+/// As lowering/optimizer packs them; of more elements than any list has, as many as a rule may say.
+int launches_of(const TensorLists& lists, double elements) {
+  constexpr double kMostElements = 1e12;
+  constexpr int kMostLaunches = 65'535;
+  if (elements > kMostElements) return kMostLaunches;
+  const std::size_t launches = packed_elements(lists.elements, lists.lists).size();
+  return static_cast<int>(std::clamp<std::size_t>(launches, 1, kMostLaunches));
+}
+
 /// All lists are read; in place the first is written. Launches as lowering/optimizer packs them.
 std::vector<RecordedWork> work_of_lists(const RecordedCall& call, const OperatorRule& rule, int written) {
   const TensorLists lists = lists_of(call);
   double elements = 0;
   for (const std::int64_t tensor : lists.elements) elements += static_cast<double>(tensor);
   const double out = call.out_count() > 0 ? call.out_bytes() : written * lists.first_bytes;
-  const std::size_t kernels = packed_elements(lists.elements, lists.lists).size();
-  return {
-      {rule.each * elements, lists.all_bytes + out, static_cast<int>(std::max<std::size_t>(1, kernels)), {}}};
+  return {{rule.each * elements, lists.all_bytes + out, launches_of(lists, elements), {}}};
 }
 
 std::vector<RecordedWork> work_in_place(const RecordedCall& call, const OperatorRule& rule) {
