@@ -59,7 +59,6 @@ struct Options {
   ServeCommand serve;
   TopologyOptions topology;
   ModelCommand model;
-  RecordCommand record;
   ImportModelCommand model_import;
   JobCommand job;
   SettingsCommand settings;
@@ -300,7 +299,7 @@ void declare(CLI::App& app, Options& options) {
   add_list(app, options);
   add_topology(app, options.topology);
   add_model(app, options);
-  add_record(app, options.record);
+  add_record(app);
   add_trace(app, options.trace);
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);
@@ -390,6 +389,7 @@ int run_command_line(int argc, char** argv) {
   options.collective.made = options.plan.plan.made = made;
   try {
     if (argc < 2) throw CLI::CallForHelp();
+    if (run_record_line(std::vector<std::string>{argv + 1, argv + argc})) return 0;
     app.parse(with_command(app, checked_words({argv + 1, argv + argc})));
   } catch (const CLI::ParseError& error) {
     return answer(app, error);

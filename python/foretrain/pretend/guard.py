@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,13 +18,23 @@ _END = ".dylib" if sys.platform == "darwin" else ".so"
 _LOADED: List[Any] = []
 
 
+#: What the fake process group and the modes of tensors need.
+OLDEST = (2, 4)
+
+
 def _top() -> str:
+    """The folder of a PyTorch that can be recorded with."""
+    needs = f"record needs PyTorch {OLDEST[0]}.{OLDEST[1]} or newer"
+    hint = "\n  hint: run it in the environment of the training"
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        raise RecordError(
-            "record needs PyTorch 2.1 or newer\n  hint: run it in the environment of the training"
-        )
-    return os.path.dirname(spec.origin)
+        raise RecordError(f"{needs}, and there is none{hint}")
+    top = os.path.dirname(spec.origin)
+    with open(os.path.join(top, "version.py"), encoding="utf-8") as file:
+        found = re.search(r"__version__\s*=\s*['\"](\d+)\.(\d+)", file.read())
+    if found and (int(found[1]), int(found[2])) < OLDEST:
+        raise RecordError(f"{needs}, this is {found[1]}.{found[2]}{hint}")
+    return top
 
 
 def _compiler() -> Optional[str]:

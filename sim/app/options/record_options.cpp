@@ -1,25 +1,33 @@
 // Everything behind `record` belongs to the recorder, and behind `--` to the user's own command line.
 #include "sim/app/options/record_options.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include <CLI/CLI.hpp>
 
 namespace foretrain {
 
-void add_record(CLI::App& app, RecordCommand& record) {
+void add_record(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "record", "What your own distributed program does in a step, without a GPU: for predict --program");
   command->prefix_command();
   command->footer(
-      "Runs `python3 -m foretrain record` (FORETRAIN_PYTHON names another Python), which needs PyTorch 2.1 "
+      "Runs `python3 -m foretrain record` (FORETRAIN_PYTHON names another Python), which needs PyTorch 2.4 "
       "or "
       "newer. The program runs unchanged as one pretend rank; nothing is sent, and nothing is written but "
       "the "
       "program file.\n\nExamples:\n  foretrain record -o step.toml -- torchrun --nnodes 4 --nproc-per-node 8 "
       "train.py\n  foretrain predict --program step.toml --cluster puhti");
-  command->callback([&record, command] {
-    record.words = command->remaining();
-    run_record(record);
-  });
+}
+
+bool run_record_line(std::span<const std::string> words) {
+  constexpr std::array<std::string_view, 4> kHelp{"-h", "--help", "--help-all", ""};
+  if (words.empty() || words[0] != "record") return false;
+  if (std::ranges::find(kHelp, words.size() > 1 ? words[1] : std::string()) != kHelp.end()) return false;
+  run_record({{words.begin() + 1, words.end()}});
+  return true;
 }
 
 }  // namespace foretrain

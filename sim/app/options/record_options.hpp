@@ -1,5 +1,8 @@
-// The options of `record`.
+// The command `record`, whose words another program reads.
 #pragma once
+
+#include <span>
+#include <string>
 
 #include "sim/app/commands.hpp"
 
@@ -9,6 +12,10 @@ class App;
 
 namespace foretrain {
 
-void add_record(CLI::App& app, RecordCommand& record);
+/// For help and completion alone: its words are not parsed here.
+void add_record(CLI::App& app);
+/// Whether the words of the command line are `record` with something behind it that is no call for help; then
+/// they are handed over as they stand (run_record()).
+bool run_record_line(std::span<const std::string> words);
 
 }  // namespace foretrain
