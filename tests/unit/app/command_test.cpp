@@ -85,6 +85,21 @@ TEST_CASE("the option --set takes any key of a scenario") {
   CHECK_THAT(wrong.output, ContainsSubstring("bucket_cap"));
 }
 
+TEST_CASE("what stands behind record is handed to Python as it stands") {
+  const TemporaryFolder folder;
+  const auto handed = [&](const std::string& words) {
+    return folder.run("export FORETRAIN_PYTHON=echo; foretrain record " + words).output;
+  };
+  CHECK(handed("-- torchrun --nnodes 2 train.py --lr 0.1") ==
+        "-m foretrain record -- torchrun --nnodes 2 train.py --lr 0.1\n");
+  CHECK(handed("--steps 3 -o a.toml -- python train.py --help") ==
+        "-m foretrain record --steps 3 -o a.toml -- python train.py --help\n");
+  CHECK_THAT(handed("--help"), ContainsSubstring("Usage:"));
+  const ProgramRun none = folder.run("export FORETRAIN_PYTHON=/no/python; foretrain record -- torchrun a.py");
+  CHECK(none.exit_code == 3);
+  CHECK_THAT(none.output, ContainsSubstring("/no/python cannot be run"));
+}
+
 TEST_CASE("two settings of one command line that contradict each other are refused with both") {
   const TemporaryFolder folder;
   const ProgramRun twice =
