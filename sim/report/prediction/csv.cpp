@@ -23,57 +23,67 @@ std::string csv_figures(const std::optional<Range>& range) {
   return range ? fmt::format("{},{}", range->low, range->high) : ",";
 }
 
+const std::vector<CsvColumn>& point_columns() {
+  static const std::vector<CsvColumn> columns{
+      {"gpus"},
+      {"nodes"},
+      {"batch_per_gpu"},
+      {"global_batch"},
+      {"steps_per_epoch"},
+      {"step_s"},
+      {"step_low_s", "interval/low_s"},
+      {"step_high_s", "interval/high_s"},
+      {"epoch_s"},
+      {"total_s"},
+      {"samples_per_s"},
+      {"speedup"},
+      {"efficiency"},
+      {"gpu_hours"},
+      {"memory_bytes", "memory/bytes"},
+      {"memory_capacity_bytes", "memory/capacity_bytes"},
+      {"compute_s", "breakdown/compute_s"},
+      {"exposed_communication_s", "breakdown/exposed_communication_s"},
+      {"input_stall_s", "breakdown/input_stall_s"},
+      {"host_s", "breakdown/host_s"},
+      {"optimizer_s", "breakdown/optimizer_s"},
+      {"other_s", "breakdown/other_s"}};
+  return columns;
+}
+
 namespace {
 
-const std::vector<CsvColumn> kPredictionColumns{
-    {"scenario", "../scenario"},
-    {"model", "../model"},
-    {"cluster", "../cluster"},
-    {"strategy", "../strategy"},
-    {"precision", "../precision"},
-    {"gpus"},
-    {"nodes"},
-    {"batch_per_gpu"},
-    {"global_batch"},
-    {"steps_per_epoch"},
-    {"step_s"},
-    {"step_low_s", "interval/low_s"},
-    {"step_high_s", "interval/high_s"},
-    {"epoch_s"},
-    {"total_s"},
-    {"samples_per_s"},
-    {"speedup"},
-    {"efficiency"},
-    {"gpu_hours"},
-    {"memory_bytes", "memory/bytes"},
-    {"memory_capacity_bytes", "memory/capacity_bytes"},
-    {"compute_s", "breakdown/compute_s"},
-    {"exposed_communication_s", "breakdown/exposed_communication_s"},
-    {"input_stall_s", "breakdown/input_stall_s"},
-    {"host_s", "breakdown/host_s"},
-    {"optimizer_s", "breakdown/optimizer_s"},
-    {"other_s", "breakdown/other_s"},
-    {"startup_s"},
-    {"loader_restart_s"},
-    {"validation_s"},
-    {"checkpoint_s"},
-    {"periodic_s"},
-    {"largest_batch_per_gpu", "memory/largest_batch_per_gpu"},
-    {"scaling", "../scaling"},
-    {"total_low_s", "total_interval/low_s"},
-    {"total_high_s", "total_interval/high_s"},
-    {"speedup_low", "speedup_interval/low"},
-    {"speedup_high", "speedup_interval/high"},
-    {"chance_of_gain"},
-    {"fits", "memory/fits"},
-    {"warnings", "../warnings"},
-    {"verdict", "../answer/verdict"},
-    {"cause", "../answer/cause"}};
+std::vector<CsvColumn> prediction_columns() {
+  std::vector<CsvColumn> out{{"scenario", "../scenario"},
+                             {"model", "../model"},
+                             {"cluster", "../cluster"},
+                             {"strategy", "../strategy"},
+                             {"precision", "../precision"}};
+  const std::vector<CsvColumn> rest{{"startup_s"},
+                                    {"loader_restart_s"},
+                                    {"validation_s"},
+                                    {"checkpoint_s"},
+                                    {"periodic_s"},
+                                    {"largest_batch_per_gpu", "memory/largest_batch_per_gpu"},
+                                    {"scaling", "../scaling"},
+                                    {"total_low_s", "total_interval/low_s"},
+                                    {"total_high_s", "total_interval/high_s"},
+                                    {"speedup_low", "speedup_interval/low"},
+                                    {"speedup_high", "speedup_interval/high"},
+                                    {"chance_of_gain"},
+                                    {"fits", "memory/fits"},
+                                    {"warnings", "../warnings"},
+                                    {"verdict", "../answer/verdict"},
+                                    {"cause", "../answer/cause"}};
+  out.insert(out.end(), point_columns().begin(), point_columns().end());
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
 
 }  // namespace
 
 std::string write_csv(const Prediction& p, const ReportOptions&) {
-  return csv_table(kPredictionColumns, declared_json(p), "points");
+  static const std::vector<CsvColumn> columns = prediction_columns();
+  return csv_table(columns, declared_json(p), "points");
 }
 
 std::string write_predictions_csv(const std::vector<Prediction>& predictions, const ReportOptions& options) {

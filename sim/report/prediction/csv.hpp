@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/catalog.hpp"
+#include "sim/report/fields/csv_table.hpp"
 
 namespace foretrain {
 
@@ -11,6 +12,8 @@ namespace foretrain {
 std::string write_csv(const Prediction& prediction, const ReportOptions& options);
 /// The lines of all under one header.
 std::string write_predictions_csv(const std::vector<Prediction>& predictions, const ReportOptions& options);
+/// What a line of a point has in every table: from the number of GPUs to where the step goes.
+const std::vector<CsvColumn>& point_columns();
 /// Several CSV texts with the same header as one.
 std::string joined_csv(const std::vector<std::string>& texts);
 

@@ -2,7 +2,7 @@
 // settings and its reason.
 #include "sim/report/study/study_fields.hpp"
 
-#include "sim/report/fields/csv_table.hpp"
+#include "sim/report/prediction/csv.hpp"
 #include "sim/report/study/study_reports.hpp"
 
 namespace foretrain {
@@ -107,33 +107,10 @@ std::vector<CsvColumn> study_columns(const StudyResult& study, const std::vector
   std::vector<CsvColumn> out{{"scenario", "../scenario"}};
   for (std::size_t i = 0; i < study.axes.size(); ++i)
     if (study.axes[i].key != "run.gpus") out.push_back({study.axes[i].name, paths[i]});
-  for (const CsvColumn& column :
-       std::vector<CsvColumn>{{"gpus"},
-                              {"nodes"},
-                              {"batch_per_gpu"},
-                              {"global_batch"},
-                              {"steps_per_epoch"},
-                              {"step_s"},
-                              {"step_low_s", "interval/low_s"},
-                              {"step_high_s", "interval/high_s"},
-                              {"epoch_s"},
-                              {"total_s"},
-                              {"samples_per_s"},
-                              {"speedup"},
-                              {"efficiency"},
-                              {"gpu_hours"},
-                              {"memory_bytes", "memory/bytes"},
-                              {"memory_capacity_bytes", "memory/capacity_bytes"},
-                              {"compute_s", "breakdown/compute_s"},
-                              {"exposed_communication_s", "breakdown/exposed_communication_s"},
-                              {"input_stall_s", "breakdown/input_stall_s"},
-                              {"host_s", "breakdown/host_s"},
-                              {"optimizer_s", "breakdown/optimizer_s"},
-                              {"other_s", "breakdown/other_s"},
-                              {"fastest", "", CsvFlags::as_digits},
-                              {"cheapest", "", CsvFlags::as_digits},
-                              {"why_not"}})
-    out.push_back(column);
+  out.insert(out.end(), point_columns().begin(), point_columns().end());
+  out.push_back({"fastest", "", CsvFlags::as_digits});
+  out.push_back({"cheapest", "", CsvFlags::as_digits});
+  out.push_back({"why_not"});
   return out;
 }
 
