@@ -148,7 +148,8 @@ Answer answer_of(const ComparedGpus& numbers, const std::string& own_strategy,
   answer.kind = kind_of(numbers, own_strategy);
   answer.verdict = comparison_verdict(numbers, own_strategy);
   answer.action = action_of(numbers, own_strategy, are_strategies);
-  answer.gpus = numbers.gpus, answer.counts = {numbers.gpus};
+  answer.gpus = numbers.gpus;
+  answer.counts = {numbers.gpus};
   answer.quantity = "step";
   const ComparedStrategy* row = compared_row(numbers, own_strategy);
   if (row == nullptr) return answer;

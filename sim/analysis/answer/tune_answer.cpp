@@ -92,7 +92,8 @@ Answer answer_of(const TuneResult& search, const std::string& scenario, int own_
   answer.question =
       fmt::format("the best of {} of {}", counted(search.cases.cases, "case"), printable(scenario));
   answer.quantity = search.goal.name;
-  answer.gpus = own_gpus, answer.counts = {own_gpus};
+  answer.gpus = own_gpus;
+  answer.counts = {own_gpus};
   if (!search.found()) {
     answer.kind = VerdictKind::does_not_fit;
     answer.verdict = fmt::format("None of {} runs and fits into memory; the first: {}.",

@@ -50,8 +50,11 @@ void ProgramStep::add_memory(PredictionPoint& point, const Scenario& scenario,
   point.memory_capacity = gpu_of(point, scenario).capacity();
   const MemorySite site{{}, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
   MemoryUse use;
-  use.parameters = most.parameters, use.gradients = most.gradients, use.optimizer = most.optimizer;
-  use.buckets = most.communication, use.activations = most.activations + most.other;
+  use.parameters = most.parameters;
+  use.gradients = most.gradients;
+  use.optimizer = most.optimizer;
+  use.buckets = most.communication;
+  use.activations = most.activations + most.other;
   use.framework = memory_use(scenario.workload, site).framework;
   point.memory = use;
   point.largest_batch = use.total() <= point.memory_capacity ? point.batch_per_gpu : 0;

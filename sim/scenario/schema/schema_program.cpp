@@ -212,7 +212,9 @@ ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   check_fixed(table, to);
   if (to.rank.like.empty()) to.rank.like.push_back({0, program.world, 1});
   to.rank.network = std::move(to.text.network);
-  if (!table.damaged()) check_passes(table, span, to.rank), check_works(table, span, to.rank);
+  if (table.damaged()) return std::move(to.rank);
+  check_passes(table, span, to.rank);
+  check_works(table, span, to.rank);
   return std::move(to.rank);
 }
 

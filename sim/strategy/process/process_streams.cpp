@@ -11,8 +11,10 @@ constexpr int kStreamSharers = 2;
 
 Task task_on(QueueId stream, TaskKind kind, Account account, Time duration) {
   Task task;
-  task.kind = kind, task.account = static_cast<std::uint8_t>(account);
-  task.queue = stream, task.duration = duration;
+  task.kind = kind;
+  task.account = static_cast<std::uint8_t>(account);
+  task.queue = stream;
+  task.duration = duration;
   return task;
 }
 

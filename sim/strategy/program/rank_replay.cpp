@@ -97,13 +97,15 @@ bool RankReplay::advance() {
       enter(event.row.pass);
     }
     if (!issue(event)) return any;
-    ++at_, any = true;
+    ++at_;
+    any = true;
   }
   return any;
 }
 
 void RankReplay::enter(ProgramPass pass) {
-  pass_ = pass, in_pass_ = true;
+  pass_ = pass;
+  in_pass_ = true;
   const HostThread main = process_.main_thread();
   if (pass == ProgramPass::forward && was_backward_) {
     input_.load_batch();
@@ -118,8 +120,9 @@ void RankReplay::enter(ProgramPass pass) {
 /// What was begun in the pass and nobody waits for by name is waited for at its end.
 bool RankReplay::leave_pass() {
   while (!open_.empty()) {
-    if (!wait_for(open_.back())) return false;
-    open_.pop_back();
+    const std::int64_t number = open_.back();
+    if (!wait_for(number)) return false;
+    std::erase(open_, number);
   }
   if (pass_ == ProgramPass::backward) process_.hand_over(process_.autograd_thread(), process_.main_thread());
   in_pass_ = false;
@@ -129,8 +132,11 @@ bool RankReplay::leave_pass() {
 void RankReplay::end_step() {
   process_.host(process_.main_thread(), process_.host_costs().iteration, Account::host);
   step_ends_.push_back(process_.last_kernel());
-  at_ = 0, in_pass_ = false, was_backward_ = true;
-  works_.clear(), events_.clear();
+  at_ = 0;
+  in_pass_ = false;
+  was_backward_ = true;
+  works_.clear();
+  events_.clear();
 }
 
 bool RankReplay::issue(const ProgramEvent& event) {
@@ -235,7 +241,9 @@ bool RankReplay::issue_collective(const ProgramRow& row) {
       if (++call.kinds == kinds) call.task = start_collective(row, group, call.ready);
     }
     if (call.task == kNone) return false;
-    task = call.task, has_arrived_ = false, ++calls_[key];
+    task = call.task;
+    has_arrived_ = false;
+    ++calls_[key];
   }
   works_[number_of(row)] = {task, kind_, row.stream};
   if (row.is_async)

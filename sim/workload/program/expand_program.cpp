@@ -54,8 +54,10 @@ class RankExpansion {
   void add_run(std::size_t begin, std::size_t end) {
     RecordedNetwork run = shell_;
     if (run.sizes.empty()) {
-      run.operator_names = network_.operator_names, run.module_names = network_.module_names;
-      run.node_names = network_.node_names, run.sizes = network_.sizes;
+      run.operator_names = network_.operator_names;
+      run.module_names = network_.module_names;
+      run.node_names = network_.node_names;
+      run.sizes = network_.sizes;
       shell_ = run;
     }
     for (std::size_t i = begin; i < end; ++i) {
@@ -86,28 +88,32 @@ class RankExpansion {
       step.forward[i].stated_host = each + HostCalibration{}.launch * std::int64_t{step.forward[i].kernels};
   }
 
-  /// A row that is no operator comes behind the last operator that was issued before it.
+  /// A row that is no operator keeps its place: behind every operator that began before it.
   void put(std::size_t begin, std::size_t end, const GroupedStep& step) {
-    const std::size_t operators = step.forward.size() + step.backward.size();
     std::size_t emitted = 0, recorded = 0;
     std::uint32_t stream = 0;
-    const auto emit_to = [&](std::size_t wanted) {
-      for (; emitted < std::min(wanted, operators); ++emitted) {
-        const Operator& op = emitted < step.forward.size() ? step.forward[emitted]
-                                                           : step.backward[emitted - step.forward.size()].op;
-        add_operator(op, rank_.rows[begin].pass, stream);
+    const auto emit = [&] {
+      for (; emitted < step.forward.size() + step.backward.size(); ++emitted) {
+        const bool is_forward = emitted < step.forward.size();
+        const std::size_t place = is_forward ? emitted : emitted - step.forward.size();
+        const auto source = is_forward ? step.source_of_forward[place] : step.source_of_backward[place];
+        if (source >= recorded) return;
+        add_operator(is_forward ? step.forward[place] : step.backward[place].op, rank_.rows[begin].pass,
+                     stream);
       }
     };
     for (std::size_t i = begin; i < end; ++i) {
       const ProgramRow& row = rank_.rows[i];
       const bool is_operator = row.kind == ProgramRow::Kind::op;
-      if (recorded > 0 && (!is_operator || row.stream != stream)) emit_to(step.moment_of[recorded - 1] + 1);
-      if (is_operator)
-        stream = row.stream, ++recorded;
-      else
+      if (!is_operator || row.stream != stream) emit();
+      if (!is_operator) {
         out_.events.push_back({row, 0});
+        continue;
+      }
+      stream = row.stream;
+      ++recorded;
     }
-    emit_to(operators);
+    emit();
   }
 
   void add_operator(const Operator& op, ProgramPass pass, std::uint32_t stream) {
@@ -115,7 +121,10 @@ class RankExpansion {
         known_.try_emplace(price_key(op), static_cast<std::uint32_t>(out_.operators.size()));
     if (is_new) out_.operators.push_back(op);
     ProgramRow row;
-    row.kind = ProgramRow::Kind::op, row.pass = pass, row.index = known->second, row.stream = stream;
+    row.kind = ProgramRow::Kind::op;
+    row.pass = pass;
+    row.index = known->second;
+    row.stream = stream;
     out_.events.push_back({row, op.layer});
   }
 
@@ -133,7 +142,8 @@ ExpandedModel first_micro_step(const Program& program) {
   const ProgramRank& rank = program.ranks.front();
   RecordedNetwork network = rank.network;
   network.operators.clear(), network.storages.clear();
-  network.name = program.name, network.by = program.by;
+  network.name = program.name;
+  network.by = program.by;
   network.batch = std::max<std::int64_t>(1, program.batch / program.micro_steps);
   bool was_backward = false;
   for (const ProgramRow& row : rank.rows) {
