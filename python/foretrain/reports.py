@@ -758,7 +758,7 @@ class PredictionFields:
     cluster: str
     #: how the work is divided
     strategy: str
-    #: as model.precision of a scenario
+    #: as model.precision of a scenario; "as recorded" of a recorded program
     precision: str
     #: weak: the batch per GPU stays; strong: the global batch does
     scaling: str
@@ -904,7 +904,7 @@ class ComparisonFields:
     model: str
     #: the cluster
     cluster: str
-    #: as model.precision of a scenario
+    #: as model.precision of a scenario; "as recorded" of a recorded program
     precision: str
     #: weak: the batch per GPU stays; strong: the global batch does
     scaling: str

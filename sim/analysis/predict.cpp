@@ -141,7 +141,7 @@ class Predictor {
     prediction.model = scenario_.model.name;
     prediction.cluster = scenario_.cluster.name;
     prediction.strategy = points_.simulator().model().label(scenario_);
-    prediction.precision = name_of(scenario_.workload.precision);
+    prediction.precision = precision_of(scenario_);
     prediction.strong_scaling = scenario_.global_batch.has_value();
     prediction.global_batch = scenario_.global_batch.value_or(0);
     prediction.cluster_gpus = points_.simulator().cluster_gpus();

@@ -324,6 +324,10 @@ std::int64_t samples_of_step(const Scenario& scenario, int gpus) {
   return samples_of_step(scenario, working_gpus(scenario, gpus));
 }
 
+std::string_view precision_of(const Scenario& scenario) {
+  return scenario.program ? std::string_view("as recorded") : name_of(scenario.workload.precision);
+}
+
 EpochSteps epoch_steps(const DataSet& data, std::int64_t step) {
   return {data.samples / step, data.drop_last ? 0 : data.samples % step};
 }

@@ -71,6 +71,10 @@ bool may_be_answer(const Scenario& scenario, int gpus);
 /// The same for given places of the working GPUs.
 std::int64_t samples_of_step(const Scenario& scenario, const Placement& working);
 
+/// In which precision the training runs, in words: that of [model], or "as recorded" of a recorded program,
+/// whose tensors have types of their own.
+std::string_view precision_of(const Scenario& scenario);
+
 /// How an epoch is cut into steps.
 struct EpochSteps {
   std::int64_t full = 0;  ///< steps with all their samples

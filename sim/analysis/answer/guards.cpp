@@ -25,6 +25,7 @@ std::string why_more_than_linear(const PointPredictor& points, const Prediction&
   if (chance_of_fitting(*one) < 0.5) return "one GPU cannot hold it";
   const Scenario& scenario = points.simulator().scenario();
   if (scenario.global_batch) return "each GPU has a smaller batch";
+  if (scenario.program) return "the recorded program does something else on each number of GPUs";
   if (!points.simulator().model().is_strategy) return "the layout changes with the GPUs";
   double shrunk = 0;
   for (const Account account : {Account::input_stall, Account::optimizer, Account::other, Account::host})

@@ -91,7 +91,7 @@ class Comparer {
     Comparison out;
     out.evidence = evidence_;
     out.scenario = own_.name, out.model = own_.model.name, out.cluster = own_.cluster.name;
-    out.precision = name_of(own_.workload.precision), out.own_strategy = own_name_;
+    out.precision = precision_of(own_), out.own_strategy = own_name_;
     out.baseline = step_model_of(own_).baseline;
     out.strong_scaling = own_.global_batch.has_value();
     out.global_batch = own_.global_batch.value_or(0);

@@ -13,6 +13,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/gpu_servers.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
@@ -151,7 +152,7 @@ class Comparing {
     const bool is_of_options = scenario.name == fmt::format("{} on {}", out_.model, scenario.cluster.name);
     out_.scenario = is_of_options ? out_.model : scenario.name;
     out_.strategy = step_model_of(scenario).label(scenario);
-    out_.precision = name_of(scenario.workload.precision);
+    out_.precision = precision_of(scenario);
     out_.strong_scaling = scenario.global_batch.has_value();
     out_.batch = scenario.global_batch.value_or(scenario.workload.batch_per_gpu);
     out_.samples = scenario.workload.data.samples, out_.epochs = scenario.epochs;

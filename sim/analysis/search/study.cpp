@@ -47,7 +47,7 @@ class StudyRunner {
  private:
   void head() {
     result_.scenario = own_.name, result_.model = own_.model.name, result_.cluster = own_.cluster.name;
-    result_.strategy = own_.strategy, result_.precision = name_of(own_.workload.precision);
+    result_.strategy = own_.strategy, result_.precision = precision_of(own_);
     result_.axes = own_.study.axes, result_.samples = own_.workload.data.samples, result_.note = own_.note;
   }
 

@@ -69,7 +69,7 @@ const OutputFields<MachineComparison>& machine_question_fields() {
       {"scenario", "its name: the file without folder and ending, or \"model on cluster\"", &C::scenario},
       {"model", "the network", &C::model},
       {"strategy", "how the work is divided", &C::strategy},
-      {"precision", "as model.precision of a scenario", &C::precision},
+      {"precision", "as model.precision of a scenario; \"as recorded\" of a recorded program", &C::precision},
       {"scaling", "weak: the batch per GPU stays; strong: the global batch does",
        [](const C& c) { return scaling_name(c.strong_scaling); }, kScalings},
       {"batch", "with strong scaling of all GPUs, else of each GPU", &C::batch},

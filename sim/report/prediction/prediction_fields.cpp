@@ -237,7 +237,7 @@ const OutputFields<Prediction>& question_fields() {
       {"model", "the network", &P::model},
       {"cluster", "the cluster", &P::cluster},
       {"strategy", "how the work is divided", &P::strategy},
-      {"precision", "as model.precision of a scenario", &P::precision},
+      {"precision", "as model.precision of a scenario; \"as recorded\" of a recorded program", &P::precision},
       {"scaling", "weak: the batch per GPU stays; strong: the global batch does",
        [](const P& p) { return scaling_name(p.strong_scaling); }, kScalings},
       {"headline", "the answer in a sentence", [](const P& p) { return p.answer.verdict; }},

@@ -81,7 +81,8 @@ const OutputObject<StudyResult>& output_object<StudyResult>() {
               {"model", "the network", &S::model},
               {"cluster", "the cluster", &S::cluster},
               {"strategy", "how the work is divided", &S::strategy},
-              {"precision", "as model.precision of a scenario", &S::precision},
+              {"precision", "as model.precision of a scenario; \"as recorded\" of a recorded program",
+               &S::precision},
               {"axes", "the settings that are varied", &S::axes},
               {"combinations", "in the order of the axes, within each by number of GPUs",
                [](const S& s) {

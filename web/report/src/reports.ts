@@ -684,7 +684,7 @@ export interface Prediction {
   cluster: string;
   /** how the work is divided */
   strategy: string;
-  /** as model.precision of a scenario */
+  /** as model.precision of a scenario; "as recorded" of a recorded program */
   precision: string;
   /** weak: the batch per GPU stays; strong: the global batch does */
   scaling: "weak" | "strong";
@@ -802,7 +802,7 @@ export interface Study {
   cluster: string;
   /** how the work is divided */
   strategy: string;
-  /** as model.precision of a scenario */
+  /** as model.precision of a scenario; "as recorded" of a recorded program */
   precision: string;
   /** the settings that are varied */
   axes: Array<StudyAxis>;
@@ -908,7 +908,7 @@ export interface Comparison {
   model: string;
   /** the cluster */
   cluster: string;
-  /** as model.precision of a scenario */
+  /** as model.precision of a scenario; "as recorded" of a recorded program */
   precision: string;
   /** weak: the batch per GPU stays; strong: the global batch does */
   scaling: "weak" | "strong";
@@ -1014,7 +1014,7 @@ export interface Machines {
   model: string;
   /** how the work is divided */
   strategy: string;
-  /** as model.precision of a scenario */
+  /** as model.precision of a scenario; "as recorded" of a recorded program */
   precision: string;
   /** weak: the batch per GPU stays; strong: the global batch does */
   scaling: "weak" | "strong";
