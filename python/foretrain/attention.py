@@ -1,7 +1,7 @@
 """Scaled dot-product attention as CUDA runs it: one fused operator; a CPU has others, or takes it apart."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 
@@ -17,6 +17,8 @@ _PRODUCTS = "_scaled_dot_product_attention_math"
 def kernel(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Any) -> str:
     """The operator that CUDA takes: flash attention for 16 bit without a mask and heads up to 256, grouped
     ones too; the memory-efficient kernel where every query head has a key head; else the plain products."""
+    if query.dim() != 4 or key.dim() != 4:
+        return _PRODUCTS
     half = query.dtype in (torch.float16, torch.bfloat16)
     if half and mask is None and query.shape[-1] <= 256 and query.shape[-1] == value.shape[-1]:
         return _FLASH
@@ -35,7 +37,8 @@ def run_attention(
         return func(*args, **kwargs)
     name = kernel(query, key, value, mask)
     if recorder.known is not None and hasattr(torch.ops.aten, name):
-        return _issued(name, query, key, value, mask, given)
+        dropout, causal = float(given.get("dropout_p", 0.0)), bool(given.get("is_causal", False))
+        return issue(query, key, value, mask, dropout, causal, given.get("scale"))
     if name == _PRODUCTS:
         return func(*args, **kwargs)
     results: List[Made] = [(tuple(query.shape[:-1]) + (value.shape[-1],), None)]
@@ -49,21 +52,27 @@ def run_attention(
     return call(tensors)[0]
 
 
-def _issued(
-    name: str, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Any, given: Dict[str, Any]
+def issue(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: Optional[float] = None,
 ) -> torch.Tensor:
     """CUDA's own operator on tensors without data: autograd keeps what it keeps on a GPU, in its order."""
-    dropout, causal = float(given.get("dropout_p", 0.0)), bool(given.get("is_causal", False))
-    scale = given.get("scale")
-    issue = getattr(torch.ops.aten, name)
+    name = kernel(query, key, value, mask)
+    call = getattr(torch.ops.aten, name)
     if name == _FLASH:
-        return issue(query, key, value, dropout, causal, False, scale=scale)[0]
+        return call(query, key, value, dropout_p, is_causal, False, scale=scale)[0]
     if name == _EFFICIENT:
-        return issue(query, key, value, _bias(mask, query, key), True, dropout, causal, scale=scale)[0]
-    if key.shape[1] != query.shape[1]:
+        bias = _bias(mask, query, key)
+        return call(query, key, value, bias, True, dropout_p, is_causal, scale=scale)[0]
+    if query.dim() == 4 and key.shape[1] != query.shape[1]:
         times = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
-    return issue(query, key, value, mask, dropout, causal, scale=scale)[0]
+    return call(query, key, value, mask, dropout_p, is_causal, scale=scale)[0]
 
 
 def _bias(mask: Any, query: torch.Tensor, key: torch.Tensor) -> Any:
@@ -71,5 +80,5 @@ def _bias(mask: Any, query: torch.Tensor, key: torch.Tensor) -> Any:
     if mask is None:
         return None
     if mask.dtype == torch.bool:
-        mask = torch.where(mask, 0.0, torch.full((), float("-inf"), dtype=query.dtype, device=query.device))
-    return mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])
+        mask = torch.where(mask, 0.0, mask.new_full((), float("-inf"), dtype=query.dtype))
+    return mask.to(query.dtype).expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])

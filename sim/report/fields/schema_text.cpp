@@ -126,11 +126,11 @@ class SchemaPrinter {
 std::string schema_text(const DeclaredReport& report) {
   const OutputShape shape = report.shape();
   const SchemaPrinter printer(shape);
-  Json out{
-      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
-      {"$id", std::string(report.name) + ".json"},
-      {"title", report.title},
-      {"description", "Printed by `" + std::string(report.printed_by) + " --format json`. " + shape.meaning}};
+  Json out{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+           {"$id", std::string(report.name) + ".json"},
+           {"title", report.title},
+           {"description",
+            fmt::format("Printed with `--format json` by {}. {}.", report.printed_by, shape.meaning)}};
   out.update(printer.object_of(shape));
   if (const Json definitions = printer.definitions(shape); !definitions.empty()) out["$defs"] = definitions;
   return compact_text(out, 0) + "\n";

@@ -167,7 +167,7 @@ bool is_one_thing(TableReader& row, SourceSpan span) {
   }
   if (found.size() == 1) return true;
   if (found.empty())
-    row.report(span, "this row says nothing that a rank does",
+    row.report(span, "this row does not say what the rank does",
                fmt::format("it needs one of {}", fmt::join(kFirstKeys, ", ")));
   else
     row.report(span, fmt::format("this row has both {} and {}", found[0], found[1]), "write two rows");

@@ -87,10 +87,9 @@ Keys<Program> job_keys() {
           RankLists lists = read_rank_sequences(table, key, kMostProgramGroups);
           program.groups = std::move(lists.sequences);
           if (lists.irregular > 0)
-            program.notes.push_back(fmt::format(
-                "{} of ranks without a stride: their collectives are replayed among as many ranks "
-                "in a row",
-                counted(lists.irregular, "group")));
+            program.notes.push_back(
+                fmt::format("{} of ranks with no common stride: the replay takes as many ranks in a row",
+                            counted(lists.irregular, "group")));
         }},
        "[{ size = 32, stride = 1, first = 0 }]",
        "one of all ranks",

@@ -255,7 +255,7 @@ void check_program_alone(TableReader& model, const Program& program) {
     if (!model.has(key)) continue;
     model.report(
         model.span_of(key),
-        fmt::format("The recorded program has its own {}; model.{} would be another program", key, key),
+        fmt::format("The recorded program has its own {}, which model.{} cannot change", key, key),
         fmt::format("leave it out, or record the program again{}",
                     program.command.empty() ? "" : fmt::format(": {}", program.command.substr(0, 120))));
   }

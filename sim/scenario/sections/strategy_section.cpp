@@ -172,10 +172,9 @@ void settle_program(TableReader& strategy, const ScenarioDocument& document, Sce
                     scenario.strategy),
         "leave the strategy out; compare it with a scenario of its own");
   if (document.has("strategy.accumulation"))
-    strategy.report(
-        strategy.span_of("accumulation"),
-        "The recorded program has its own micro-steps; strategy.accumulation would be another program",
-        "leave it out, or record the program again");
+    strategy.report(strategy.span_of("accumulation"),
+                    "The recorded program has its own micro-steps, which strategy.accumulation cannot change",
+                    "leave it out, or record the program again");
   scenario.strategy = "program";
 }
 

@@ -118,7 +118,7 @@ class ProgramGrowth {
   std::int64_t number(std::int64_t few, std::int64_t many, std::string_view what) {
     const auto found = grown(few, few_.world, many, many_.world, ranks_);
     if (!found)
-      stop(fmt::format("{} goes from {} to {}, which is no known function of them", what, few, many));
+      stop(fmt::format("{} goes from {} to {}, which is no known function of the ranks", what, few, many));
     return found.value_or(few);
   }
 

@@ -75,7 +75,7 @@ TEST_CASE("every mistake of a program file is a sentence with its place") {
              Catch::Matchers::ContainsSubstring("from 0 to 1000000000"));
   CHECK_THAT(with("{ wait = 1 ", "{ wait = 1, send = 3 "), Catch::Matchers::ContainsSubstring("has both"));
   CHECK_THAT(with("{ wait = 1 ", "{ of = \"nothing\" "),
-             Catch::Matchers::ContainsSubstring("says nothing that a rank does"));
+             Catch::Matchers::ContainsSubstring("does not say what the rank does"));
   CHECK_THAT(mistakes_in("description = \"nothing\"\n"), Catch::Matchers::ContainsSubstring("program"));
 }
 
