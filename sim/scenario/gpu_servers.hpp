@@ -20,7 +20,7 @@ std::string gpu_named(const std::string& name);
 /// their usual links. Nothing for other names; throws InputError as gpu_named() does.
 std::optional<SourceText> gpu_server_text(const std::string& cluster);
 
-/// "gpu:k80 is one node with 4x k80 and the links that such nodes usually have".
+/// "gpu:k80 is one node with 4 of these GPUs and the links that such nodes usually have".
 std::string gpu_server_words(const std::string& cluster);
 
 }  // namespace foretrain

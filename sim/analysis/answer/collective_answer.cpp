@@ -56,7 +56,8 @@ std::string action_for(const CollectivePoint& p) {
 
 Answer answer_of(const CollectiveCurve& curve) {
   Answer answer;
-  answer.gpus = curve.gpus(), answer.counts = {answer.gpus};
+  answer.gpus = curve.gpus();
+  answer.counts = {answer.gpus};
   answer.quantity = "time";
   answer.question =
       fmt::format("{} on {} of {} of {} with {}", name_of(curve.op), counted(curve.gpus(), "GPU"),

@@ -54,8 +54,8 @@ std::string about_own(const ComparedGpus& numbers, const ComparedStrategy& own,
     case Standing::as_fast:
       if (own.strategy == fastest.strategy)
         return fmt::format("{} is the fastest{}.", own.strategy, beside(numbers, fastest));
-      return fmt::format("{} is within 2 % of the fastest, {}: no reason to switch.", own.strategy,
-                         fastest.strategy);
+      return fmt::format("{} is within {} % of the fastest, {}: no reason to switch.", own.strategy,
+                         percent(kWorthSwitching, 0), fastest.strategy);
     case Standing::not_told_apart:
       return fmt::format("{} is {} than {}, less than the predictions can tell ({}).", fastest.strategy,
                          faster_by(own), own.strategy, likely(own));

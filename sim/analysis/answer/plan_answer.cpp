@@ -9,6 +9,7 @@
 #include "sim/analysis/answer/answer_of.hpp"
 #include "sim/analysis/answer/answer_words.hpp"
 #include "sim/analysis/search/layout_points.hpp"
+#include "sim/analysis/search/paying.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
@@ -146,8 +147,10 @@ class PlanAnswerMaker {
     if (stop != plan_.counts.end())
       return out +
              fmt::format("{} do not pay: they are {}.", counted(stop->gpus, "GPU"), times(*stop, named_));
-    return out +
-           "Every doubling up to there is at least 1.4 times as fast; larger numbers were not asked for.";
+    return out + fmt::format(
+                     "Every doubling up to there is at least {:.1f} times as fast; larger numbers were not "
+                     "asked for.",
+                     2 * kPays);
   }
 
   /// The layout that surely fits, where the first may not; else how the first is started.
