@@ -1,12 +1,13 @@
 # The program foretrain-bench: kernels by nvcc, the rest by the host compiler; every library but the CUDA runtime is opened at run time.
+# Not by find_package(CUDAToolkit): up to CMake 3.25 it fails on CUDA 13, which has no nvToolsExt, and nothing but the runtime is linked.
 enable_language(CUDA)
-find_package(CUDAToolkit REQUIRED)
+string(REGEX MATCH "^[0-9]+" toolkit_major ${CMAKE_CUDA_COMPILER_VERSION})
 
 # CUDA 11 knows no sm_90, CUDA 13 nothing below sm_75. PTX of the newest goes in, for GPUs that come later.
 set(architectures_11 60-real 70-real 75-real 80)
 set(architectures_12 60-real 70-real 75-real 80-real 90)
 set(architectures_13 75-real 80-real 90-real 100)
-set(newest ${CUDAToolkit_VERSION_MAJOR})
+set(newest ${toolkit_major})
 if(newest GREATER 13)
   set(newest 13)
 endif()
@@ -21,6 +22,8 @@ set_target_properties(foretrain_bench_kernels PROPERTIES POSITION_INDEPENDENT_CO
 add_executable(foretrain_bench ${CMAKE_CURRENT_LIST_DIR}/main.cpp ${gpu_sources})
 set_target_properties(foretrain_bench PROPERTIES OUTPUT_NAME foretrain-bench RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} CUDA_RUNTIME_LIBRARY Static)
 target_compile_definitions(foretrain_bench PRIVATE FORETRAIN_VERSION="${PROJECT_VERSION}")
-target_include_directories(foretrain_bench SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-target_link_libraries(foretrain_bench PRIVATE foretrain_bench_plan foretrain_bench_kernels foretrain_flags CUDA::cudart_static)
+target_include_directories(foretrain_bench SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+target_link_libraries(foretrain_bench PRIVATE foretrain_bench_plan foretrain_bench_kernels foretrain_flags)
+# It travels to nodes that have neither this compiler nor these packages.
+target_link_options(foretrain_bench PRIVATE -static-libstdc++ -static-libgcc)
 install(TARGETS foretrain_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -110,6 +110,8 @@ RunHooks hooks_of(const Session& session, const Options& options, Progress& prog
   }
   // To standard output samples go once, at the end.
   if (options.output == "-") hooks.save = nullptr;
+  // Ranks that lost different points would wait for each other.
+  if (session.machine.ranks == 1) hooks.still_works = [&] { return gpu_works(session); };
   if (session.machine.ranks > 1)
     hooks.agree = [&](bool goes_on) { return session.gather(goes_on ? "1" : "0").front() == "1"; };
   return hooks;
@@ -129,6 +131,8 @@ void report(const RunReport& result, std::size_t known, const Options& options) 
   std::fflush(stdout);
   for (const LeftOut& one : result.wrong)
     fmt::print(stderr, "error: wrong result, point discarded: {}: {}\n", one.point, one.why);
+  for (const LeftOut& one : result.failed)
+    fmt::print(stderr, "error: {} lost points: {}\n", one.point, one.why);
 }
 
 }  // namespace
@@ -152,7 +156,7 @@ bool run_benchmarks(const Options& options) {
   if (session.job.rank != 0) return result.wrong.empty();
   save();
   report(result, known.samples.size(), options);
-  return result.wrong.empty();
+  return result.wrong.empty() && result.failed.empty();
 }
 
 void list_families(const Options& options) {
