@@ -1,4 +1,5 @@
-# The program foretrain-bench: kernels by nvcc, the rest by the host compiler; every library but the CUDA runtime is opened at run time.
+# The program foretrain-bench: kernels by nvcc, the rest by the host compiler; every library but the CUDA runtime is opened at run time. They
+# bring the shared libstdc++, so it is not linked statically: gold exports its unique symbols, and cuDNN died of the mixture on an H100.
 # Not by find_package(CUDAToolkit): up to CMake 3.25 it fails on CUDA 13, which has no nvToolsExt, and nothing but the runtime is linked.
 enable_language(CUDA)
 string(REGEX MATCH "^[0-9]+" toolkit_major ${CMAKE_CUDA_COMPILER_VERSION})
@@ -24,6 +25,4 @@ set_target_properties(foretrain_bench PROPERTIES OUTPUT_NAME foretrain-bench RUN
 target_compile_definitions(foretrain_bench PRIVATE FORETRAIN_VERSION="${PROJECT_VERSION}")
 target_include_directories(foretrain_bench SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 target_link_libraries(foretrain_bench PRIVATE foretrain_bench_plan foretrain_bench_kernels foretrain_flags)
-# It travels to nodes that have neither this compiler nor these packages.
-target_link_options(foretrain_bench PRIVATE -static-libstdc++ -static-libgcc)
 install(TARGETS foretrain_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

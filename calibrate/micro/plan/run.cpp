@@ -16,6 +16,11 @@ constexpr int kPasses = 2;
 constexpr double kSecondsBetweenSaves = 1;  ///< what a killed run may lose
 constexpr int kMostFailures = 3;            ///< in a row: then a family's other points are given up
 
+/// After an error NCCL's groups stay open and its kernels may spin on, beside whatever came next.
+bool uses_nccl(const Family& family) {
+  return std::find(family.needs.begin(), family.needs.end(), Need::nccl) != family.needs.end();
+}
+
 class Runner {
  public:
   Runner(std::vector<Sample>& samples, const TimeBudget& budget, const RunHooks& hooks)
@@ -55,7 +60,7 @@ class Runner {
       return true;
     } catch (const WorldError& why) {
       save();
-      if (!hooks_.still_works || !hooks_.still_works()) throw;
+      if (uses_nccl(*run.family) || !hooks_.still_works || !hooks_.still_works()) throw;
       const std::string family(run.family->name());
       const bool is_first = std::none_of(report_.failed.begin(), report_.failed.end(),
                                          [&](const LeftOut& one) { return one.point == family; });

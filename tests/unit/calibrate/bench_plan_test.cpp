@@ -64,6 +64,7 @@ TEST_CASE("no family plans a point twice, and each begins with its lowest rank")
 TEST_CASE("what a machine does not have is named") {
   CHECK(missing_for(*find_family("gemm"), machine_of(0)) == "a GPU and cuBLAS");
   CHECK(missing_for(*find_family("tax"), machine_of(1)) == "two GPUs");
+  CHECK(missing_for(*find_family("collective"), machine_of(1)) == "two GPUs");
   CHECK(missing_for(*find_family("cpu"), machine_of(0)).empty());
   CHECK(find_family("gemn") == nullptr);
 }
