@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -21,6 +22,7 @@ namespace standin {
 namespace {
 
 constexpr double kClockRead = 20e-9;
+constexpr int kCrash = -1;
 
 std::atomic<bool> is_virtual{false};
 thread_local double clock_s = 1000;
@@ -171,7 +173,9 @@ int begin_call(const char* name, double seconds) {
   advance(seconds);
   const auto wish = wanted().find(name);
   if (wish == wanted().end()) return 0;
-  return ++calls[name] >= wish->second.from ? wish->second.code : 0;
+  if (++calls[name] < wish->second.from) return 0;
+  if (wish->second.code == kCrash) static_cast<void>(::raise(SIGSEGV));
+  return wish->second.code;
 }
 
 bool is_wanted(const char* name) { return wanted().count(name) > 0; }

@@ -102,6 +102,11 @@ void state_gpus(Session& session, const std::vector<std::string>& addresses) {
   add("driver", session.nvml->driver_version());
   add("topology", session.nvml->topology());
   for (const auto& [key, value] : session.nvml->limits_of(session.device())) add(key.c_str(), value);
+  std::vector<std::string> warnings;
+  for (int i = 0; i < session.machine.gpu_count(); ++i) {
+    for (std::string& warning : session.nvml->warnings_of(i)) warnings.push_back(std::move(warning));
+  }
+  add("warning", fmt::format("{}", fmt::join(warnings, "; ")));
 }
 
 void open_libraries(Session& session) {

@@ -55,6 +55,8 @@ const std::vector<OptionRow>& rows() {
        [](Options& o, const std::string&) { o.host_only = true; }},
       {"--fresh", "", "start over: drop what the file holds",
        [](Options& o, const std::string&) { o.fresh = true; }},
+      {"--dry-run", "", "print the points and how long each may take, in order; measure and write nothing",
+       [](Options& o, const std::string&) { o.dry_run = true; }},
       {"--no-children", "",
        "measure NCCL only as this process's NCCL_* variables have it, in no child process",
        [](Options& o, const std::string&) { o.may_spawn = false; }},

@@ -72,6 +72,7 @@ class Runner {
   }
 
   void measure_point(const FamilyRun& run, const Point& point, const RepeatRule& rule) {
+    if (hooks_.begin) hooks_.begin(point);
     try {
       samples_.push_back(sample_of(point, run.measure(point, rule)));
       ++report_.measured;

@@ -25,12 +25,13 @@ struct FamilyRun {
 struct RunHooks {
   std::function<void()> save;                                                   ///< every second or so
   std::function<void(std::string_view family, int done, int points)> progress;  ///< after each point
+  std::function<void(const Point&)> begin;                                      ///< before each point
   std::function<bool(bool)> agree = [](bool goes_on) {
     return goes_on;
   };  ///< all ranks of a job go on or none
   /// Whether the GPU still works after a WorldError of a point, which then costs this point alone. Without it
   /// such an error ends the run, and always where NCCL was at work.
-  std::function<bool()> still_works = nullptr;
+  std::function<bool()> still_works;
 };
 
 /// A point without a sample, and why.
