@@ -21,6 +21,8 @@ using test::BenchOutcome;
 namespace {
 
 constexpr double kTolerance = 0.01;
+/// Of one run of everything in the time that a user gives it.
+constexpr double kToleranceOfOneRun = 0.03;
 
 /// A family and the memory of a GPU that it is given.
 struct Family {
@@ -30,11 +32,11 @@ struct Family {
 /// The calibration that families give.
 class Recovered {
  public:
-  explicit Recovered(const std::vector<Family>& families) {
+  explicit Recovered(const std::vector<Family>& families, const std::string& budget = "100s") {
     std::string files;
     for (const auto& [family, memory] : families) {
-      const BenchOutcome run =
-          folder_.run("--only " + family + " -o " + family + ".csv", "FORETRAIN_STANDIN_MEMORY=" + memory);
+      const BenchOutcome run = folder_.run("--only " + family + " -o " + family + ".csv --budget " + budget,
+                                           "FORETRAIN_STANDIN_MEMORY=" + memory);
       INFO(run.err);
       REQUIRE(run.exit_code == 0);
       files += family + ".csv ";
@@ -80,7 +82,51 @@ class Recovered {
   std::vector<CalibrationPoints> points_;
 };
 
+/// Each one piece of latency and rate.
+void check_collectives(const Recovered& found, double tolerance) {
+  int all_reduces = 0;
+  for (const CalibratedCollective& measured : found.calibration().collectives) {
+    INFO(measured.op << " " << measured.algorithm << " " << measured.protocol);
+    REQUIRE(measured.segments.size() == 1);
+    const double factor = measured.protocol == "ll" ? 0.5 : measured.protocol == "ll128" ? 0.75 : 1;
+    const bool is_halved =
+        measured.op == "all_gather" || measured.op == "reduce_scatter" || measured.op == "alltoall";
+    CHECK(measured.segments[0].latency_s == Approx(factor * standin::kCollectiveLatency).epsilon(tolerance));
+    CHECK(1 / measured.segments[0].seconds_per_byte ==
+          Approx(factor * standin::kCollectiveRate * (is_halved ? 2 : 1)).epsilon(tolerance));
+    all_reduces += measured.op == "all_reduce" ? 1 : 0;
+  }
+  CHECK(found.calibration().collectives.size() == 13);
+  CHECK(all_reduces == 7);
+}
+
+/// Of constants that follow from each other in everything that can be measured, the sums.
+void check_all(const Recovered& found, double tolerance) {
+  using namespace standin;
+  found.check("host.launch", kLaunchCall, tolerance);
+  found.check("host.launch_latency", kLaunchLatency, tolerance);
+  found.check("host.sync_wake", kWake, tolerance);
+  found.check("host.event", kEventCall, tolerance);
+  found.check("host.copy_call", kCopyCall, tolerance);
+  found.check("host.graph_launch", kGraphCall, tolerance);
+  found.check("host.graph_launch_node", kGraphCallNode, tolerance);
+  found.check("link.pcie4_x16.bandwidth", kHostRate, tolerance);
+  found.check("link.pcie4_x16.latency", kHostLatency, tolerance);
+  found.check("link.nvlink3.bandwidth", kPeerRate / 4, tolerance);
+  found.check("link.nvlink3.latency", kPeerLatency, tolerance);
+  found.check("gpu.memory_efficiency", kMemoryEfficiency, tolerance);
+  found.check("kernel.cache_speed", kCacheSpeed, tolerance);
+  CHECK(found.constant("kernel.minimum") + found.constant("kernel.launch_gap") ==
+        Approx(kMinimum + kGap).epsilon(tolerance));
+}
+
 }  // namespace
+
+TEST_CASE("one run of eight minutes brings every constant back within three hundredths") {
+  const Recovered found({Family{"host,gemm,copy,memory,collective,conv,mix,tax", "1e9"}}, "8m");
+  check_all(found, kToleranceOfOneRun);
+  check_collectives(found, kToleranceOfOneRun);
+}
 
 TEST_CASE("calls of CUDA come back from the samples within a hundredth") {
   const Recovered found({Family{"host", "1e9"}});
@@ -113,20 +159,7 @@ TEST_CASE("the GPU's memory, its cache and its shortest kernel come back within 
 TEST_CASE(
     "every collective comes back as one piece of latency and rate, and NCCL's share of the link from them") {
   const Recovered found({{"copy", "20e6"}, {"collective", "300e6"}});
-  int all_reduces = 0;
-  for (const CalibratedCollective& measured : found.calibration().collectives) {
-    INFO(measured.op << " " << measured.algorithm << " " << measured.protocol);
-    REQUIRE(measured.segments.size() == 1);
-    const double factor = measured.protocol == "ll" ? 0.5 : measured.protocol == "ll128" ? 0.75 : 1;
-    const bool is_halved =
-        measured.op == "all_gather" || measured.op == "reduce_scatter" || measured.op == "alltoall";
-    CHECK(measured.segments[0].latency_s == Approx(factor * standin::kCollectiveLatency).epsilon(kTolerance));
-    CHECK(1 / measured.segments[0].seconds_per_byte ==
-          Approx(factor * standin::kCollectiveRate * (is_halved ? 2 : 1)).epsilon(kTolerance));
-    all_reduces += measured.op == "all_reduce" ? 1 : 0;
-  }
-  CHECK(found.calibration().collectives.size() == 13);
-  CHECK(all_reduces == 7);
+  check_collectives(found, kTolerance);
   // The model's small steps of NCCL and the last copy out of its buffers, which this machine does not have,
   // take up to a sixth of the time: the links come back as much faster.
   found.check("link.nvlink3.collective_efficiency", standin::kCollectiveRate / standin::kPeerRate, 0.25);
