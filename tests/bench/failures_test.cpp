@@ -1,7 +1,6 @@
 // Each call that foretrain-bench makes of CUDA, cuBLAS, cuDNN, NCCL and NVML fails once with each kind of
 // code: it says so in one sentence, ends with a code that --help names, and leaves a whole file or none.
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -307,56 +306,6 @@ TEST_CASE("a run that a lost GPU ends keeps what was measured before it") {
   CHECK(run.exit_code == 3);
   CHECK(run.says_one_sentence());
   CHECK(folder.samples("samples.csv") == before);
-}
-
-TEST_CASE("a library that crashes is told by the point it crashed in, and what was measured is kept") {
-  const BenchFolder folder;
-  CHECK(folder.run("-o samples.csv --only host").exit_code == 0);
-  const std::vector<Sample> before = folder.samples("samples.csv");
-  const BenchOutcome run =
-      folder.run("-o samples.csv --only conv", "FORETRAIN_STANDIN_FAIL=cudnnConvolutionForward=-1");
-  INFO(run.err);
-  CHECK(run.exit_code == 128 + SIGSEGV);
-  CHECK_THAT(run.err, StartsWith("error: the program crashed while it measured conv,forward,"));
-  CHECK(folder.samples("samples.csv") == before);
-}
-
-TEST_CASE("what makes a GPU slower than its product is said and stands in the samples file") {
-  const std::pair<const char*, const char*> cases[] = {
-      {"gpu_in_use", "2 other processes compute on GPU 0, so its rates are too low"},
-      {"mps", "GPU 1 is shared through MPS, which may limit its threads and its memory"},
-      {"mig", "GPU 0 is cut into slices (MIG), so its rates are those of a slice"},
-      {"held_clocks", "GPU 0 is held at 900 MHz, its default is 1410; nvidia-smi -rac lifts it"},
-      {"locked_clocks", "the clocks of GPU 0 are limited by a setting; nvidia-smi -rac and -rgc lift it"},
-      {"less_power", "GPU 0 may take 250 W of its 400 W, so long kernels run slower"}};
-  for (const auto& [wish, sentence] : cases) {
-    const BenchFolder folder;
-    const BenchOutcome run = folder.run(std::string("-o samples.csv --only host") + kSomePoints,
-                                        std::string("FORETRAIN_STANDIN_FAIL=") + wish);
-    INFO(wish << "\n" << run.out << run.err);
-    CHECK(run.exit_code == 0);
-    CHECK_THAT(run.out, ContainsSubstring("warning: ") && ContainsSubstring(sentence));
-    CHECK_THAT(folder.text_of("samples.csv"),
-               ContainsSubstring("# warning: ") && ContainsSubstring(sentence));
-    CHECK_NOTHROW(folder.samples("samples.csv"));
-  }
-  const BenchFolder folder;
-  CHECK_THAT(folder.run("-o samples.csv --only host").out, !ContainsSubstring("warning"));
-}
-
-TEST_CASE("a dry run names the points in order and their seconds, and writes nothing") {
-  const BenchFolder folder;
-  const BenchOutcome run = folder.run("-o samples.csv --dry-run --only host,memory");
-  INFO(run.out << run.err);
-  CHECK(run.exit_code == 0);
-  CHECK(folder.files().empty());
-  CHECK_THAT(run.out, StartsWith("  2.00 s  host,launch_latency,"));
-  CHECK_THAT(run.out, ContainsSubstring("\nhost: 15 points, up to 30.0 s\nmemory: ") &&
-                          ContainsSubstring("Nothing was measured.\n"));
-  CHECK(folder.run("-o samples.csv --only host").exit_code == 0);
-  CHECK_THAT(folder.run("-o samples.csv --dry-run --only host").out, ContainsSubstring("host: 0 points"));
-  CHECK_THAT(folder.run("-o samples.csv --dry-run --budget 1s --only memory").out,
-             ContainsSubstring(" left for a longer --budget"));
 }
 
 TEST_CASE("without peer access copies say so, and those through the host are measured") {
