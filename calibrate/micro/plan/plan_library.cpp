@@ -36,7 +36,8 @@ Point gemm_point(const GemmShape& shape, const char* precision, int rank) {
   return point;
 }
 
-/// Squares of every size; layers of transformers and classifiers; products with one short side; batched ones.
+/// Squares of every size; layers of transformers and classifiers; products with one short side; batched ones;
+/// those of large language models.
 std::vector<std::pair<GemmShape, int>> ranked_gemm_shapes() {
   std::vector<std::pair<GemmShape, int>> shapes;
   for (const Rung rung : ladder(128, 8192, 2)) {
@@ -54,6 +55,15 @@ std::vector<std::pair<GemmShape, int>> ranked_gemm_shapes() {
   for (const GemmShape& shape :
        {GemmShape{4096, 4096, 64}, {4096, 4096, 256}, {1600, 1600, 1600}, {30522, 1024, 768}})
     shapes.push_back({shape, 4});
+  // Of language models with 1 to 8 billion parameters: attention and its projections, the wide layers and the
+  // gradient of their weights, the vocabulary.
+  for (const GemmShape& shape : {GemmShape{2048, 2048, 128, 32},
+                                 {6144, 8192, 4096},
+                                 {14336, 8192, 4096},
+                                 {4096, 8192, 14336},
+                                 {4096, 14336, 8192},
+                                 {50304, 4096, 2048}})
+    shapes.push_back({shape, 5});
   return shapes;
 }
 
