@@ -149,7 +149,7 @@ TEST_CASE("links come back within a hundredth, those of NVLink and of PCIe") {
 
 // A gap and the shortest kernel follow each other in everything that can be measured: their sum comes back.
 TEST_CASE("the GPU's memory, its cache and its shortest kernel come back within a hundredth") {
-  const Recovered found({{"memory", "1e9"}, {"host", "1e9"}});
+  const Recovered found({Family{"memory", "1e9"}, {"host", "1e9"}});
   found.check("gpu.memory_efficiency", standin::kMemoryEfficiency);
   found.check("kernel.cache_speed", standin::kCacheSpeed);
   CHECK(found.constant("kernel.minimum") + found.constant("kernel.launch_gap") ==
@@ -158,7 +158,7 @@ TEST_CASE("the GPU's memory, its cache and its shortest kernel come back within 
 
 TEST_CASE(
     "every collective comes back as one piece of latency and rate, and NCCL's share of the link from them") {
-  const Recovered found({{"copy", "20e6"}, {"collective", "300e6"}});
+  const Recovered found({Family{"copy", "20e6"}, {"collective", "300e6"}});
   check_collectives(found, kTolerance);
   // The model's small steps of NCCL and the last copy out of its buffers, which this machine does not have,
   // take up to a sixth of the time: the links come back as much faster.
@@ -168,7 +168,7 @@ TEST_CASE(
 // The machine computes at a flat rate, the model in tiles and waves: what comes back are times, not shares of
 // the peak.
 TEST_CASE("products come back by their times: half of them within 14 percent, nine of ten within 45") {
-  const Recovered found({{"memory", "1e9"}, {"gemm", "900e6"}});
+  const Recovered found({Family{"memory", "1e9"}, {"gemm", "900e6"}});
   const std::vector<double> errors = found.errors("gemm");
   REQUIRE(errors.size() == 110);
   INFO("median " << errors[55] << ", p90 " << errors[99]);

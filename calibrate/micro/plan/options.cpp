@@ -115,6 +115,8 @@ std::string help_text() {
       "  foretrain-bench --budget 10m -o samples.csv       everything on this node\n"
       "  foretrain-bench --only host,gemm                  two families\n"
       "  srun -N2 --ntasks-per-node=4 foretrain-bench      collectives across nodes, one GPU per rank\n"
+      "\nFORETRAIN_PYTHON names the Python that is measured and whose packages' CUDA libraries are used "
+      "(python3).\n"
       "\nExit codes: 0 done, 1 a file that is no samples CSV, 2 usage, 3 no usable GPU, a failed call, or a "
       "wrong result.\n";
   return text;
