@@ -67,15 +67,17 @@ std::vector<std::pair<GemmShape, int>> ranked_gemm_shapes() {
   return shapes;
 }
 
-Point conv_point(const char* pass, const ConvShape& shape, const char* precision, int rank) {
+/// `layout` always stands there: in 16 bits the model counts what transposing nchw takes.
+Point conv_point(const char* pass, const ConvShape& shape, const char* precision, const char* layout,
+                 int rank) {
   Point point;
   point.sample.kind = SampleKind::conv;
   point.sample.what = pass;
   const auto text = [](int value) { return std::to_string(value); };
-  point.sample.settings = {{"batch", text(shape.batch)},     {"channels", text(shape.channels)},
-                           {"filters", text(shape.filters)}, {"size", text(shape.size)},
-                           {"kernel", text(shape.kernel)},   {"stride", text(shape.stride)},
-                           {"groups", text(shape.groups)},   {"precision", precision}};
+  point.sample.settings = {
+      {"batch", text(shape.batch)},   {"channels", text(shape.channels)}, {"filters", text(shape.filters)},
+      {"size", text(shape.size)},     {"kernel", text(shape.kernel)},     {"stride", text(shape.stride)},
+      {"groups", text(shape.groups)}, {"precision", precision},           {"layout", layout}};
   point.amount = shape.flops();
   point.rank = rank;
   return point;
@@ -111,12 +113,12 @@ std::vector<Point> plan_conv(const Machine& machine) {
   std::vector<Point> points;
   for (const auto& [precision, later] : kPrecisions) {
     if (std::string_view(precision) == "fp64" || !all_support(machine, precision)) continue;
+    const bool is_16_bit = std::string_view(precision) == "fp16" || std::string_view(precision) == "bf16";
     for (std::size_t i = 0; i < layers.size(); ++i) {
       for (const char* pass : {"forward", "data", "weights"}) {
-        points.push_back(conv_point(pass, layers[i].shape, precision, ranks[i].rank + later));
-        if (std::string_view(precision) != "fp16") continue;
-        points.push_back(conv_point(pass, layers[i].shape, precision, ranks[i].rank + 2));
-        points.back().sample.settings.emplace_back("layout", "nhwc");
+        points.push_back(conv_point(pass, layers[i].shape, precision, "nchw", ranks[i].rank + later));
+        if (is_16_bit)
+          points.push_back(conv_point(pass, layers[i].shape, precision, "nhwc", ranks[i].rank + later + 2));
       }
     }
   }
