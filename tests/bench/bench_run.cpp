@@ -8,6 +8,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "sim/base/diagnostics.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "tests/support/run_program.hpp"
@@ -51,6 +53,11 @@ BenchOutcome BenchFolder::run(const std::string& arguments, const std::string& e
   // No Python is found: starting it would be most of a run.
   return run_line("env -u LD_LIBRARY_PATH PATH=/none " + environment + " '" + program().string() +
                   "' --budget 100s " + arguments);
+}
+
+BenchOutcome BenchFolder::run_limited(std::size_t blocks, const std::string& arguments) const {
+  return run_line(fmt::format("ulimit -f {}; env -u LD_LIBRARY_PATH PATH=/none '{}' --budget 100s {}", blocks,
+                              program().string(), arguments));
 }
 
 BenchOutcome BenchFolder::foretrain(const std::string& arguments) const {

@@ -29,6 +29,8 @@ class BenchFolder {
 
   /// `environment` as for a shell: "A=1 B=2".
   BenchOutcome run(const std::string& arguments, const std::string& environment = "") const;
+  /// Where no file may grow beyond so many blocks of 512 bytes.
+  BenchOutcome run_limited(std::size_t blocks, const std::string& arguments) const;
   /// foretrain itself.
   BenchOutcome foretrain(const std::string& arguments) const;
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }

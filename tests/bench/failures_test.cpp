@@ -278,16 +278,34 @@ TEST_CASE("a wrong result is said, its point discarded, and the program ends wit
   }
 }
 
-TEST_CASE("a run that ends early keeps what was measured before it") {
+TEST_CASE("a family whose calls fail on a GPU that works costs no other family its samples") {
   const BenchFolder folder;
   CHECK(folder.run("-o samples.csv --only host").exit_code == 0);
   const std::vector<Sample> before = folder.samples("samples.csv");
   const BenchOutcome run =
       folder.run("-o samples.csv --only host,gemm,memory", "FORETRAIN_STANDIN_FAIL=cublasGemmEx=13");
   CHECK(run.exit_code == 3);
-  CHECK(folder.samples("samples.csv") == before);
+  CHECK(run.says_one_sentence());
+  CHECK_THAT(run.err, ContainsSubstring("error: gemm lost points: ") && ContainsSubstring("gemm failed in"));
+  std::vector<Sample> after = folder.samples("samples.csv");
+  CHECK(after.size() > before.size());
+  CHECK(std::none_of(after.begin(), after.end(),
+                     [](const Sample& sample) { return sample.kind == SampleKind::gemm; }));
+  after.resize(before.size());
+  CHECK(after == before);
   CHECK(folder.run("-o samples.csv --only memory", "FORETRAIN_STANDIN_MEMORY=1e9").exit_code == 0);
   CHECK(folder.samples("samples.csv").size() == before.size() + 21);
+}
+
+TEST_CASE("a run that a lost GPU ends keeps what was measured before it") {
+  const BenchFolder folder;
+  CHECK(folder.run("-o samples.csv --only host").exit_code == 0);
+  const std::vector<Sample> before = folder.samples("samples.csv");
+  const BenchOutcome run =
+      folder.run("-o samples.csv --only host,gemm,memory", "FORETRAIN_STANDIN_FAIL=launch=700@2");
+  CHECK(run.exit_code == 3);
+  CHECK(run.says_one_sentence());
+  CHECK(folder.samples("samples.csv") == before);
 }
 
 TEST_CASE("without peer access copies say so, and those through the host are measured") {

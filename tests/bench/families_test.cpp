@@ -73,16 +73,15 @@ TEST_CASE("products and convolutions are right and measured in every precision")
   for (const Sample& sample : measured("gemm", "900e6"))
     ++precisions[std::string(setting_of(sample, "precision"))];
   CHECK(precisions ==
-        std::map<std::string, int>{{"bf16", 22}, {"fp16", 22}, {"fp32", 22}, {"fp64", 21}, {"tf32", 22}});
-  CHECK(measured("conv", "900e6").size() == 345);
+        std::map<std::string, int>{{"bf16", 28}, {"fp16", 28}, {"fp32", 27}, {"fp64", 21}, {"tf32", 27}});
+  CHECK(measured("conv", "900e6").size() == 414);
 }
 
 TEST_CASE("the operators of ResNet-50 and BERT-base run in a row") {
   CHECK(measured("mix", "8e9").size() == 16);
 }
 
-TEST_CASE(
-    "collectives of one and two GPUs are right, and forced algorithms are measured in child processes") {
+TEST_CASE("collectives of two GPUs are right, and forced algorithms are measured in child processes") {
   const std::vector<Sample> samples = measured("collective", "300e6");
   const auto has = [&](const char* what, int gpus, const char* algorithm) {
     return std::any_of(samples.begin(), samples.end(), [&](const Sample& s) {
@@ -92,7 +91,6 @@ TEST_CASE(
   for (const char* what :
        {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "alltoall", "sendrecv", "reduce"})
     CHECK(has(what, 2, ""));
-  CHECK(has("all_reduce", 1, ""));
   CHECK(has("all_reduce", 2, "ring"));
   CHECK(has("all_reduce", 2, "tree"));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -171,7 +172,9 @@ int begin_call(const char* name, double seconds) {
   advance(seconds);
   const auto wish = wanted().find(name);
   if (wish == wanted().end()) return 0;
-  return ++calls[name] >= wish->second.from ? wish->second.code : 0;
+  if (++calls[name] < wish->second.from) return 0;
+  if (wish->second.code < 0) static_cast<void>(::raise(-wish->second.code));
+  return wish->second.code;
 }
 
 bool is_wanted(const char* name) { return wanted().count(name) > 0; }

@@ -34,7 +34,8 @@ void advance(double seconds);
 void advance_to(double time);
 
 /// The code that FORETRAIN_STANDIN_FAIL wants of this call: "cudaMalloc=2" of every call, "cudaMalloc=2@3"
-/// from the third on; several with commas. 0: it works. Every call takes `seconds` of the host.
+/// from the third on; several with commas. 0: it works; "cudaMalloc=-11" raises signal 11 there. Every call
+/// takes `seconds` of the host.
 int begin_call(const char* name, double seconds);
 /// Whether FORETRAIN_STANDIN_FAIL names it: "wrong_gemm", "hang".
 bool is_wanted(const char* name);

@@ -61,4 +61,31 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(Handle handle, unsigned, PciInfo* info) 
   return begin_call(__func__, 0);
 }
 
+int nvmlDeviceGetComputeRunningProcesses_v3(Handle, unsigned* count, void*) {
+  return answer(__func__, count, is_wanted("gpu_in_use") ? 3 : 1);
+}
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(Handle, unsigned* count, void*) {
+  return answer(__func__, count, is_wanted("mps") ? 1 : 0);
+}
+int nvmlDeviceGetMigMode(Handle, unsigned* current, unsigned* pending) {
+  *pending = 0;
+  return answer(__func__, current, is_wanted("mig") ? 1 : 0);
+}
+int nvmlDeviceGetApplicationsClock(Handle, int, unsigned* value) {
+  return answer(__func__, value, is_wanted("held_clocks") ? 900 : 1410);
+}
+int nvmlDeviceGetDefaultApplicationsClock(Handle, int, unsigned* value) {
+  return answer(__func__, value, 1410);
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(Handle, unsigned long long* reasons) {
+  *reasons = is_wanted("locked_clocks") ? 2 : 1;
+  return begin_call(__func__, 0);
+}
+int nvmlDeviceGetEnforcedPowerLimit(Handle, unsigned* value) {
+  return answer(__func__, value, is_wanted("less_power") ? 250'000 : 400'000);
+}
+int nvmlDeviceGetPowerManagementDefaultLimit(Handle, unsigned* value) {
+  return answer(__func__, value, 400'000);
+}
+
 }  // extern "C"

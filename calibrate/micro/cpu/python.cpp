@@ -1,5 +1,9 @@
-// Runs dispatch.py, which is part of the program, with python3: it prints microseconds, one repeat a line.
+// Runs dispatch.py, which is part of the program, with the machine's Python: it prints microseconds, one
+// repeat a line.
+#include "calibrate/micro/plan/python.hpp"
+
 #include <charconv>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -25,12 +29,16 @@ std::vector<double> numbers_in(std::string_view text) {
   return numbers;
 }
 
+std::string own_python() {
+  return python_program([](const char* name) -> const char* { return std::getenv(name); });
+}
+
 }  // namespace
 
 bool has_python() {
   constexpr double kTimeout = 20;
   try {
-    return run_child({"python3", "-c", "pass"}, {}, kTimeout).exit_code == 0;
+    return run_child({own_python(), "-c", "pass"}, {}, kTimeout).exit_code == 0;
   } catch (const WorldError&) {
     return false;
   }
@@ -40,13 +48,14 @@ Measured measure_python(const Point& point, const RepeatRule& rule) {
   constexpr double kImportSeconds = 120;  // of torch from a shared file system
   const std::string script(kDispatchScript);
   const ChildResult result =
-      run_child({"python3", "-c", script, point.sample.what, fmt::format("{:.3f}", rule.seconds)}, {},
+      run_child({own_python(), "-c", script, point.sample.what, fmt::format("{:.3f}", rule.seconds)}, {},
                 kImportSeconds + rule.seconds);
   std::vector<double> seconds;
   for (const double us : numbers_in(result.output)) seconds.push_back(us * 1e-6);
   if (!seconds.empty() && result.exit_code == 0) return {summarize(seconds), {}};
   const std::string said = result.output.substr(0, result.output.find('\n'));
-  throw PointSkipped(said.empty() ? fmt::format("python3 ended with code {}", result.exit_code) : said);
+  throw PointSkipped(said.empty() ? fmt::format("{} ended with code {}", own_python(), result.exit_code)
+                                  : said);
 }
 
 }  // namespace foretrain::micro

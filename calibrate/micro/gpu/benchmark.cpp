@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "calibrate/micro/gpu/catalog.hpp"
+#include "calibrate/micro/plan/crash_note.hpp"
+#include "calibrate/micro/plan/dry_run.hpp"
 #include "calibrate/micro/plan/progress.hpp"
 #include "calibrate/micro/plan/sample_store.hpp"
 #include "sim/base/diagnostics.hpp"
@@ -46,6 +48,13 @@ void expect_possible(const Options& options) {
 /// To standard output, or to standard error when the samples go there.
 void say(const Options& options, const std::string& text) {
   fmt::print(options.output == "-" ? stderr : stdout, "{}\n", printable(text));
+}
+
+/// What the samples file says too.
+void warn(const Session& session, const Options& options) {
+  for (const auto& [key, value] : session.provenance) {
+    if (key == "warning" && session.job.rank == 0) say(options, "warning: " + value);
+  }
 }
 
 std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
@@ -110,9 +119,21 @@ RunHooks hooks_of(const Session& session, const Options& options, Progress& prog
   }
   // To standard output samples go once, at the end.
   if (options.output == "-") hooks.save = nullptr;
+  // Ranks that lost different points would wait for each other.
+  if (session.machine.ranks == 1) hooks.still_works = [&] { return gpu_works(session); };
   if (session.machine.ranks > 1)
     hooks.agree = [&](bool goes_on) { return session.gather(goes_on ? "1" : "0").front() == "1"; };
   return hooks;
+}
+
+RunReport measure_noting(const Session& session, const Options& options, const TimeBudget& budget,
+                         std::vector<FamilyRun> runs, std::vector<Sample>& samples,
+                         const std::function<void()>& save) {
+  Progress progress;
+  CrashNote note;
+  RunHooks hooks = hooks_of(session, options, progress, budget, save);
+  hooks.begin = [&](const Point& point) { note.doing(key_of(point.sample)); };
+  return measure_families(std::move(runs), samples, budget, hooks);
 }
 
 void report(const RunReport& result, std::size_t known, const Options& options) {
@@ -129,6 +150,8 @@ void report(const RunReport& result, std::size_t known, const Options& options) 
   std::fflush(stdout);
   for (const LeftOut& one : result.wrong)
     fmt::print(stderr, "error: wrong result, point discarded: {}: {}\n", one.point, one.why);
+  for (const LeftOut& one : result.failed)
+    fmt::print(stderr, "error: {} lost points: {}\n", one.point, one.why);
 }
 
 }  // namespace
@@ -140,19 +163,22 @@ bool run_benchmarks(const Options& options) {
   const Settings provenance = merged_provenance(known.provenance, session.provenance);
   std::vector<Sample> samples = known.samples;
   const auto save = [&] { write_store(options.output, provenance, samples); };
+  if (options.dry_run) {
+    const std::string text = dry_run_text(plan_runs(session, options, samples), options.budget_s);
+    if (session.job.rank == 0) fmt::print("{}", printable_lines(text));
+    return true;
+  }
   if (session.job.rank == 0 && options.output != "-")
     save();  // a file that cannot be written is known before anything is measured
+  warn(session, options);
   std::vector<FamilyRun> runs = plan_runs(session, options, samples);
   expect_same_plan(session, runs);
   const TimeBudget budget(options.budget_s, steady_clock());
-  Progress progress;
-  const RunReport result =
-      measure_families(std::move(runs), samples, budget, hooks_of(session, options, progress, budget, save));
-  progress.clear();
+  const RunReport result = measure_noting(session, options, budget, std::move(runs), samples, save);
   if (session.job.rank != 0) return result.wrong.empty();
   save();
   report(result, known.samples.size(), options);
-  return result.wrong.empty();
+  return result.wrong.empty() && result.failed.empty();
 }
 
 void list_families(const Options& options) {

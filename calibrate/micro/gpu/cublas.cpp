@@ -4,12 +4,17 @@
 #include <fmt/format.h>
 
 #include "calibrate/micro/gpu/check.hpp"
+#include "calibrate/micro/plan/python.hpp"
 
 namespace foretrain::micro {
 
-std::shared_ptr<const Cublas> Cublas::open() {
+std::shared_ptr<const Cublas> Cublas::open(const std::vector<std::string>& folders) {
   auto api = std::make_shared<Cublas>();
-  api->library = SharedLibrary::open({fmt::format("libcublas.so.{}", CUDART_VERSION / 1000), "libcublas.so"});
+  const int major = CUDART_VERSION / 1000;
+  // The one that cuBLAS needs first, so that it is found where a copy without a run path lies.
+  (void)open_library(fmt::format("libcublasLt.so.{}", major), folders);
+  api->library = open_library(fmt::format("libcublas.so.{}", major), folders);
+  if (!api->library) api->library = SharedLibrary::open({"libcublas.so"});
   const SharedLibrary& library = api->library;
   library.load(api->status_text, "cublasGetStatusString");
   const bool is_whole =

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <cublas_v2.h>
 
@@ -12,8 +13,8 @@ namespace foretrain::micro {
 
 /// The few functions used here, with the types they have since CUDA 11.
 struct Cublas {
-  /// nullptr when there is none.
-  static std::shared_ptr<const Cublas> open();
+  /// nullptr when there is none; `folders` as of open_library().
+  static std::shared_ptr<const Cublas> open(const std::vector<std::string>& folders);
   std::string version() const;
   /// Throws as fail_call() says.
   void check(cublasStatus_t status, const char* call, const char* file, int line) const;

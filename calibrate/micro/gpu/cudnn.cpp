@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/micro/gpu/check.hpp"
+#include "calibrate/micro/plan/python.hpp"
 
 namespace foretrain::micro {
 
@@ -49,9 +50,11 @@ bool load_all(Cudnn& c) {
 
 }  // namespace
 
-std::shared_ptr<const Cudnn> open_cudnn() {
+std::shared_ptr<const Cudnn> open_cudnn(const std::vector<std::string>& folders) {
   auto cudnn = std::make_shared<Cudnn>();
-  cudnn->library = SharedLibrary::open({fmt::format("libcudnn.so.{}", CUDNN_MAJOR)});
+  // cuDNN opens it by its bare name, which is found once it is loaded.
+  (void)open_library(fmt::format("libnvrtc.so.{}", CUDART_VERSION / 1000), folders);
+  cudnn->library = open_library(fmt::format("libcudnn.so.{}", CUDNN_MAJOR), folders);
   return cudnn->library && load_all(*cudnn) ? cudnn : nullptr;
 }
 
@@ -69,7 +72,7 @@ void Cudnn::check(cudnnStatus_t status, const char* call, const char* file, int 
 #else
 
 struct Cudnn {};
-std::shared_ptr<const Cudnn> open_cudnn() { return nullptr; }
+std::shared_ptr<const Cudnn> open_cudnn(const std::vector<std::string>&) { return nullptr; }
 std::string cudnn_version(const Cudnn&) { return ""; }
 
 #endif

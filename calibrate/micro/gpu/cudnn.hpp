@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
@@ -15,8 +16,9 @@ namespace foretrain::micro {
 
 struct Cudnn;
 
-/// nullptr when there is none of the header's major version, or this program was built without the header.
-std::shared_ptr<const Cudnn> open_cudnn();
+/// nullptr when there is none of the header's major version, or this program was built without the header;
+/// `folders` as of open_library().
+std::shared_ptr<const Cudnn> open_cudnn(const std::vector<std::string>& folders);
 std::string cudnn_version(const Cudnn& cudnn);
 
 #ifdef FORETRAIN_HAS_CUDNN_HEADER

@@ -50,6 +50,30 @@ double call_seconds(const HostBench& bench, const std::function<void()>& call) {
   return seconds / kCalls;
 }
 
+/// A second thread that notes when a kernel has written its word. Where the kernel never does, as the wait
+/// for it failed, the word is written here and the thread ends all the same.
+class Watcher {
+ public:
+  Watcher(volatile std::uint32_t* word, std::uint32_t turn, std::chrono::steady_clock::time_point& seen)
+      : word_(word), turn_(turn), thread_([word, turn, &seen] {
+          wait_for_flag(word, turn);
+          seen = std::chrono::steady_clock::now();
+        }) {}
+  ~Watcher() {
+    if (!thread_.joinable()) return;
+    *word_ = turn_;
+    thread_.join();
+  }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  void join() { thread_.join(); }
+
+ private:
+  volatile std::uint32_t* word_;
+  std::uint32_t turn_;
+  std::thread thread_;
+};
+
 Summary sync_wake(HostBench& bench, std::string_view wait, const RepeatRule& rule) {
   constexpr std::int64_t kBusy = 200'000;  // long enough that a blocking wait sleeps
   const Event done(wait == "block" ? cudaEventDisableTiming | cudaEventBlockingSync : cudaEventDisableTiming);
@@ -59,11 +83,8 @@ Summary sync_wake(HostBench& bench, std::string_view wait, const RepeatRule& rul
         std::chrono::steady_clock::time_point seen;
         FORETRAIN_CUDA(launch_flag(bench.word(), turn, kBusy, bench.stream.get()));
         done.record(bench.stream);
-        // A second thread sees the kernel's last write; the wait returns later.
-        std::thread watcher([&] {
-          wait_for_flag(bench.word(), turn);
-          seen = std::chrono::steady_clock::now();
-        });
+        // The kernel's last write is seen first; the wait returns later.
+        Watcher watcher(bench.word(), turn, seen);
         done.wait();
         const auto woken = std::chrono::steady_clock::now();
         watcher.join();

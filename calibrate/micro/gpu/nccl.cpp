@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 
 #include "calibrate/micro/gpu/check.hpp"
+#include "calibrate/micro/plan/python.hpp"
 
 namespace foretrain::micro {
 
 #ifdef FORETRAIN_HAS_NCCL_HEADER
 
-std::shared_ptr<const Nccl> open_nccl() {
+std::shared_ptr<const Nccl> open_nccl(const std::vector<std::string>& folders) {
   auto nccl = std::make_shared<Nccl>();
-  nccl->library = SharedLibrary::open({"libnccl.so.2", "libnccl.so"});
+  nccl->library = open_library("libnccl.so.2", folders);
+  if (!nccl->library) nccl->library = SharedLibrary::open({"libnccl.so"});
   Nccl& n = *nccl;
   const SharedLibrary& library = n.library;
   const bool is_whole =
@@ -43,7 +45,7 @@ void Nccl::check(ncclResult_t result, const char* call, const char* file, int li
 #else
 
 struct Nccl {};
-std::shared_ptr<const Nccl> open_nccl() { return nullptr; }
+std::shared_ptr<const Nccl> open_nccl(const std::vector<std::string>&) { return nullptr; }
 std::string nccl_version(const Nccl&) { return ""; }
 
 #endif

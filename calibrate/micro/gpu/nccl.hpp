@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>
@@ -15,8 +16,9 @@ namespace foretrain::micro {
 
 struct Nccl;
 
-/// nullptr when there is no libnccl.so.2, or this program was built without the header.
-std::shared_ptr<const Nccl> open_nccl();
+/// nullptr when there is no libnccl.so.2, or this program was built without the header; `folders` as of
+/// open_library().
+std::shared_ptr<const Nccl> open_nccl(const std::vector<std::string>& folders);
 std::string nccl_version(const Nccl& nccl);
 
 #ifdef FORETRAIN_HAS_NCCL_HEADER

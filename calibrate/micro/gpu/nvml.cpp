@@ -51,6 +51,7 @@ bool Nvml::load(const std::vector<std::string>& pci_addresses) {
   library_.load(ancestor_, "nvmlDeviceGetTopologyCommonAncestor");
   library_.load(link_state_, "nvmlDeviceGetNvLinkState");
   library_.load(link_remote_, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
+  load_warnings();
   for (const std::string& address : pci_addresses) {
     Handle handle = nullptr;
     if (!finds || by_address_(address.c_str(), &handle) != kSuccess) handle = nullptr;

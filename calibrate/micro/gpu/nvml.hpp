@@ -21,6 +21,9 @@ class Nvml {
   Settings state_of(int gpu) const;
   /// max_clock_mhz, max_memory_clock_mhz, pcie (generation and lanes).
   Settings limits_of(int gpu) const;
+  /// Sentences about what makes a GPU slower than its product: others that use it, MIG, MPS, held clocks,
+  /// less power. To be asked when this process has a context on it.
+  std::vector<std::string> warnings_of(int gpu) const;
   /// As nvidia-smi topo -m: "0-1:NV4 0-2:PHB …".
   std::string topology() const;
 
@@ -30,6 +33,9 @@ class Nvml {
   struct PciInfo;
   Nvml() = default;
   bool load(const std::vector<std::string>& pci_addresses);
+  void load_warnings();
+  std::string users_warning(Handle handle, int gpu) const;
+  std::string clock_warning(Handle handle, int gpu) const;
   int active_links(std::size_t a, std::size_t b) const;
   std::string path_between(std::size_t a, std::size_t b) const;
 
@@ -46,6 +52,15 @@ class Nvml {
   int (*ancestor_)(Handle, Handle, int*) = nullptr;
   int (*link_state_)(Handle, unsigned, unsigned*) = nullptr;
   int (*link_remote_)(Handle, unsigned, PciInfo*) = nullptr;
+  // Of warnings_of() alone.
+  int (*processes_)(Handle, unsigned*, void*) = nullptr;
+  int (*mps_processes_)(Handle, unsigned*, void*) = nullptr;
+  int (*slices_)(Handle, unsigned*, unsigned*) = nullptr;
+  int (*held_clock_)(Handle, int, unsigned*) = nullptr;
+  int (*usual_clock_)(Handle, int, unsigned*) = nullptr;
+  int (*limits_at_work_)(Handle, unsigned long long*) = nullptr;
+  int (*power_)(Handle, unsigned*) = nullptr;
+  int (*usual_power_)(Handle, unsigned*) = nullptr;
 };
 
 }  // namespace foretrain::micro

@@ -3,6 +3,7 @@
 #include "calibrate/micro/gpu/session.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <set>
 
@@ -15,6 +16,7 @@
 #include "calibrate/micro/gpu/kernels.hpp"
 #include "calibrate/micro/gpu/nccl.hpp"
 #include "calibrate/micro/gpu/resources.hpp"
+#include "calibrate/micro/plan/python.hpp"
 #include "calibrate/micro/plan/toolkit.hpp"
 #include "sim/base/diagnostics.hpp"
 
@@ -100,12 +102,19 @@ void state_gpus(Session& session, const std::vector<std::string>& addresses) {
   add("driver", session.nvml->driver_version());
   add("topology", session.nvml->topology());
   for (const auto& [key, value] : session.nvml->limits_of(session.device())) add(key.c_str(), value);
+  std::vector<std::string> warnings;
+  for (int i = 0; i < session.machine.gpu_count(); ++i) {
+    for (std::string& warning : session.nvml->warnings_of(i)) warnings.push_back(std::move(warning));
+  }
+  add("warning", fmt::format("{}", fmt::join(warnings, "; ")));
 }
 
 void open_libraries(Session& session) {
-  session.cublas = Cublas::open();
-  session.cudnn = open_cudnn();
-  session.nccl = open_nccl();
+  const std::vector<std::string> folders =
+      python_library_folders([](const char* name) -> const char* { return std::getenv(name); });
+  session.cublas = Cublas::open(folders);
+  session.cudnn = open_cudnn(folders);
+  session.nccl = open_nccl(folders);
   session.machine.has_cublas = session.cublas != nullptr;
   session.machine.has_cudnn = session.cudnn != nullptr;
   session.machine.has_nccl = session.nccl != nullptr;
@@ -144,6 +153,19 @@ Settings host_provenance() {
   const Settings cpu = cpu_provenance();
   provenance.insert(provenance.end(), cpu.begin(), cpu.end());
   return provenance;
+}
+
+bool gpu_works(const Session& session) {
+  if (session.machine.gpus.empty()) return true;
+  try {
+    const OnDevice current(session.device());
+    const Stream stream;
+    FORETRAIN_CUDA(launch_empty(stream.get()));
+    stream.wait();
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
 }
 
 Session open_host_session() {

@@ -32,6 +32,9 @@ struct Session {
 /// than the CUDA runtime here, no GPU, or none that this build has kernels for.
 Session open_session(const JobRank& job, const std::string& rendezvous_folder);
 
+/// Whether a kernel still runs on the session's GPU; true where there is none.
+bool gpu_works(const Session& session);
+
 /// Of a process that measures the host alone.
 Session open_host_session();
 

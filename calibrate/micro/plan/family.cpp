@@ -44,7 +44,7 @@ const std::vector<Family>& families() {
       {SampleKind::memory, "kernels bound by memory or cache", {Need::gpu}, 1, false, plan_memory},
       {SampleKind::collective,
        "NCCL by operation, size, GPUs, algorithm and protocol",
-       {Need::gpu, Need::nccl},
+       {Need::two_gpus, Need::nccl},
        4,
        true,
        plan_collective},

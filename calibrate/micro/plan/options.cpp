@@ -55,6 +55,8 @@ const std::vector<OptionRow>& rows() {
        [](Options& o, const std::string&) { o.host_only = true; }},
       {"--fresh", "", "start over: drop what the file holds",
        [](Options& o, const std::string&) { o.fresh = true; }},
+      {"--dry-run", "", "print the points and how long each may take, in order; measure and write nothing",
+       [](Options& o, const std::string&) { o.dry_run = true; }},
       {"--no-children", "",
        "measure NCCL only as this process's NCCL_* variables have it, in no child process",
        [](Options& o, const std::string&) { o.may_spawn = false; }},
@@ -113,6 +115,8 @@ std::string help_text() {
       "  foretrain-bench --budget 10m -o samples.csv       everything on this node\n"
       "  foretrain-bench --only host,gemm                  two families\n"
       "  srun -N2 --ntasks-per-node=4 foretrain-bench      collectives across nodes, one GPU per rank\n"
+      "\nFORETRAIN_PYTHON names the Python that is measured and whose packages' CUDA libraries are used "
+      "(python3).\n"
       "\nExit codes: 0 done, 1 a file that is no samples CSV, 2 usage, 3 no usable GPU, a failed call, or a "
       "wrong result.\n";
   return text;

@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> only;  ///< families; empty: all
   bool host_only = false;
   bool fresh = false;
+  bool dry_run = false;  ///< says what would be measured and measures nothing
   bool may_spawn = true;
   std::string points;      ///< a samples CSV: only points that stand in it
   std::string rendezvous;  ///< a folder all ranks see

@@ -32,10 +32,10 @@ struct Group {
 std::vector<Group> groups_on(const Machine& machine) {
   if (machine.ranks > 1) return {{machine.ranks, machine.nodes, "", 0}};
   const int all = machine.gpu_count();
-  std::set<int> sizes{1, all};
+  std::set<int> sizes{all};
   for (int size = 2; size < all; size *= 2) sizes.insert(size);
   std::vector<Group> groups;
-  for (const int size : sizes) groups.push_back({size, 1, "", size == all ? 0 : size == 1 ? 4 : 2});
+  for (const int size : sizes) groups.push_back({size, 1, "", size == all ? 0 : 2});
   for (int gpu = 2; gpu < all; ++gpu) groups.push_back({2, 1, fmt::format("0+{}", gpu), 4});
   return groups;
 }
@@ -65,7 +65,6 @@ Point collective_point(const CollectiveRow& row, const Group& group, Rung rung, 
 
 void plan_operations(const Group& group, const Settings& environment, std::vector<Point>& points) {
   for (const CollectiveRow& row : kOperations) {
-    if (group.gpus == 1 && row.rank > 0) continue;
     const bool is_pair = !group.devices.empty();
     if (is_pair && std::string_view(row.op) != "all_reduce" && std::string_view(row.op) != "sendrecv")
       continue;

@@ -36,7 +36,8 @@ Point gemm_point(const GemmShape& shape, const char* precision, int rank) {
   return point;
 }
 
-/// Squares of every size; layers of transformers and classifiers; products with one short side; batched ones.
+/// Squares of every size; layers of transformers and classifiers; products with one short side; batched ones;
+/// those of large language models.
 std::vector<std::pair<GemmShape, int>> ranked_gemm_shapes() {
   std::vector<std::pair<GemmShape, int>> shapes;
   for (const Rung rung : ladder(128, 8192, 2)) {
@@ -54,18 +55,29 @@ std::vector<std::pair<GemmShape, int>> ranked_gemm_shapes() {
   for (const GemmShape& shape :
        {GemmShape{4096, 4096, 64}, {4096, 4096, 256}, {1600, 1600, 1600}, {30522, 1024, 768}})
     shapes.push_back({shape, 4});
+  // Of language models with 1 to 8 billion parameters: attention and its projections, the wide layers and the
+  // gradient of their weights, the vocabulary.
+  for (const GemmShape& shape : {GemmShape{2048, 2048, 128, 32},
+                                 {6144, 8192, 4096},
+                                 {14336, 8192, 4096},
+                                 {4096, 8192, 14336},
+                                 {4096, 14336, 8192},
+                                 {50304, 4096, 2048}})
+    shapes.push_back({shape, 5});
   return shapes;
 }
 
-Point conv_point(const char* pass, const ConvShape& shape, const char* precision, int rank) {
+/// `layout` always stands there: in 16 bits the model counts what transposing nchw takes.
+Point conv_point(const char* pass, const ConvShape& shape, const char* precision, const char* layout,
+                 int rank) {
   Point point;
   point.sample.kind = SampleKind::conv;
   point.sample.what = pass;
   const auto text = [](int value) { return std::to_string(value); };
-  point.sample.settings = {{"batch", text(shape.batch)},     {"channels", text(shape.channels)},
-                           {"filters", text(shape.filters)}, {"size", text(shape.size)},
-                           {"kernel", text(shape.kernel)},   {"stride", text(shape.stride)},
-                           {"groups", text(shape.groups)},   {"precision", precision}};
+  point.sample.settings = {
+      {"batch", text(shape.batch)},   {"channels", text(shape.channels)}, {"filters", text(shape.filters)},
+      {"size", text(shape.size)},     {"kernel", text(shape.kernel)},     {"stride", text(shape.stride)},
+      {"groups", text(shape.groups)}, {"precision", precision},           {"layout", layout}};
   point.amount = shape.flops();
   point.rank = rank;
   return point;
@@ -101,12 +113,12 @@ std::vector<Point> plan_conv(const Machine& machine) {
   std::vector<Point> points;
   for (const auto& [precision, later] : kPrecisions) {
     if (std::string_view(precision) == "fp64" || !all_support(machine, precision)) continue;
+    const bool is_16_bit = std::string_view(precision) == "fp16" || std::string_view(precision) == "bf16";
     for (std::size_t i = 0; i < layers.size(); ++i) {
       for (const char* pass : {"forward", "data", "weights"}) {
-        points.push_back(conv_point(pass, layers[i].shape, precision, ranks[i].rank + later));
-        if (std::string_view(precision) != "fp16") continue;
-        points.push_back(conv_point(pass, layers[i].shape, precision, ranks[i].rank + 2));
-        points.back().sample.settings.emplace_back("layout", "nhwc");
+        points.push_back(conv_point(pass, layers[i].shape, precision, "nchw", ranks[i].rank + later));
+        if (is_16_bit)
+          points.push_back(conv_point(pass, layers[i].shape, precision, "nhwc", ranks[i].rank + later + 2));
       }
     }
   }

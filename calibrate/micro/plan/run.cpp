@@ -5,12 +5,21 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "sim/base/diagnostics.hpp"
+
 namespace foretrain::micro {
 
 namespace {
 
 constexpr double kShortestPoint = 0.05, kLongestPoint = 2;
 constexpr int kPasses = 2;
+constexpr double kSecondsBetweenSaves = 1;  ///< what a killed run may lose
+constexpr int kMostFailures = 3;            ///< in a row: then a family's other points are given up
+
+/// After an error NCCL's groups stay open and its kernels may spin on, beside whatever came next.
+bool uses_nccl(const Family& family) {
+  return std::find(family.needs.begin(), family.needs.end(), Need::nccl) != family.needs.end();
+}
 
 class Runner {
  public:
@@ -26,18 +35,44 @@ class Runner {
       const double each = (end - budget_.now()) / static_cast<double>(points - next);
       RepeatRule rule;
       rule.seconds = std::clamp(each, kShortestPoint, kLongestPoint);
-      measure_point(run, run.points[next++], rule);
+      if (!measure_or_fail(run, run.points[next++], rule)) next = points;
       if (hooks_.progress)
         hooks_.progress(run.family->name(), static_cast<int>(next), static_cast<int>(points));
+      if (budget_.now() - saved_at_ >= kSecondsBetweenSaves) save();
     }
     run.points.erase(run.points.begin(), run.points.begin() + static_cast<std::ptrdiff_t>(next));
-    if (next > 0 && hooks_.save) hooks_.save();
+    if (next > 0) save();
   }
 
   RunReport take() { return std::move(report_); }
 
  private:
+  void save() {
+    if (hooks_.save) hooks_.save();
+    saved_at_ = budget_.now();
+  }
+
+  /// False when the family's other points are given up.
+  bool measure_or_fail(const FamilyRun& run, const Point& point, const RepeatRule& rule) {
+    try {
+      measure_point(run, point, rule);
+      failures_ = 0;
+      return true;
+    } catch (const WorldError& why) {
+      save();
+      if (uses_nccl(*run.family) || !hooks_.still_works || !hooks_.still_works()) throw;
+      const std::string family(run.family->name());
+      const bool is_first = std::none_of(report_.failed.begin(), report_.failed.end(),
+                                         [&](const LeftOut& one) { return one.point == family; });
+      if (is_first) report_.failed.push_back({family, why.what()});
+      const bool goes_on = ++failures_ < kMostFailures;
+      if (!goes_on) failures_ = 0;
+      return goes_on;
+    }
+  }
+
   void measure_point(const FamilyRun& run, const Point& point, const RepeatRule& rule) {
+    if (hooks_.begin) hooks_.begin(point);
     try {
       samples_.push_back(sample_of(point, run.measure(point, rule)));
       ++report_.measured;
@@ -52,6 +87,8 @@ class Runner {
   const TimeBudget& budget_;
   const RunHooks& hooks_;
   RunReport report_;
+  double saved_at_ = budget_.now();
+  int failures_ = 0;  ///< of the family's last points
 };
 
 std::unordered_set<std::string> keys_of(const std::vector<Sample>& samples) {

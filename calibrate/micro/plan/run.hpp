@@ -12,7 +12,8 @@
 
 namespace foretrain::micro {
 
-/// May throw PointSkipped and WrongResult; any other exception ends the run.
+/// May throw PointSkipped and WrongResult, and WorldError as RunHooks::still_works says; any other exception
+/// ends the run.
 using Measure = std::function<Measured(const Point&, const RepeatRule&)>;
 
 struct FamilyRun {
@@ -22,11 +23,15 @@ struct FamilyRun {
 };
 
 struct RunHooks {
-  std::function<void()> save;                                                   ///< after each family
+  std::function<void()> save;                                                   ///< every second or so
   std::function<void(std::string_view family, int done, int points)> progress;  ///< after each point
+  std::function<void(const Point&)> begin;                                      ///< before each point
   std::function<bool(bool)> agree = [](bool goes_on) {
     return goes_on;
   };  ///< all ranks of a job go on or none
+  /// Whether the GPU still works after a WorldError of a point, which then costs this point alone. Without it
+  /// such an error ends the run, and always where NCCL was at work.
+  std::function<bool()> still_works;
 };
 
 /// A point without a sample, and why.
@@ -40,6 +45,7 @@ struct RunReport {
   int out_of_time = 0;           ///< points the budget did not reach
   std::vector<LeftOut> skipped;  ///< cannot be measured here
   std::vector<LeftOut> wrong;    ///< gave a wrong result
+  std::vector<LeftOut> failed;   ///< a family's name, and the first error of a call that cost it points
 };
 
 /// Adds to `samples`. A family whose share is over leaves its later points to a second pass, which has what

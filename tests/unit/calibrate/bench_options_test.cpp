@@ -57,9 +57,16 @@ TEST_CASE("mistakes on the command line say what would be right") {
   CHECK_THAT(mistake_in({"x.csv"}), ContainsSubstring("unexpected argument \"x.csv\""));
 }
 
+TEST_CASE("a dry run is an option of measuring") {
+  const Options options = parse_options({"--dry-run", "--budget", "8m"});
+  CHECK(options.dry_run);
+  CHECK(options.action == Options::Action::measure);
+  CHECK_FALSE(parse_options({}).dry_run);
+}
+
 TEST_CASE("help names every option") {
   for (const char* option : {"-o", "--budget", "--only", "--host-only", "--fresh", "--rendezvous", "--points",
-                             "--no-children", "--list", "--version"})
+                             "--no-children", "--dry-run", "FORETRAIN_PYTHON", "--list", "--version"})
     CHECK_THAT(help_text(), ContainsSubstring(option));
 }
 

@@ -1,6 +1,7 @@
 // Tests of which points are measured: on no GPU, one, eight, by ranks of a job, and under forced NCCL
 // variables.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "calibrate/micro/plan/family.hpp"
@@ -61,9 +62,23 @@ TEST_CASE("no family plans a point twice, and each begins with its lowest rank")
   }
 }
 
+TEST_CASE("every convolution says its layout, and those in 16 bits are measured in both") {
+  std::map<std::string, int> layouts;
+  for (const Point& point : plan_conv(machine_of(1)))
+    ++layouts[std::string(setting_of(point.sample, "precision")) + " " +
+              std::string(setting_of(point.sample, "layout"))];
+  CHECK(layouts == std::map<std::string, int>{{"bf16 nchw", 69},
+                                              {"bf16 nhwc", 69},
+                                              {"fp16 nchw", 69},
+                                              {"fp16 nhwc", 69},
+                                              {"fp32 nchw", 69},
+                                              {"tf32 nchw", 69}});
+}
+
 TEST_CASE("what a machine does not have is named") {
   CHECK(missing_for(*find_family("gemm"), machine_of(0)) == "a GPU and cuBLAS");
   CHECK(missing_for(*find_family("tax"), machine_of(1)) == "two GPUs");
+  CHECK(missing_for(*find_family("collective"), machine_of(1)) == "two GPUs");
   CHECK(missing_for(*find_family("cpu"), machine_of(0)).empty());
   CHECK(find_family("gemn") == nullptr);
 }

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "calibrate/micro/plan/run.hpp"
+#include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bench_run_test {
@@ -113,6 +114,42 @@ TEST_CASE("skipped and wrong points give no sample, and the run goes on") {
   CHECK(report.skipped.at(0).why == "not here");
   CHECK(report.wrong.at(0).why == "element 0 is 1, expected 2");
   CHECK(saves == 1);
+}
+
+TEST_CASE("an error of a call costs its point, three in a row the family, a lost GPU the run") {
+  FakeBench bench;
+  FamilyRun broken = bench.run_of("gemm", 9, 1);
+  broken.measure = [&](const Point& point, const RepeatRule&) -> Measured {
+    ++bench.measured["tried"];
+    if (point.sample.bytes != 2) throw WorldError("gemm failed");
+    return {{1, 0, 1}, {}};
+  };
+  std::vector<Sample> samples;
+  RunHooks hooks;
+  hooks.still_works = [] { return true; };
+  const RunReport report =
+      measure_families({broken, bench.run_of("memory", 4, 1)}, samples, bench.budget(100), hooks);
+  CHECK(bench.measured["tried"] == 5);
+  CHECK(samples.size() == 5);
+  REQUIRE(report.failed.size() == 1);
+  CHECK(report.failed[0].point == "gemm");
+  CHECK(report.failed[0].why == "gemm failed");
+
+  int saves = 0;
+  hooks.save = [&] { ++saves; };
+  hooks.still_works = [] { return false; };
+  CHECK_THROWS_AS(measure_families({broken}, samples, bench.budget(100), hooks), WorldError);
+  CHECK(saves == 1);
+}
+
+TEST_CASE("samples are saved about every second, not only when a family ends") {
+  FakeBench bench;
+  std::vector<Sample> samples;
+  std::vector<std::size_t> saved;
+  RunHooks hooks;
+  hooks.save = [&] { saved.push_back(samples.size()); };
+  measure_families({bench.run_of("gemm", 8, 0.25)}, samples, bench.budget(100), hooks);
+  CHECK(saved == std::vector<std::size_t>{4, 8, 8});
 }
 
 TEST_CASE("known points are dropped whatever clock they were measured at, of wanted ones only those stay") {
