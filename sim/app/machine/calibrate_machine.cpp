@@ -1,0 +1,212 @@
+// calibrate machine: a table of stages, run in order; progress.toml is written after each, so that a run that
+// is ended at any moment goes on from there.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/app/commands.hpp"
+#include "sim/app/machine/programs.hpp"
+#include "sim/app/machine/run_folder.hpp"
+#include "sim/app/machine/stages.hpp"
+#include "sim/app/sweep/heeded_signals.hpp"
+#include "sim/base/interrupted.hpp"
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/output_file.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::string_view kUsualBudget = "8m";
+/// A stage may take this part of what is left, when its patience is more than its share.
+constexpr double kMostPatience = 0.25;
+
+double budget_of(const std::string& text) {
+  // Hours, minutes and seconds as foretrain-bench takes them, too.
+  std::string spelt = text;
+  if (spelt.ends_with('m') && !spelt.ends_with("min")) spelt += "in";
+  const ParsedQuantity time = parse_quantity(spelt, Dimension::time, kDurationRange);
+  if (!time)
+    throw InputError(fmt::format("--budget {}: {}", printable(shortened(text, 40)), time.error),
+                     "a time as in 90s, 8m, 1h");
+  return time.value;
+}
+
+std::vector<const StageRow*> asked_stages(const MeasureMachineCommand& command) {
+  std::vector<std::string> names;
+  for (const StageRow& row : machine_stages()) names.emplace_back(row.name);
+  std::vector<std::string> wanted;
+  for (const std::string& word : command.stages) {
+    wanted.push_back(spelt_alike(word, names));
+    if (wanted.back().empty())
+      throw InputError(fmt::format("--stages: there is no stage \"{}\"", printable(shortened(word, 40))),
+                       did_you_mean(word, names));
+  }
+  std::vector<const StageRow*> rows;
+  for (const StageRow& row : machine_stages())
+    if (wanted.empty() || std::ranges::find(wanted, row.name) != wanted.end()) rows.push_back(&row);
+  return rows;
+}
+
+bool is_finished(const MachineRun& run, const StageRow& row) {
+  const FinishedStage* known = run.find(row.name);
+  return known != nullptr &&
+         (known->end.state == StageState::done || known->end.state == StageState::time_over);
+}
+
+void check_networks(const std::vector<std::string>& networks) {
+  for (const std::string& name : networks) {
+    if (name.empty() || name.front() == '-' || name.find_first_of("/\\ ,\"'") != std::string::npos)
+      throw InputError(fmt::format("--networks: \"{}\" is no name", printable(shortened(name, 40))),
+                       "names separated by commas, as in resnet50,gpt2");
+  }
+}
+
+/// Takes what the command line says over what the run in the folder was begun with.
+void take_command(MachineRun& run, const MeasureMachineCommand& command, bool holds_run) {
+  if (holds_run && command.device && *command.device != run.device)
+    throw InputError(fmt::format("the run in {} measures {}", printable(command.folder), run.device),
+                     "another device needs another folder: -o");
+  if (!holds_run || command.budget)
+    run.budget_s = budget_of(command.budget.value_or(std::string(kUsualBudget)));
+  if (!holds_run) run.device = command.device.value_or("cuda");
+  if (!command.networks.empty()) run.networks = command.networks;
+}
+
+void refuse_short_budget(const MachineRun& run, const std::vector<const StageRow*>& rows) {
+  double least = 0;
+  for (const StageRow* row : rows) least += row->least_s;
+  if (run.budget_s >= least) return;
+  throw InputError(
+      fmt::format("a budget of {:g} s is too short: the stages need {:g} s", run.budget_s, least),
+      "give more time, as in --budget 8m, or ask for fewer stages: --stages");
+}
+
+double used_s(const MachineRun& run) {
+  double used = 0;
+  for (const FinishedStage& stage : run.finished) used += stage.seconds;
+  return used;
+}
+
+double shares_of(const std::vector<const StageRow*>& rows, std::size_t from) {
+  double shares = 0;
+  for (std::size_t i = from; i < rows.size(); ++i) shares += rows[i]->share;
+  return shares;
+}
+
+/// What a stage may take of the time that is left for it and those behind it.
+double limit_of(const std::vector<const StageRow*>& rows, std::size_t place, double left_s) {
+  const StageRow& row = *rows[place];
+  const double share = left_s * row.share / shares_of(rows, place);
+  const double patience = std::min(row.patience_s, kMostPatience * left_s);
+  return std::max({share, patience, row.least_s});
+}
+
+void replace(MachineRun& run, FinishedStage stage) {
+  const auto known = std::ranges::find(run.finished, stage.name, &FinishedStage::name);
+  if (known == run.finished.end())
+    run.finished.push_back(std::move(stage));
+  else
+    *known = std::move(stage);
+  write_progress(run);
+}
+
+StageEnd end_of(const StageRow& row, MachineRun& run) {
+  if (std::string missing = row.missing(run); !missing.empty())
+    return {StageState::skipped, std::move(missing)};
+  try {
+    return row.run(run);
+  } catch (const InputError& error) {
+    return {StageState::failed, error.first_message() + "."};
+  }
+}
+
+/// Whether a signal ended it.
+bool run_stage(const StageRow& row, MachineRun& run) {
+  fmt::print("{:<8} {}, at most {:.0f} s\n", row.name, row.what, run.limit_s);
+  std::fflush(stdout);
+  run.stage_begin = MachineRun::Clock::now();
+  StageEnd end = end_of(row, run);
+  if (has_come_signal()) end.state = StageState::interrupted;
+  const double seconds = std::chrono::duration<double>(MachineRun::Clock::now() - run.stage_begin).count();
+  fmt::print("         {} in {:.1f} s{}\n", kStageStateNames[static_cast<std::size_t>(end.state)], seconds,
+             end.said.empty() ? "." : ". " + printable(end.said));
+  const bool is_interrupted = end.state == StageState::interrupted;
+  replace(run, {std::string(row.name), std::move(end), seconds});
+  return is_interrupted;
+}
+
+std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>& rows) {
+  std::string out = fmt::format("{:<8} {:>9}  {}\n", "stage", "seconds", "what it does");
+  const double shares = shares_of(rows, 0);
+  for (const StageRow* row : rows) {
+    const std::string missing = is_finished(run, *row) ? "It is done." : row->missing(run);
+    out += fmt::format("{:<8} {:>9.0f}  {}: {}\n", row->name, run.budget_s * row->share / shares, row->what,
+                       fmt::join(row->outputs, ", "));
+    if (!missing.empty()) out += fmt::format("{:<20}{}\n", "", missing);
+  }
+  return out + fmt::format("All together take {:g} s at most. Nothing was run or written.\n", run.budget_s);
+}
+
+/// Throws WorldError when a stage failed or nothing was measured.
+void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, const std::string& folder) {
+  std::vector<std::string_view> failed;
+  for (const StageRow* row : rows) {
+    const FinishedStage* stage = run.find(row->name);
+    if (stage != nullptr && stage->end.state == StageState::failed) failed.push_back(row->name);
+  }
+  if (!failed.empty())
+    throw WorldError(fmt::format("{} failed; what else was measured is in {}", fmt::join(failed, ", "),
+                                 printable(folder)));
+}
+
+}  // namespace
+
+void run_calibrate_machine(const MeasureMachineCommand& command) {
+  const std::vector<const StageRow*> rows = asked_stages(command);
+  check_networks(command.networks);
+  add_package_to_python_path();
+  if (command.dry_run) {
+    MachineRun run;
+    run.start_folder = std::filesystem::current_path().string();
+    const FolderState state = state_of_folder(command.folder, command.resume);
+    if (!state.mistake.empty()) throw InputError(printable(state.mistake), state.hint);
+    take_command(run, command, false);
+    refuse_short_budget(run, rows);
+    return write_output("", dry_run_of(run, rows));
+  }
+  if (command.budget || !command.resume) {
+    MachineRun asked;
+    take_command(asked, command, false);
+    refuse_short_budget(asked, rows);
+  }
+  const RunFolder folder(command.folder, command.resume);
+  MachineRun run = folder.holds_run() ? read_progress() : MachineRun{};
+  take_command(run, command, folder.holds_run());
+  run.folder = folder.path(), run.start_folder = folder.start();
+  std::vector<const StageRow*> to_do;
+  for (const StageRow* row : rows)
+    if (!command.stages.empty() || !is_finished(run, *row)) to_do.push_back(row);
+  const double left_before = command.stages.empty() ? run.budget_s - used_s(run) : run.budget_s;
+  const auto begin = MachineRun::Clock::now();
+  const HeededSignals signals;
+  write_progress(run);
+  for (std::size_t i = 0; i < to_do.size(); ++i) {
+    const double passed = std::chrono::duration<double>(MachineRun::Clock::now() - begin).count();
+    run.limit_s = limit_of(to_do, i, std::max(0.0, left_before - passed));
+    if (run_stage(*to_do[i], run))
+      throw Interrupted(
+          fmt::format("interrupted: what is done stays in {}; go on with: foretrain calibrate "
+                      "machine -o {} --resume",
+                      printable(command.folder), printable(command.folder)));
+  }
+  judge(run, rows, command.folder);
+  fmt::print("The report is {}/report.md, and report.html beside it.\n", printable(command.folder));
+}
+
+}  // namespace foretrain
