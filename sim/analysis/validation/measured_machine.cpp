@@ -1,8 +1,11 @@
 // Step times are those of `validate`; memory and kernels come from the summary of the same scenario.
 #include "sim/analysis/validation/measured_machine.hpp"
 
+#include <array>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "sim/analysis/step/model_summary.hpp"
 #include "sim/analysis/validation/group_validator.hpp"
@@ -43,13 +46,28 @@ std::vector<ScoredStep> scored_steps(const std::vector<MachineStep>& steps,
   return out;
 }
 
-using TracedKey = std::tuple<std::string, std::string, std::int64_t>;
+using TracedKey = std::tuple<std::string, std::string, std::int64_t, bool>;
+
+/// Kinds of kernels as measurements name them, and the classes of operators that they are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kKindsOfKernels{
+    {{"convolution", "conv"},
+     {"depthwise_conv", "conv"},
+     {"matrix_product", "gemm"},
+     {"pointwise", "elementwise"},
+     {"softmax_and_loss", "reduction"}}};
+
+std::string usual_kind(std::string_view kind) {
+  for (const auto& [other, usual] : kKindsOfKernels)
+    if (kind == other) return std::string(usual);
+  return std::string(kind);
+}
 
 /// Measured seconds by kind, of each step that was traced.
 std::map<TracedKey, std::map<std::string, double>> sums_of(const std::vector<MeasuredKernel>& kernels) {
   std::map<TracedKey, std::map<std::string, double>> sums;
   for (const MeasuredKernel& kernel : kernels)
-    sums[{kernel.network, kernel.precision, kernel.batch}][kernel.kind] += kernel.gpu_s;
+    sums[{kernel.network, kernel.precision, kernel.batch, kernel.compiled}][usual_kind(kernel.kind)] +=
+        kernel.seconds;
   return sums;
 }
 
@@ -63,7 +81,7 @@ void add_kernels(const MeasuredStep& step, const std::map<std::string, double>& 
                  const KernelTimes& times, std::vector<ScoredKernels>& out) {
   std::map<std::string, double> predicted;
   for (const ClassTime& kind : times.classes)
-    predicted[kind.kind ? std::string(name_of(*kind.kind)) : "optimizer"] += to_seconds(kind.time);
+    predicted[kind.kind ? usual_kind(name_of(*kind.kind)) : "optimizer"] += to_seconds(kind.time);
   for (const auto& [kind, seconds] : measured) {
     const auto found = predicted.find(kind);
     out.push_back({step.network, step.precision, kind, step.batch, seconds,
@@ -87,7 +105,7 @@ MachineScores score_machine(const std::vector<MachineStep>& steps, const std::ve
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (later) later(static_cast<double>(i) / static_cast<double>(steps.size()));
     const MeasuredStep& step = steps[i].measured;
-    const auto traced = step.compiled ? sums.end() : sums.find({step.network, step.precision, step.batch});
+    const auto traced = sums.find({step.network, step.precision, step.batch, step.compiled});
     if (!out.steps[i].predicted_s) continue;
     Scenario scenario = make_scenario(overrides_for({&steps[i].row}, {}), opened);
     if (change) scenario.cluster = change(std::move(scenario.cluster));

@@ -2,6 +2,7 @@
 // pipe that closes on exec brings back why exec failed.
 #include "sim/app/machine/bounded_child.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -56,7 +57,19 @@ int exec_problem(int report) {
   return got == sizeof cause ? cause : 0;
 }
 
-/// The last line of a file with something in it.
+/// The last line of an error, else the last line with something in it.
+std::string telling_line(std::string_view text) {
+  std::string_view telling;
+  bool is_error = false;
+  while (!text.empty()) {
+    const std::string_view line = trimmed(text.substr(0, text.find('\n')));
+    const bool says_error = line.find("rror: ") != std::string_view::npos;
+    if (!line.empty() && (says_error || !is_error)) telling = line, is_error = says_error;
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
+  return printable(shortened(telling, kLongestLastLine));
+}
+
 std::string last_line_of(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return "";
@@ -64,10 +77,7 @@ std::string last_line_of(const std::string& path) {
   std::array<char, kLastBytes> block{};
   const std::string text(block.data(), std::fread(block.data(), 1, block.size(), file));
   std::fclose(file);
-  const std::string_view rest = trimmed(text);
-  const std::size_t begin = rest.rfind('\n');
-  return printable(
-      shortened(trimmed(begin == std::string_view::npos ? rest : rest.substr(begin + 1)), kLongestLastLine));
+  return telling_line(text);
 }
 
 std::string how_ended(int status) {
@@ -98,7 +108,8 @@ void end_group(pid_t child, bool has_gone) {
 
 /// Starts the program; its number, and why exec failed.
 std::pair<pid_t, int> start_child(const ChildCommand& command) {
-  const int output = ::open(command.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int output =
+      ::open(command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (output < 0)
     throw WorldError(
         fmt::format("{}: cannot be written: {}", command.output, std::generic_category().message(errno)));

@@ -8,9 +8,9 @@
 namespace foretrain {
 
 struct ChildCommand {
-  std::vector<std::string> words;  ///< the first is the program, looked for on PATH
-  std::string folder;              ///< where it runs
-  std::string output;  ///< file that its standard output and error are appended to; made when it is not there
+  std::vector<std::string> words;        ///< the first is the program, looked for on PATH
+  std::string folder;                    ///< where it runs
+  std::string output;                    ///< file of its standard output and error, made anew
   std::chrono::duration<double> time{};  ///< after which it is ended
 };
 
@@ -25,7 +25,7 @@ struct ChildEnd {
   };
   Kind kind = Kind::well;
   std::string how;   ///< badly: "exit code 1", "SIGKILL"; not_there: the system's words
-  std::string last;  ///< the last line that it printed, as printable(); may be empty
+  std::string last;  ///< of the end of what it printed the last line of an error, else the last line
 };
 
 /// Waits for the end. Past its time, and when a signal has come for a HeededSignals, the group gets SIGTERM,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -126,7 +128,7 @@ StageEnd end_of(const StageRow& row, MachineRun& run) {
   }
 }
 
-/// Whether a signal ended it.
+/// False: a signal ended it.
 bool run_stage(const StageRow& row, MachineRun& run) {
   fmt::print("{:<8} {}, at most {:.0f} s\n", row.name, row.what, run.limit_s);
   std::fflush(stdout);
@@ -136,9 +138,9 @@ bool run_stage(const StageRow& row, MachineRun& run) {
   const double seconds = std::chrono::duration<double>(MachineRun::Clock::now() - run.stage_begin).count();
   fmt::print("         {} in {:.1f} s{}\n", kStageStateNames[static_cast<std::size_t>(end.state)], seconds,
              end.said.empty() ? "." : ". " + printable(end.said));
-  const bool is_interrupted = end.state == StageState::interrupted;
+  const bool goes_on = end.state != StageState::interrupted;
   replace(run, {std::string(row.name), std::move(end), seconds});
-  return is_interrupted;
+  return goes_on;
 }
 
 std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>& rows) {
@@ -161,52 +163,73 @@ void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, cons
     if (stage != nullptr && stage->end.state == StageState::failed) failed.push_back(row->name);
   }
   if (!failed.empty())
-    throw WorldError(fmt::format("{} failed; what else was measured is in {}", fmt::join(failed, ", "),
-                                 printable(folder)));
+    throw WorldError(
+        fmt::format("{} failed; what else was measured is in {}", fmt::join(failed, ", "), folder));
+}
+
+/// Throws before anything is made or written.
+void check_command(const MeasureMachineCommand& command, const std::vector<const StageRow*>& rows) {
+  check_networks(command.networks);
+  const FolderState state = state_of_folder(command.folder, command.resume);
+  if (!state.mistake.empty()) throw InputError(printable(state.mistake), state.hint);
+  if (state.holds_run && !command.budget) return;
+  MachineRun asked;
+  take_command(asked, command, false);
+  refuse_short_budget(asked, rows);
+}
+
+void say_dry_run(const MeasureMachineCommand& command, const std::vector<const StageRow*>& rows) {
+  const std::string start = std::filesystem::current_path().string();
+  std::optional<RunFolder> folder;
+  if (command.resume) folder.emplace(command.folder, true);
+  MachineRun run = folder ? read_progress() : MachineRun{};
+  take_command(run, command, folder.has_value());
+  run.start_folder = start;
+  write_output("", dry_run_of(run, rows));
+}
+
+/// Those that are not done. A stage that is asked for by its name runs again.
+std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vector<const StageRow*>& rows,
+                                          bool are_named) {
+  std::vector<const StageRow*> out;
+  std::ranges::copy_if(rows, std::back_inserter(out),
+                       [&](const StageRow* row) { return are_named || !is_finished(run, *row); });
+  return out;
+}
+
+/// Whether all were run; false: a signal ended one.
+bool run_stages(MachineRun& run, const std::vector<const StageRow*>& rows, double left_s) {
+  const auto begin = MachineRun::Clock::now();
+  const HeededSignals signals;
+  write_progress(run);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double passed = std::chrono::duration<double>(MachineRun::Clock::now() - begin).count();
+    run.limit_s = limit_of(rows, i, std::max(0.0, left_s - passed));
+    if (!run_stage(*rows[i], run)) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 void run_calibrate_machine(const MeasureMachineCommand& command) {
   const std::vector<const StageRow*> rows = asked_stages(command);
-  check_networks(command.networks);
+  check_command(command, rows);
   add_package_to_python_path();
-  if (command.dry_run) {
-    MachineRun run;
-    run.start_folder = std::filesystem::current_path().string();
-    const FolderState state = state_of_folder(command.folder, command.resume);
-    if (!state.mistake.empty()) throw InputError(printable(state.mistake), state.hint);
-    take_command(run, command, false);
-    refuse_short_budget(run, rows);
-    return write_output("", dry_run_of(run, rows));
-  }
-  if (command.budget || !command.resume) {
-    MachineRun asked;
-    take_command(asked, command, false);
-    refuse_short_budget(asked, rows);
-  }
+  if (command.dry_run) return say_dry_run(command, rows);
   const RunFolder folder(command.folder, command.resume);
   MachineRun run = folder.holds_run() ? read_progress() : MachineRun{};
   take_command(run, command, folder.holds_run());
   run.folder = folder.path(), run.start_folder = folder.start();
-  std::vector<const StageRow*> to_do;
-  for (const StageRow* row : rows)
-    if (!command.stages.empty() || !is_finished(run, *row)) to_do.push_back(row);
-  const double left_before = command.stages.empty() ? run.budget_s - used_s(run) : run.budget_s;
-  const auto begin = MachineRun::Clock::now();
-  const HeededSignals signals;
-  write_progress(run);
-  for (std::size_t i = 0; i < to_do.size(); ++i) {
-    const double passed = std::chrono::duration<double>(MachineRun::Clock::now() - begin).count();
-    run.limit_s = limit_of(to_do, i, std::max(0.0, left_before - passed));
-    if (run_stage(*to_do[i], run))
-      throw Interrupted(
-          fmt::format("interrupted: what is done stays in {}; go on with: foretrain calibrate "
-                      "machine -o {} --resume",
-                      printable(command.folder), printable(command.folder)));
-  }
-  judge(run, rows, command.folder);
-  fmt::print("The report is {}/report.md, and report.html beside it.\n", printable(command.folder));
+  const bool are_named = !command.stages.empty();
+  const double left_s = are_named ? run.budget_s : run.budget_s - used_s(run);
+  const std::string name = printable(command.folder);
+  if (!run_stages(run, stages_to_do(run, rows, are_named), left_s))
+    throw Interrupted(fmt::format(
+        "interrupted: what is done stays in {0}; go on with: foretrain calibrate machine -o {0} --resume",
+        name));
+  judge(run, rows, name);
+  fmt::print("The report is {0}/report.md, and {0}/report.html is the same as a page.\n", name);
 }
 
 }  // namespace foretrain

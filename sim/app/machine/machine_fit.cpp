@@ -107,7 +107,7 @@ StageEnd run_fit_stage(MachineRun& run) {
     return {StageState::failed, fmt::format("Nothing can be predicted: {}.", error.first_message())};
   }
   if (!run.fitted->why_not_fitted.empty())
-    return {StageState::failed, fmt::format("Nothing was fitted: {}.", run.fitted->why_not_fitted)};
+    return {StageState::skipped, fmt::format("Nothing was fitted: {}.", run.fitted->why_not_fitted)};
   return {};
 }
 

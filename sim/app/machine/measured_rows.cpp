@@ -58,20 +58,34 @@ Settings settings_of(const MeasuredStep& step, const Settings& about) {
   add("model.optimizer", std::string(known == kOptimizers.end() ? step.optimizer : known->second));
   add("framework.version", version_of(fact_of(about, "torch")));
   if (step.compiled) add("framework.execution", "compiled");
+  if (step.channels_last) add("framework.layout", "channels_last");
   return out;
 }
 
-/// The file or the name of the network; empty where nobody knows it.
-std::string model_of(const std::string& network, const std::set<std::string>& catalog) {
-  const std::string captured = fmt::format("networks/{}.toml", network);
+/// How a network's file is named when it was captured in a precision of 16 bits.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCapturedIn{
+    {{"amp_fp16", "_amp_fp16"}, {"bf16", "_amp_bf16"}, {kPureBf16, "_bf16"}}};
+
+std::string captured_file(const std::string& network, std::string_view suffix) {
+  const std::string file = fmt::format("networks/{}{}.toml", network, suffix);
   std::error_code failed;
-  if (fs::exists(captured, failed)) return captured;
-  return catalog.contains(network) ? network : "";
+  return fs::exists(file, failed) ? file : "";
+}
+
+/// The file or the name of the network; empty where nobody knows it.
+std::string model_of(const MeasuredStep& step, const std::set<std::string>& catalog) {
+  for (const auto& [precision, suffix] : kCapturedIn) {
+    if (step.precision != precision) continue;
+    if (std::string file = captured_file(step.network, suffix); !file.empty()) return file;
+  }
+  if (std::string file = captured_file(step.network, ""); !file.empty()) return file;
+  return catalog.contains(step.network) ? step.network : "";
 }
 
 std::string configuration_of(const MeasuredStep& step) {
   std::string out = fmt::format("{}-{}-b{}", step.network, step.precision, step.batch);
   if (step.compiled) out += "-compiled";
+  if (step.channels_last) out += "-channels_last";
   if (!step.optimizer.empty()) out += "-" + step.optimizer;
   for (const auto& [key, value] : step.settings) out += fmt::format("-{}={}", key, value);
   return out;
@@ -143,10 +157,14 @@ MachineRows rows_of(const std::vector<MeasuredStep>& steps, const Settings& abou
     }
     MachineStep row{step, {}};
     Measurement& m = row.row;
-    m.series = configuration, m.model = model_of(step.network, catalog), m.cluster = "cluster.toml";
-    m.strategy = "single", m.precision = step.precision, m.batch_per_gpu = step.batch;
+    m.series = configuration, m.model = model_of(step, catalog), m.cluster = "cluster.toml";
+    m.strategy = "single", m.batch_per_gpu = step.batch;
     m.metric = Measurement::Metric::step_s, m.value = *step.step_s;
     m.settings = settings_of(step, about), m.source = source_of(step, about);
+    // A network that was recorded with weights of 16 bits says so itself.
+    const bool is_pure = step.precision == kPureBf16;
+    m.precision = is_pure ? "bf16" : step.precision;
+    if (is_pure && !m.model.ends_with("_bf16.toml")) m.settings.emplace_back("model.half_weights", "true");
     if (m.model.empty())
       out.left_out.push_back(fmt::format("{} has no network file, and the catalog has none.", configuration));
     else

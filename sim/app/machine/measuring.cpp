@@ -23,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of the stage's time, in shares and seconds; chosen.
 constexpr double kGivenShare = 0.95, kLeastGiven = 1;
 
 double seconds_left(const MachineRun& run) {
@@ -31,7 +32,7 @@ double seconds_left(const MachineRun& run) {
 
 /// "It ended with exit code 1: ModuleNotFoundError: …"
 std::string sentence_of(const ChildEnd& end, const std::string& name) {
-  const std::string last = end.last.empty() ? "" : fmt::format(" Its last line: {}", end.last);
+  const std::string last = end.last.empty() ? "" : fmt::format(" It said: {}", end.last);
   switch (end.kind) {
     case ChildEnd::Kind::well:
       return "";
@@ -163,10 +164,13 @@ StageEnd run_capture_stage(MachineRun& run) {
     return {StageState::skipped, "No step was measured, so no network is captured."};
   std::error_code ignored;
   fs::create_directories("networks", ignored);
+  const StageEnd traces = run_measure(run, {"kernels", "--folder", run.folder}, "kernels");
+  if (traces.state == StageState::interrupted) return traces;
   StageEnd end =
       run_measure(run, {"capture", "--folder", run.folder, "--budget", given_seconds(run)}, "capture");
   say(end,
-      fmt::format("{} are captured.", counted(static_cast<std::int64_t>(files_in("networks")), "network")));
+      fmt::format("{} written.", counted(static_cast<std::int64_t>(files_in("networks")), "network file")));
+  if (traces.state != StageState::done) end.state = StageState::failed, say(end, traces.said);
   return end;
 }
 

@@ -125,7 +125,8 @@ void take(MeasuredFields& fields, MeasuredStep& row) {
   row.network = fields.name("network"), row.kind = fields.words("kind");
   row.precision = fields.name("precision");
   row.batch = fields.count("batch", 1, 1);
-  row.compiled = fields.flag("compile"), row.optimizer = fields.words("optimizer");
+  row.compiled = fields.flag("compile"), row.channels_last = fields.flag("channels_last");
+  row.optimizer = fields.words("optimizer");
   row.settings = fields.settings("settings");
   row.step_s = fields.number("step_s", kLeastMeasured, kMostCounted);
   row.spread = fields.number("spread", 0, kMostCounted).value_or(0);
@@ -142,11 +143,13 @@ void take(MeasuredFields& fields, MeasuredStep& row) {
 void take(MeasuredFields& fields, MeasuredKernel& row) {
   row.network = fields.name("network"), row.precision = fields.name("precision");
   row.batch = fields.count("batch", 1, 1);
+  row.compiled = fields.flag("compile");
   row.op = fields.words("op"), row.kind = fields.words("kind");
   row.calls = fields.count("calls", 1, 1);
-  const auto seconds = fields.number("gpu_s", 0, kMostCounted);
-  row.gpu_s = seconds.value_or(0);
-  if (!seconds) fields.wrong("it has no \"gpu_s\"");
+  const auto on_gpu = fields.number("gpu_s", 0, kMostCounted);
+  const auto on_host = fields.number("host_s", 0, kMostCounted);
+  row.seconds = on_gpu.value_or(on_host.value_or(0));
+  if (!on_gpu && !on_host) fields.wrong("it has neither \"gpu_s\" nor \"host_s\"");
 }
 
 void take(MeasuredFields& fields, MeasuredLoader& row) {

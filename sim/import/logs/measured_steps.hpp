@@ -14,6 +14,9 @@
 
 namespace foretrain {
 
+/// Weights in bfloat16 and no autocast; the precision "bf16" is autocast.
+inline constexpr std::string_view kPureBf16 = "pure_bf16";
+
 /// Bytes on the GPU; nothing: not measured.
 struct MeasuredMemory {
   std::optional<double> parameters, gradients, optimizer, allocated_peak, reserved_peak;
@@ -23,9 +26,9 @@ struct MeasuredMemory {
 struct MeasuredStep {
   std::string network;    ///< letters, digits and "._-": also a file's name
   std::string kind;       ///< "cnn", "vit", "decoder", …
-  std::string precision;  ///< a name of foretrain's
+  std::string precision;  ///< a name of foretrain's, or kPureBf16
   std::int64_t batch = 1;
-  bool compiled = false;
+  bool compiled = false, channels_last = false;
   std::string optimizer;
   Settings settings;             ///< of a scenario, as in strategy.accumulation=4
   std::optional<double> step_s;  ///< the median
@@ -43,8 +46,9 @@ struct MeasuredStep {
 struct MeasuredKernel {
   std::string network, precision;
   std::int64_t batch = 1;
+  bool compiled = false;
   std::string op, kind;
-  double gpu_s = 0;  ///< of all calls
+  double seconds = 0;  ///< of all calls, on the GPU; of training on a CPU there
   std::int64_t calls = 1;
   int line = 0;
 };

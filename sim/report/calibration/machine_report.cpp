@@ -34,6 +34,7 @@ std::string gigabytes(double bytes) { return decimal(bytes / 1e9, 2); }
 std::string configuration(const MeasuredStep& step) {
   std::string out = step.network;
   if (step.compiled) out += ", compiled";
+  if (step.channels_last) out += ", channels last";
   for (const auto& [key, value] : step.settings) out += fmt::format(", {}={}", key, value);
   return out;
 }
@@ -94,13 +95,14 @@ DocumentSection error_section(const MachineReport& report) {
   for (const auto& [heading, scores] : predictions_of(report))
     for (const char* figure : {"median", "p90", "bias"}) out.table.head.push_back(heading + " " + figure);
   std::map<std::string, int> precisions, kinds;
-  for (const MachineStep& step : report.steps) ++precisions[step.row.precision], ++kinds[step.measured.kind];
+  for (const MachineStep& step : report.steps)
+    ++precisions[step.measured.precision], ++kinds[step.measured.kind];
   add_statistics(
       report, "all", "all", [](const MachineStep&) { return true; }, out.table);
   for (const auto& [precision, count] : precisions)
     add_statistics(
         report, "precision", precision,
-        [&](const MachineStep& step) { return step.row.precision == precision; }, out.table);
+        [&](const MachineStep& step) { return step.measured.precision == precision; }, out.table);
   for (const auto& [kind, count] : kinds)
     add_statistics(
         report, "kind", kind, [&](const MachineStep& step) { return step.measured.kind == kind; }, out.table);
