@@ -42,9 +42,10 @@ std::vector<CalibrationPoints> points_of(const CalibrationFit& fit) {
 
 void refuse_empty(const CalibrationFit& fit) {
   if (!fit.calibration.empty()) return;
-  const std::string why = !fit.refused.empty()    ? fit.refused.front()
-                          : !fit.left_out.empty() ? fit.left_out.front().why
-                                                  : "no sample was found";
+  const std::string why = !fit.refused.empty()     ? fit.refused.front()
+                          : !fit.left_out.empty()  ? fit.left_out.front().why
+                          : !fit.residuals.empty() ? "the samples say less of them than is known already"
+                                                   : "no sample was found";
   throw InputError("no constant could be fitted and no collective has three sizes: " + why,
                    "look at what was read with: foretrain calibrate samples FILE");
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -162,6 +161,14 @@ void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, cons
     const FinishedStage* stage = run.find(row->name);
     if (stage != nullptr && stage->end.state == StageState::failed) failed.push_back(row->name);
   }
+  const auto is_asked = [&rows](std::string_view name) {
+    return std::ranges::any_of(rows, [name](const StageRow* row) { return row->name == name; });
+  };
+  std::error_code unknown;
+  const bool has_measured =
+      std::filesystem::exists("samples.csv", unknown) || std::filesystem::exists("steps.jsonl", unknown);
+  if (!has_measured && (is_asked("bench") || is_asked("steps")))
+    throw WorldError(fmt::format("nothing was measured; {}/report.md says why", folder));
   if (!failed.empty())
     throw WorldError(
         fmt::format("{} failed; what else was measured is in {}", fmt::join(failed, ", "), folder));
@@ -192,8 +199,8 @@ void say_dry_run(const MeasureMachineCommand& command, const std::vector<const S
 std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vector<const StageRow*>& rows,
                                           bool are_named) {
   std::vector<const StageRow*> out;
-  std::ranges::copy_if(rows, std::back_inserter(out),
-                       [&](const StageRow* row) { return are_named || !is_finished(run, *row); });
+  for (const StageRow* row : rows)
+    if (are_named || !is_finished(run, *row) || (row->sums_up && !out.empty())) out.push_back(row);
   return out;
 }
 

@@ -74,6 +74,8 @@ void fit_machine(MachineFit& out, const Progress& progress) {
   out.rows = rows_of(out.files.steps.rows, out.about);
   const std::vector<MachineStep>& steps = out.rows.steps;
   if (!steps.empty()) write_whole_file("steps.csv", steps_csv(out.rows.steps));
+  if (std::error_code failed; !std::filesystem::exists(kClusterFile, failed))
+    throw InputError("there is no cluster file");
   const ClusterSpec cluster = open_uncalibrated_cluster(kClusterFile);
   const auto score = [&](const auto& change, double begin, double end) {
     return score_machine(steps, out.files.kernels.rows, change, between(progress, begin, end));
@@ -104,7 +106,7 @@ StageEnd run_fit_stage(MachineRun& run) {
   } catch (const StageInterrupted&) {
     return {StageState::interrupted, "The fit was interrupted."};
   } catch (const InputError& error) {
-    return {StageState::failed, fmt::format("Nothing can be predicted: {}.", error.first_message())};
+    return {StageState::skipped, fmt::format("Nothing can be predicted: {}.", error.first_message())};
   }
   if (!run.fitted->why_not_fitted.empty())
     return {StageState::skipped, fmt::format("Nothing was fitted: {}.", run.fitted->why_not_fitted)};

@@ -32,7 +32,9 @@ double seconds_left(const MachineRun& run) {
 
 /// "It ended with exit code 1: ModuleNotFoundError: …"
 std::string sentence_of(const ChildEnd& end, const std::string& name) {
-  const std::string last = end.last.empty() ? "" : fmt::format(" It said: {}", end.last);
+  const bool is_sentence = end.last.ends_with('.') || end.last.ends_with('!');
+  const std::string last =
+      end.last.empty() ? "" : fmt::format(" It said: {}{}", end.last, is_sentence ? "" : ".");
   switch (end.kind) {
     case ChildEnd::Kind::well:
       return "";

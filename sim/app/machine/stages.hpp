@@ -63,6 +63,7 @@ struct StageRow {
   double share = 0;       ///< of the budget
   double least_s = 0;     ///< below which it gives nothing
   double patience_s = 0;  ///< it may take as long, from later ones' time, where its share is less
+  bool sums_up = false;   ///< is made of what earlier stages wrote: runs again when one of them does
   std::vector<std::string_view> outputs;
   /// A sentence on what is not there; empty where all is.
   std::string (*missing)(const MachineRun& run);
