@@ -99,13 +99,14 @@ DocumentSection error_section(const MachineReport& report) {
     ++precisions[step.measured.precision], ++kinds[step.measured.kind];
   add_statistics(
       report, "all", "all", [](const MachineStep&) { return true; }, out.table);
-  for (const auto& [precision, count] : precisions)
+  for (const auto& entry : precisions)
     add_statistics(
-        report, "precision", precision,
-        [&](const MachineStep& step) { return step.measured.precision == precision; }, out.table);
-  for (const auto& [kind, count] : kinds)
+        report, "precision", entry.first,
+        [&entry](const MachineStep& step) { return step.measured.precision == entry.first; }, out.table);
+  for (const auto& entry : kinds)
     add_statistics(
-        report, "kind", kind, [&](const MachineStep& step) { return step.measured.kind == kind; }, out.table);
+        report, "kind", entry.first,
+        [&entry](const MachineStep& step) { return step.measured.kind == entry.first; }, out.table);
   return out;
 }
 
