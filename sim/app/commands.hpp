@@ -266,7 +266,7 @@ void run_calibrate_check(const CalibrateCommand& command);    // calibrate.cpp
 
 struct MeasureMachineCommand {
   std::string folder = "foretrain-machine";
-  std::optional<std::string> budget{};  ///< a time as in 8m; none: 8 minutes, or that of the run in the folder
+  std::optional<std::string> budget{};  ///< a time as in 8m; none: 8 minutes, or that of the run
   std::optional<std::string> device{};  ///< "cuda" or "cpu"; none: cuda, or that of the run
   std::vector<std::string> stages{};    ///< only these; empty: all
   std::vector<std::string> networks{};  ///< only these; empty: all
