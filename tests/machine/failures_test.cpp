@@ -125,6 +125,9 @@ TEST_CASE("a dry run says what would run, for how long, and what is missing, and
   CHECK_THAT(run.out, ContainsSubstring("steps          240  times training steps of networks") &&
                           ContainsSubstring("Python cannot be run") &&
                           ContainsSubstring("All together take 480 s at most. Nothing was run or written."));
+  const MachineOutcome torchless = folder.line("FAKE_FAULT=no_torch foretrain calibrate machine --dry-run");
+  CHECK_THAT(torchless.out, ContainsSubstring("Python has no PyTorch"));
+  CHECK_THAT(folder.line("foretrain calibrate machine --dry-run").out, !ContainsSubstring("Python has no"));
   CHECK_FALSE(folder.has(""));
 }
 

@@ -118,6 +118,17 @@ MachineScores score_machine(const std::vector<MachineStep>& steps, const std::ve
   return out;
 }
 
+std::optional<NeededMemory> memory_needed(const Measurement& row) {
+  try {
+    const Scenario scenario = make_scenario(overrides_for({&row}, {}));
+    const MemoryUse use = summarize_model(scenario, false).totals.memory;
+    return NeededMemory{static_cast<double>(use.least().count),
+                        static_cast<double>(scenario.cluster.node.gpu.memory.count)};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 ErrorStatistics step_errors(const std::vector<MachineStep>& steps, const MachineScores& scores,
                             const std::function<bool(const MachineStep&)>& counts) {
   std::vector<double> errors;

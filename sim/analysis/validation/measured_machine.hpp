@@ -49,6 +49,13 @@ struct MachineScores {
 MachineScores score_machine(const std::vector<MachineStep>& steps, const std::vector<MeasuredKernel>& kernels,
                             const std::function<ClusterSpec(ClusterSpec)>& change, const Progress& progress);
 
+/// Bytes that a step needs, without scratch memory that it can do without, and that its GPU has.
+struct NeededMemory {
+  double needed = 0, there = 0;
+};
+/// Nothing where the row cannot be simulated.
+std::optional<NeededMemory> memory_needed(const Measurement& row);
+
 /// Of the steps that have a prediction and that `counts`.
 ErrorStatistics step_errors(const std::vector<MachineStep>& steps, const MachineScores& scores,
                             const std::function<bool(const MachineStep&)>& counts);

@@ -88,12 +88,6 @@ void refuse_short_budget(const MachineRun& run, const std::vector<const StageRow
       "give more time, as in --budget 8m, or ask for fewer stages: --stages");
 }
 
-double used_s(const MachineRun& run) {
-  double used = 0;
-  for (const FinishedStage& stage : run.finished) used += stage.seconds;
-  return used;
-}
-
 double shares_of(const std::vector<const StageRow*>& rows, std::size_t from) {
   double shares = 0;
   for (std::size_t i = from; i < rows.size(); ++i) shares += rows[i]->share;
@@ -191,7 +185,7 @@ void say_dry_run(const MeasureMachineCommand& command, const std::vector<const S
   if (command.resume) folder.emplace(command.folder, true);
   MachineRun run = folder ? read_progress() : MachineRun{};
   take_command(run, command, folder.has_value());
-  run.start_folder = start;
+  run.start_folder = start, run.is_dry = true;
   write_output("", dry_run_of(run, rows));
 }
 
@@ -202,6 +196,17 @@ std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vect
   for (const StageRow* row : rows)
     if (are_named || !is_finished(run, *row) || (row->sums_up && !out.empty())) out.push_back(row);
   return out;
+}
+
+/// What the run has left, but what these stages would have had in an unbroken run at least.
+double seconds_for(const MachineRun& run, const std::vector<const StageRow*>& rows) {
+  double used = 0;
+  for (const FinishedStage& stage : run.finished) {
+    const bool runs_again =
+        std::ranges::any_of(rows, [&stage](const StageRow* row) { return row->name == stage.name; });
+    used += runs_again ? 0 : stage.seconds;
+  }
+  return std::max(run.budget_s - used, run.budget_s * shares_of(rows, 0));
 }
 
 /// Whether all were run; false: a signal ended one.
@@ -228,10 +233,9 @@ void run_calibrate_machine(const MeasureMachineCommand& command) {
   MachineRun run = folder.holds_run() ? read_progress() : MachineRun{};
   take_command(run, command, folder.holds_run());
   run.folder = folder.path(), run.start_folder = folder.start();
-  const bool are_named = !command.stages.empty();
-  const double left_s = are_named ? run.budget_s : run.budget_s - used_s(run);
+  const std::vector<const StageRow*> to_do = stages_to_do(run, rows, !command.stages.empty());
   const std::string name = printable(command.folder);
-  if (!run_stages(run, stages_to_do(run, rows, are_named), left_s))
+  if (!run_stages(run, to_do, seconds_for(run, to_do)))
     throw Interrupted(fmt::format(
         "interrupted: what is done stays in {0}; go on with: foretrain calibrate machine -o {0} --resume",
         name));

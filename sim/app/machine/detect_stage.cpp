@@ -64,6 +64,8 @@ std::string write_cluster(const MachineRun& run) {
   for (const std::string& what : cluster.assumptions) log += "assumed: " + what + "\n";
   for (const MachineDoubt& doubt : cluster.doubts) log += "doubt: " + doubt.what + "\n";
   write_whole_file("log/detect.txt", printable_lines(log));
+  for (const MachineDoubt& doubt : cluster.doubts)
+    said += fmt::format("{}{}.", said.empty() ? "" : " ", printable(doubt.what));
   return said;
 }
 

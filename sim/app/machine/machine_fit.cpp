@@ -66,6 +66,16 @@ std::optional<Calibration> calibration_of_bench(const ClusterSpec& cluster, cons
   }
 }
 
+/// Beside each step that failed, whether it was predicted to fit.
+void note_needed_memory(MachineRows& rows) {
+  for (const MachineStep& step : rows.failed) {
+    if (step.row.model.empty()) continue;
+    if (const auto memory = memory_needed(step.row))
+      rows.left_out.push_back(fmt::format("{} is predicted to need {:.1f} GB of the GPU's {:.1f} GB.",
+                                          step.row.series, memory->needed / 1e9, memory->there / 1e9));
+  }
+}
+
 }  // namespace
 
 void fit_machine(MachineFit& out, const Progress& progress) {
@@ -80,6 +90,7 @@ void fit_machine(MachineFit& out, const Progress& progress) {
   const auto score = [&](const auto& change, double begin, double end) {
     return score_machine(steps, out.files.kernels.rows, change, between(progress, begin, end));
   };
+  note_needed_memory(out.rows);
   out.before = score(with({}), 0, kBeforeEnds);
   write_whole_file("before.csv", scores_csv(steps, *out.before));
   if (const auto bench = calibration_of_bench(cluster, between(progress, kBeforeEnds, kBenchFitEnds)))

@@ -112,6 +112,21 @@ std::string source_of(const MeasuredStep& step, const Settings& about) {
   return out;
 }
 
+/// Without its series.
+MachineStep row_of(const MeasuredStep& step, const std::set<std::string>& catalog, const Settings& about) {
+  MachineStep out{step, {}};
+  Measurement& m = out.row;
+  m.model = model_of(step, catalog), m.cluster = "cluster.toml";
+  m.strategy = "single", m.batch_per_gpu = step.batch;
+  m.metric = Measurement::Metric::step_s, m.value = step.step_s.value_or(0);
+  m.settings = settings_of(step, about), m.source = source_of(step, about);
+  // A network that was recorded with weights of 16 bits says so itself.
+  const bool is_pure = step.precision == kPureBf16;
+  m.precision = is_pure ? "bf16" : step.precision;
+  if (is_pure && !m.model.ends_with("_bf16.toml")) m.settings.emplace_back("model.half_weights", "true");
+  return out;
+}
+
 }  // namespace
 
 MeasuredFiles read_measured_files() {
@@ -150,25 +165,16 @@ MachineRows rows_of(const std::vector<MeasuredStep>& steps, const Settings& abou
   }
   MachineRows out;
   for (const std::string& configuration : order) {
-    const MeasuredStep& step = *last[configuration];
-    if (!step.step_s) {
-      out.left_out.push_back(fmt::format("{} was not measured: {}.", configuration, step.error));
-      continue;
-    }
-    MachineStep row{step, {}};
-    Measurement& m = row.row;
-    m.series = configuration, m.model = model_of(step, catalog), m.cluster = "cluster.toml";
-    m.strategy = "single", m.batch_per_gpu = step.batch;
-    m.metric = Measurement::Metric::step_s, m.value = *step.step_s;
-    m.settings = settings_of(step, about), m.source = source_of(step, about);
-    // A network that was recorded with weights of 16 bits says so itself.
-    const bool is_pure = step.precision == kPureBf16;
-    m.precision = is_pure ? "bf16" : step.precision;
-    if (is_pure && !m.model.ends_with("_bf16.toml")) m.settings.emplace_back("model.half_weights", "true");
-    if (m.model.empty())
+    MachineStep row = row_of(*last[configuration], catalog, about);
+    row.row.series = configuration;
+    if (!row.measured.step_s) {
+      out.left_out.push_back(fmt::format("{} was not measured: {}.", configuration, row.measured.error));
+      out.failed.push_back(std::move(row));
+    } else if (row.row.model.empty()) {
       out.left_out.push_back(fmt::format("{} has no network file, and the catalog has none.", configuration));
-    else
+    } else {
       out.steps.push_back(std::move(row));
+    }
   }
   return out;
 }

@@ -28,7 +28,8 @@ std::string fact_of(const Settings& facts, std::string_view key);
 /// Steps that become rows, and why others do not.
 struct MachineRows {
   std::vector<MachineStep> steps;
-  std::vector<std::string> left_out;  ///< sentences
+  std::vector<MachineStep> failed;  ///< those that have an error instead of a time; their rows have no value
+  std::vector<std::string> left_out;  ///< sentences on all that are not among `steps`
 };
 
 /// A row for each measured configuration; the last line of the same one counts. Its model is the captured

@@ -19,9 +19,11 @@ namespace {
 
 std::string nothing_missing(const MachineRun&) { return ""; }
 
-/// Which of the words is there and can be run.
-bool answers(std::vector<std::string> words) {
-  return command_output(words, {.time = std::chrono::seconds(10)}).is_there;
+/// Importing PyTorch from a disk of a cluster takes its time.
+constexpr std::chrono::seconds kLongestAnswer{60};
+
+CommandOutput answer_of(const std::vector<std::string>& words) {
+  return command_output(words, {.time = kLongestAnswer});
 }
 
 }  // namespace
@@ -104,7 +106,7 @@ const FinishedStage* MachineRun::find(std::string_view stage) const {
 }
 
 std::string missing_bench(const MachineRun&) {
-  if (answers({bench_program(), "--version"})) return "";
+  if (answer_of({bench_program(), "--version"}).is_there) return "";
   return "foretrain-bench is neither beside foretrain nor on the PATH.";
 }
 
@@ -113,8 +115,10 @@ std::string missing_python(const MachineRun& run) {
   const bool is_relative = python.find('/') != std::string::npos && !python.starts_with('/');
   const std::string found =
       is_relative ? (std::filesystem::path(run.start_folder) / python).string() : python;
-  if (answers({found, "--version"})) return "";
-  return "Python cannot be run; FORETRAIN_PYTHON names another than python3.";
+  if (!answer_of({found, "--version"}).is_there)
+    return "Python cannot be run; FORETRAIN_PYTHON names another than python3.";
+  const bool has_torch = !run.is_dry || answer_of({found, "-c", "import torch"}).problem.empty();
+  return has_torch ? "" : "Python has no PyTorch; FORETRAIN_PYTHON names another Python.";
 }
 
 Progress stage_progress(const MachineRun& run, const std::string& what) {

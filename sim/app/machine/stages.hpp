@@ -46,6 +46,7 @@ struct MachineRun {
   std::string device;  ///< "cuda" or "cpu"
   std::vector<std::string> networks;
   std::string folder, start_folder;  ///< absolute: of the results, and where the command was given
+  bool is_dry = false;               ///< nothing is run: what is missing is looked for all the more
   std::vector<FinishedStage> finished;
   double limit_s = 0;  ///< of the stage that runs
   Clock::time_point stage_begin{};
