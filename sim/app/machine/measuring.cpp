@@ -140,8 +140,8 @@ StageEnd run_bench_stage(MachineRun& run) {
 StageEnd run_steps_stage(MachineRun& run) {
   cut_half_lines();
   if (StageEnd refused = refuse_torch(run); refused.state != StageState::done) return refused;
-  std::vector<std::string> words{"steps",    "--folder", run.folder, "--budget", given_seconds(run),
-                                 "--device", run.device};
+  std::vector<std::string> words{"steps",    "--traces",         "--folder", run.folder,
+                                 "--budget", given_seconds(run), "--device", run.device};
   if (!run.networks.empty()) {
     words.emplace_back("--networks");
     words.push_back(fmt::format("{}", fmt::join(run.networks, ",")));
