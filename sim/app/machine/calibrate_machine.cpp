@@ -141,8 +141,9 @@ std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>
   const double shares = shares_of(rows, 0);
   for (const StageRow* row : rows) {
     const std::string missing = is_finished(run, *row) ? "It is done." : row->missing(run);
-    out += fmt::format("{:<8} {:>9.0f}  {}: {}\n", row->name, run.budget_s * row->share / shares, row->what,
-                       fmt::join(row->outputs, ", "));
+    const std::string needs = row->needs.empty() ? "" : fmt::format(" (needs {})", row->needs);
+    out += fmt::format("{:<8} {:>9.0f}  {}{}: {}\n", row->name, run.budget_s * row->share / shares, row->what,
+                       needs, fmt::join(row->outputs, ", "));
     if (!missing.empty()) out += fmt::format("{:<20}{}\n", "", missing);
   }
   return out + fmt::format("All together take {:g} s at most. Nothing was run or written.\n", run.budget_s);

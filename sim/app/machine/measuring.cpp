@@ -134,6 +134,8 @@ StageEnd run_bench_stage(MachineRun& run) {
   const SampleFile file = read_or_throw(text, read_samples_csv);
   write_whole_file("samples.csv", without_host(text.text));
   say(end, fmt::format("{} were measured.", counted(std::ssize(file.samples), "sample")));
+  if (const std::string warning = fact_of(file.provenance, "warning"); !warning.empty())
+    say(end, fmt::format("foretrain-bench warns: {}.", warning));
   return end;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/app/machine/machine_fit.hpp"
 #include "sim/app/machine/privacy.hpp"
 #include "sim/app/machine/stages.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
 #include "sim/report/calibration/machine_report.hpp"
@@ -20,34 +21,34 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestShared = 64u << 20;
 
-/// Also those of the networks.
-std::vector<std::string> files_to_share() {
-  std::vector<std::string> out{"steps.csv",     "samples.csv", "calibration.toml", "cluster.toml",
-                               "about.json",    "before.csv",  "after.csv",        "steps.jsonl",
-                               "kernels.jsonl", "loader.jsonl"};
+std::vector<std::string> network_files() {
+  std::vector<std::string> out;
   std::error_code failed;
-  std::vector<std::string> networks;
   for (fs::directory_iterator it("networks", failed), end; !failed && it != end; it.increment(failed))
-    if (it->path().extension() == ".toml") networks.push_back("networks/" + it->path().filename().string());
-  std::ranges::sort(networks);
-  out.insert(out.end(), networks.begin(), networks.end());
-  std::erase_if(out, [&failed](const std::string& file) {
-    return !fs::exists(file, failed) || fs::file_size(file, failed) == 0;
-  });
+    if (it->path().extension() == ".toml") out.push_back("networks/" + it->path().filename().string());
+  std::ranges::sort(out);
   return out;
+}
+
+/// Whether it may be shared; a file that is not there may not.
+bool is_shareable(const std::string& file, const std::vector<std::string>& words, MachineReport& report) {
+  std::error_code failed;
+  if (!fs::exists(file, failed) || fs::file_size(file, failed) == 0) return false;
+  if (private_word_in(read_text_file(file, kLargestShared).text, words).empty()) return true;
+  report.not_shared.push_back(
+      fmt::format("{} names a person, a host or a folder: do not share it as it stands.", file));
+  return false;
 }
 
 /// Each file by what stands in it.
 void sort_files(const std::vector<std::string>& words, MachineReport& report) {
   report.shared = {"report.md", "report.html"};
-  for (const std::string& file : files_to_share()) {
-    const std::string word = private_word_in(read_text_file(file, kLargestShared).text, words);
-    if (word.empty())
-      report.shared.push_back(file);
-    else
-      report.not_shared.push_back(
-          fmt::format("{} names a person, a host or a folder: do not share it as it stands.", file));
-  }
+  for (const char* file : {"steps.csv", "samples.csv", "calibration.toml", "cluster.toml", "about.json",
+                           "before.csv", "after.csv", "steps.jsonl", "kernels.jsonl", "loader.jsonl"})
+    if (is_shareable(file, words, report)) report.shared.emplace_back(file);
+  std::int64_t networks = 0;
+  for (const std::string& file : network_files()) networks += is_shareable(file, words, report) ? 1 : 0;
+  if (networks > 0) report.shared.push_back(fmt::format("networks/ ({})", counted(networks, "file")));
 }
 
 Document shareable_document(Document document, const std::vector<std::string>& words) {
