@@ -195,7 +195,7 @@ std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vect
                                           bool are_named) {
   std::vector<const StageRow*> out;
   for (const StageRow* row : rows)
-    if (are_named || !is_finished(run, *row) || (row->sums_up && !out.empty())) out.push_back(row);
+    if (are_named || !is_finished(run, *row) || (row->follows && !out.empty())) out.push_back(row);
   return out;
 }
 

@@ -60,11 +60,12 @@ struct MachineRun {
 
 /// A stage is a row: adding one is adding a row.
 struct StageRow {
-  std::string_view name, what, needs;
-  double share = 0;       ///< of the budget
-  double least_s = 0;     ///< below which it gives nothing
-  double patience_s = 0;  ///< it may take as long, from later ones' time, where its share is less
-  bool sums_up = false;   ///< is made of what earlier stages wrote: runs again when one of them does
+  std::string_view name, what;
+  std::string_view needs{};  ///< a program; empty: none
+  double share = 0;          ///< of the budget
+  double least_s = 0;        ///< below which it gives nothing
+  double patience_s = 0;     ///< where its share is less, it may take so much of later stages' time
+  bool follows = false;      ///< is made of what earlier stages wrote: runs again when one of them does
   std::vector<std::string_view> outputs;
   /// A sentence on what is not there; empty where all is.
   std::string (*missing)(const MachineRun& run);

@@ -80,7 +80,7 @@ void add_run(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
 void add_machine(CLI::App& calibrate_command) {
   CLI::App* machine = calibrate_command.add_subcommand(
       "machine", "Measure this machine, train on it, fit, and report predictions beside measurements");
-  // The commands are many and each parser is parsed once: its own options live as long as it does.
+  // The callback holds the options, so that they live as long as the parser.
   const auto command = std::make_shared<MeasureMachineCommand>();
   machine->add_option("--budget", command->budget, "How long it may take, as in 90s, 8m, 1h [8m]")
       ->type_name("TIME");
@@ -181,12 +181,12 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure a cluster, and put what was measured in the place of defaults");
   command->require_subcommand(1);
-  add_machine(*command);
   add_run(*command, calibrate);
   add_fit(*command, calibrate);
   add_show(*command, calibrate);
   add_samples(*command, calibrate);
   add_check(*command, calibrate);
+  add_machine(*command);
 }
 
 }  // namespace foretrain
