@@ -106,6 +106,22 @@ TEST_CASE("wrong words and folders are refused before anything is made") {
   refused("-o file", "error: file is no folder");
 }
 
+TEST_CASE("what is wrong with the GPUs stands in the report") {
+  const test_folder folder;
+  if (folder.line("grep -lE '0x(10de|1002)' /sys/bus/pci/devices/*/vendor").exit_code == 0)
+    FORETRAIN_SKIP("this machine has GPUs");
+  const MachineOutcome run = folder.line(
+      "printf 'gpu 00000000:10:00.0 9.0 81559 1980 1980 NVIDIA H100 80GB HBM3\\ngpu 00000000:20:00.0 9.0 "
+      "81559 "
+      "1980 1200 NVIDIA H100 80GB HBM3\\n' > nvml.txt\n"
+      "LD_LIBRARY_PATH=\"$NODE_STANDINS\" STANDIN_NVML=\"$PWD/nvml.txt\" foretrain calibrate machine -o run "
+      "--budget 20s --stages detect,report");
+  INFO(run.out);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(folder.text_of("report.md"), ContainsSubstring("gpu1 is held at 1200 of its 1980 MHz"));
+  CHECK_THAT(folder.text_of("cluster.toml"), ContainsSubstring("gpu = \"h100-sxm5-80gb\""));
+}
+
 TEST_CASE("two runs in one folder do not mix") {
   const test_folder folder;
   CHECK(folder.run_without_bench("").exit_code == 0);

@@ -23,10 +23,11 @@ MachineFolder::~MachineFolder() {
 
 MachineOutcome MachineFolder::line(const std::string& words) const {
   const std::string source = FORETRAIN_SOURCE_DIR;
-  const std::string standin = (std::filesystem::path(FORETRAIN_BINARY).parent_path() / "standin").string();
+  const std::filesystem::path build = std::filesystem::path(FORETRAIN_BINARY).parent_path();
+  const std::string standin = (build / "standin").string(), node = (build / "standin_node").string();
   const ProgramRun run =
-      run_program("export PATH=\"$PATH:" + standin + "\" FORETRAIN_PATH='" + source +
-                      "' FORETRAIN_PYTHON=\"${PYTHON_OF_TEST-" + source +
+      run_program("export PATH=\"$PATH:" + standin + "\" NODE_STANDINS='" + node + "' FORETRAIN_PATH='" +
+                      source + "' FORETRAIN_PYTHON=\"${PYTHON_OF_TEST-" + source +
                       "/tests/machine/fake_python.py}\" FAKE_MODELS='" + source + "/models'\n" + words,
                   path_.string(), FORETRAIN_BINARY);
   return {run.exit_code, run.output};

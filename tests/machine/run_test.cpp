@@ -114,7 +114,7 @@ TEST_CASE("an interrupted run says how to go on, and goes on") {
   CHECK_THAT(broken.out, ContainsSubstring("go on with: foretrain calibrate machine -o run --resume"));
   const MachineOutcome again = folder.run_without_bench("");
   CHECK(again.exit_code == 1);
-  CHECK_THAT(again.out, ContainsSubstring("error: run holds a run already") &&
+  CHECK_THAT(again.out, ContainsSubstring("error: run holds an unfinished run, of which detect is done") &&
                             ContainsSubstring("--resume goes on with what is not done"));
   CHECK(folder.run_without_bench("--resume").exit_code == 0);
   CHECK(rows_of_run(folder).scaling.size() == 12);

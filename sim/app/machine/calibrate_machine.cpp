@@ -54,12 +54,6 @@ std::vector<const StageRow*> asked_stages(const MeasureMachineCommand& command) 
   return rows;
 }
 
-bool is_finished(const MachineRun& run, const StageRow& row) {
-  const FinishedStage* known = run.find(row.name);
-  return known != nullptr &&
-         (known->end.state == StageState::done || known->end.state == StageState::time_over);
-}
-
 void check_networks(const std::vector<std::string>& networks) {
   for (const std::string& name : networks) {
     if (name.empty() || name.front() == '-' || name.find_first_of("/\\ ,\"'") != std::string::npos)
@@ -140,7 +134,7 @@ std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>
   std::string out = fmt::format("{:<8} {:>9}  {}\n", "stage", "seconds", "what it does");
   const double shares = shares_of(rows, 0);
   for (const StageRow* row : rows) {
-    const std::string missing = is_finished(run, *row) ? "It is done." : row->missing(run);
+    const std::string missing = run.has_finished(row->name) ? "It is done." : row->missing(run);
     const std::string needs = row->needs.empty() ? "" : fmt::format(" (needs {})", row->needs);
     out += fmt::format("{:<8} {:>9.0f}  {}{}: {}\n", row->name, run.budget_s * row->share / shares, row->what,
                        needs, fmt::join(row->outputs, ", "));
@@ -195,7 +189,7 @@ std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vect
                                           bool are_named) {
   std::vector<const StageRow*> out;
   for (const StageRow* row : rows)
-    if (are_named || !is_finished(run, *row) || (row->follows && !out.empty())) out.push_back(row);
+    if (are_named || !run.has_finished(row->name) || (row->follows && !out.empty())) out.push_back(row);
   return out;
 }
 

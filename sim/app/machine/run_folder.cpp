@@ -85,6 +85,19 @@ MachineRun read_run(const SourceText& source, Diagnostics& diagnostics) {
   return run;
 }
 
+/// "an unfinished run: detect, bench are done", "a finished run".
+std::string run_in_words(const std::string& folder) {
+  const std::string file = (fs::path(folder) / kProgressFile).string();
+  const MachineRun run = read_or_throw(read_text_file(file), read_run);
+  std::vector<std::string_view> done;
+  for (const StageRow& row : machine_stages())
+    if (run.has_finished(row.name)) done.push_back(row.name);
+  if (done.size() == machine_stages().size()) return "a finished run";
+  if (done.empty()) return "an unfinished run, of which no stage is done";
+  return fmt::format("an unfinished run, of which {} {} done", fmt::join(done, ", "),
+                     done.size() == 1 ? "is" : "are");
+}
+
 }  // namespace
 
 FolderState state_of_folder(const std::string& folder, bool resume) {
@@ -95,7 +108,7 @@ FolderState state_of_folder(const std::string& folder, bool resume) {
   const bool holds_run = is_there && fs::exists(fs::path(folder) / kProgressFile, failed);
   if (resume && !holds_run) return {false, folder + " holds no run to go on with", "leave out --resume"};
   if (holds_run && !resume)
-    return {true, folder + " holds a run already",
+    return {true, fmt::format("{} holds {}", folder, run_in_words(folder)),
             "--resume goes on with what is not done; -o with another folder begins anew"};
   if (is_there && !holds_run) {
     for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {

@@ -95,6 +95,12 @@ const FinishedStage* MachineRun::find(std::string_view stage) const {
   return found == finished.end() ? nullptr : &*found;
 }
 
+bool MachineRun::has_finished(std::string_view stage) const {
+  const FinishedStage* known = find(stage);
+  return known != nullptr &&
+         (known->end.state == StageState::done || known->end.state == StageState::time_over);
+}
+
 std::string missing_bench(const MachineRun&) {
   if (answer_of({bench_program(), "--version"}).is_there) return "";
   return "foretrain-bench is neither beside foretrain nor on the PATH.";

@@ -55,6 +55,8 @@ struct MachineRun {
     return stage_begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
   }
   const FinishedStage* find(std::string_view stage) const;
+  /// Whether it is done, or ended at its time.
+  bool has_finished(std::string_view stage) const;
   std::shared_ptr<MachineFit> fitted{};  ///< of the fit stage, for the report
 };
 
