@@ -1,30 +1,18 @@
 // calibrate: logs → samples → calibration → file; or what a calibration rests on, or how well one predicts
 // what it has not seen.
-#include "sim/analysis/fit/calibrate.hpp"
-
 #include <algorithm>
-#include <ctime>
-#include <map>
-#include <tuple>
-
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/fitted_files.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
-#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
-#include "sim/base/printable.hpp"
-#include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/import/sample_log.hpp"
 #include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/calibration/calibration_points.hpp"
-#include "sim/scenario/calibration/calibration_text.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/named_value.hpp"
 #include "sim/scenario/schema/schemas.hpp"
