@@ -81,6 +81,7 @@ def die(folder, written):
         time.sleep(600)
     if FAULT == "interrupts":
         os.kill(os.getppid(), 2)
+        os.kill(os.getppid(), 15)
         time.sleep(600)
 
 

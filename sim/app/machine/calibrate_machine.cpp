@@ -207,7 +207,8 @@ double seconds_for(const MachineRun& run, const std::vector<const StageRow*>& ro
 /// Whether all were run; false: a signal ended one.
 bool run_stages(MachineRun& run, const std::vector<const StageRow*>& rows, double left_s) {
   const auto begin = MachineRun::Clock::now();
-  const HeededSignals signals;
+  // timeout and batch systems send a signal twice: the programs that were started must still be ended.
+  const HeededSignals signals(SecondSignal::is_noted);
   write_progress(run);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double passed = std::chrono::duration<double>(MachineRun::Clock::now() - begin).count();
