@@ -34,8 +34,13 @@ set_target_properties(foretrain_bench_standin PROPERTIES OUTPUT_NAME foretrain-b
 foretrain_add_tests(bench bench ${FORETRAIN_LIBRARIES})
 add_dependencies(bench foretrain_bench_standin standin_cublas standin_cudnn standin_nccl standin_nvml)
 
+# `calibrate machine` from end to end, with a stand-in for Python, too.
+foretrain_add_tests(machine machine ${FORETRAIN_LIBRARIES})
+add_dependencies(machine foretrain_bench_standin standin_cublas standin_cudnn standin_nccl standin_nvml)
+
 # What `foretrain topology detect` opens on a node: NVML and hwloc that tell what a file says (tests/standin/node).
 foretrain_standin(node_nvml libnvidia-ml.so.1 ${standin}/node/nvml.cpp)
 foretrain_standin(node_hwloc libhwloc.so.15 ${standin}/node/hwloc.cpp)
 set_target_properties(standin_node_nvml standin_node_hwloc PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/standin_node)
 add_dependencies(unit_app standin_node_nvml standin_node_hwloc)
+add_dependencies(machine standin_node_nvml)

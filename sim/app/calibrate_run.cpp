@@ -1,30 +1,19 @@
 // calibrate run: the benchmark is a program of its own, built where there is a CUDA toolkit.
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include <unistd.h>
 
 #include "sim/app/commands.hpp"
+#include "sim/app/machine/programs.hpp"
 #include "sim/base/diagnostics.hpp"
 
 namespace foretrain {
 
-namespace {
-
-/// Beside this program; empty when it is not there.
-std::string bench_beside() {
-  std::error_code failed;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const std::filesystem::path bench = self.parent_path() / "foretrain-bench";
-  return !failed && std::filesystem::exists(bench, failed) ? bench.string() : "";
-}
-
-}  // namespace
-
 void run_calibrate_run(const CalibrateCommand& command) {
-  const std::string beside = bench_beside(), program = beside.empty() ? "foretrain-bench" : beside;
+  const std::string program = bench_program();
   std::vector<std::string> words{program};
   words.insert(words.end(), command.bench_arguments.begin(), command.bench_arguments.end());
   std::vector<char*> arguments;

@@ -264,6 +264,16 @@ void run_calibrate_show(const CalibrateCommand& command);     // calibrate.cpp
 void run_calibrate_samples(const CalibrateCommand& command);  // calibrate.cpp
 void run_calibrate_check(const CalibrateCommand& command);    // calibrate.cpp
 
+struct MeasureMachineCommand {
+  std::string folder = "foretrain-machine";
+  std::optional<std::string> budget{};  ///< a time as in 8m; none: 8 minutes, or that of the run
+  std::optional<std::string> device{};  ///< "cuda" or "cpu"; none: cuda, or that of the run
+  std::vector<std::string> stages{};    ///< only these; empty: all
+  std::vector<std::string> networks{};  ///< only these; empty: all
+  bool dry_run = false, resume = false;
+};
+void run_calibrate_machine(const MeasureMachineCommand& command);  // machine/calibrate_machine.cpp
+
 struct JobCommand {
   std::string file;
   bool strict = false;          ///< of `job check`: warnings end it with exit code 1, too

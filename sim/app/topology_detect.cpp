@@ -26,16 +26,19 @@ void place_cores(Machine& machine, int count) {
 
 }  // namespace
 
-void run_topology_detect(const DetectClusterCommand& command) {
-  DetectedMachine detected = detected_machine(command.root);
-  ImportAnswers answers = command.answers;
+ImportedCluster cluster_of_detected(DetectedMachine& detected, ImportAnswers answers) {
   answers.command = "detect";
   if (gpus_of(detected.machine) == 0 && answers.gpu.empty()) {
     answers.gpu = "cpu-core";
     answers.gpu_because = "no GPU was seen";
     place_cores(detected.machine, std::max(answers.gpus_per_node, 1));
   }
-  const ImportedCluster cluster = cluster_of(detected.machine, answers);
+  return cluster_of(detected.machine, answers);
+}
+
+void run_topology_detect(const DetectClusterCommand& command) {
+  DetectedMachine detected = detected_machine(command.root);
+  const ImportedCluster cluster = cluster_of_detected(detected, command.answers);
   for (const std::string& what : detected.unseen)
     std::fprintf(stderr, "not seen: %s\n", printable_lines(what).c_str());
   write_imported(cluster, command.output);

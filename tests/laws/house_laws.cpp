@@ -41,7 +41,7 @@ const Rooms& rooms() {
        {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "fields", "model",
         "page", "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
         "workshop"}},
-      {"app", {"evidence", "options", "pages", "sweep", "web"}},
+      {"app", {"evidence", "machine", "options", "pages", "sweep", "web"}},
   };
   return plan;
 }

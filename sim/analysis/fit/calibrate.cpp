@@ -15,6 +15,7 @@
 #include "sim/analysis/step/rank_jitter.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/scenario/catalog.hpp"
 #include "sim/strategy/process/losses.hpp"
 
 namespace foretrain {
@@ -33,8 +34,9 @@ class Usable {
       if (second[i]) continue;
       const Sample& sample = samples[i];
       const std::string_view own = setting_of(sample, "cluster");
-      std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, sample)
-                                                           : "measured on another cluster";
+      const bool is_of_cluster =
+          own.empty() || own == cluster.name || name_of_file(std::string(own)) == cluster.name;
+      std::string why = is_of_cluster ? why_impossible(cluster, sample) : "measured on another cluster";
       whys_.push_back(std::move(why));
       places_.emplace_back(&sample, kept_.size());
       if (whys_.back().empty()) kept_.push_back(sample);

@@ -12,6 +12,7 @@
 #include "sim/cluster/hardware.hpp"
 #include "sim/collective/nccl/node_graphs.hpp"
 #include "sim/scenario/csv/samples.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -20,9 +21,9 @@ namespace foretrain {
 
 class TrainingBook {
  public:
-  /// Stays until the next call. Throws InputError as make_scenario() does, every time anew. Requires one
-  /// number of GPUs.
-  const Scenario& scenario(const ScenarioOverrides& overrides);
+  /// Stays until the next call. `cluster` is what overrides.cluster names, the same in every call. Throws
+  /// InputError as make_scenario() does, every time anew. Requires one number of GPUs.
+  const Scenario& scenario(const ScenarioOverrides& overrides, const ClusterSpec& cluster);
   /// What makes one training another.
   static std::vector<std::string> key_of(const ScenarioOverrides& overrides);
 
@@ -30,6 +31,7 @@ class TrainingBook {
   /// Scenarios hold whole networks, so only so many are kept.
   static constexpr std::size_t kMostKept = 64;
   std::map<std::vector<std::string>, Scenario> known_;
+  OpenedCatalogs opened_;
 };
 
 /// By sample, in the sample's unit; nothing where the model has no such thing. The cluster's calibration is

@@ -36,7 +36,7 @@ struct SimulatedTraining {
 
 SimulatedTraining simulated(const SampleRun& run, const Sample& sample, const ScenarioOverrides& overrides) {
   const Placement asked = place_job(run.cluster, sample.gpus, sample.nodes);
-  Scenario scenario = run.context.trainings.scenario(overrides);
+  Scenario scenario = run.context.trainings.scenario(overrides, run.cluster);
   scenario.cluster = run.cluster;
   StepSimulator simulator(scenario, sample.gpus, asked.nodes);
   simulator.spread(sample.gpus, asked.nodes);
@@ -125,12 +125,14 @@ std::vector<std::string> TrainingBook::key_of(const ScenarioOverrides& overrides
   return key;
 }
 
-const Scenario& TrainingBook::scenario(const ScenarioOverrides& overrides) {
+const Scenario& TrainingBook::scenario(const ScenarioOverrides& overrides, const ClusterSpec& cluster) {
   const std::vector<std::string> key = key_of(overrides);
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   if (known_.size() >= kMostKept) known_.clear();
-  return known_.emplace(key, make_scenario(overrides)).first->second;
+  // A cluster of a file is in no catalog under its name.
+  opened_.clusters.try_emplace(overrides.cluster, cluster);
+  return known_.emplace(key, make_scenario(overrides, opened_)).first->second;
 }
 
 void predict_training_samples(SampleRun& run) {

@@ -14,6 +14,9 @@ namespace foretrain {
 /// Rows that share what a step depends on besides the number of GPUs, by that number.
 using TrainingRows = std::vector<const Measurement*>;
 
+/// The scenario of rows that share all but the number of GPUs; `settings` as for --set, behind their own.
+ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std::string>& settings);
+
 /// Predicts the rows of a group. A number of GPUs is simulated once, however many rows have it.
 class GroupValidator {
  public:

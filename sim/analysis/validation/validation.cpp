@@ -15,6 +15,22 @@
 
 namespace foretrain {
 
+ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std::string>& settings) {
+  const Measurement& m = *rows.front();
+  ScenarioOverrides overrides;
+  overrides.model = m.model;
+  overrides.cluster = m.cluster;
+  overrides.strategy = m.strategy;
+  overrides.batch = m.batch_per_gpu;
+  for (const Measurement* row : rows) overrides.gpus.push_back(row->gpus);
+  // By number, so that equal ones stand side by side: a repeated row asks nothing new.
+  overrides.gpus.erase(std::unique(overrides.gpus.begin(), overrides.gpus.end()), overrides.gpus.end());
+  overrides.settings.push_back(fmt::format("model.precision=\"{}\"", m.precision));
+  for (const auto& [key, value] : m.settings) overrides.settings.push_back(key + "=" + value);
+  overrides.settings.insert(overrides.settings.end(), settings.begin(), settings.end());
+  return overrides;
+}
+
 namespace {
 
 using Metric = Measurement::Metric;
@@ -51,22 +67,6 @@ std::vector<TrainingRows> group(const std::vector<Measurement>& measurements) {
                      [](const Measurement* a, const Measurement* b) { return a->gpus < b->gpus; });
   }
   return groups;
-}
-
-ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std::string>& settings) {
-  const Measurement& m = *rows.front();
-  ScenarioOverrides overrides;
-  overrides.model = m.model;
-  overrides.cluster = m.cluster;
-  overrides.strategy = m.strategy;
-  overrides.batch = m.batch_per_gpu;
-  for (const Measurement* row : rows) overrides.gpus.push_back(row->gpus);
-  // By number, so that equal ones stand side by side: a repeated row asks nothing new.
-  overrides.gpus.erase(std::unique(overrides.gpus.begin(), overrides.gpus.end()), overrides.gpus.end());
-  overrides.settings.push_back(fmt::format("model.precision=\"{}\"", m.precision));
-  for (const auto& [key, value] : m.settings) overrides.settings.push_back(key + "=" + value);
-  overrides.settings.insert(overrides.settings.end(), settings.begin(), settings.end());
-  return overrides;
 }
 
 bool is_wanted(const Measurement& m, const std::vector<int>& gpus) {

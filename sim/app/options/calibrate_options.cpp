@@ -1,8 +1,11 @@
 // One function per command under `calibrate`.
 #include "sim/app/options/calibrate_options.hpp"
 
+#include <memory>
+
 #include <CLI/CLI.hpp>
 
+#include "sim/app/machine/stages.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
@@ -72,6 +75,35 @@ void add_run(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
     calibrate.bench_arguments = run->remaining();
     run_calibrate_run(calibrate);
   });
+}
+
+void add_machine(CLI::App& calibrate_command) {
+  CLI::App* machine = calibrate_command.add_subcommand(
+      "machine", "Measure this machine, train on it, fit, and report predictions beside measurements");
+  // The callback holds the options, so that they live as long as the parser.
+  const auto command = std::make_shared<MeasureMachineCommand>();
+  machine->add_option("--budget", command->budget, "How long it may take, as in 90s, 8m, 1h [8m]")
+      ->type_name("TIME");
+  machine->add_option("-o,--output", command->folder, "The folder of all results, made where it is not there")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  machine->add_option("--device", command->device, "What trains: cuda or cpu [cuda]")
+      ->transform(one_of({"cuda", "cpu"}))
+      ->type_name("cuda|cpu");
+  machine->add_option("--stages", command->stages, "Only these, separated by commas: " + joined_stage_names())
+      ->delimiter(',')
+      ->type_name("LIST");
+  machine->add_option("--networks", command->networks, "Train only these, separated by commas")
+      ->delimiter(',')
+      ->type_name("LIST");
+  machine->add_flag("--resume", command->resume, "Go on with the run that the folder holds");
+  machine->add_flag("--dry-run", command->dry_run, "Say what would run, for how long, and what is missing");
+  machine->footer(
+      "The training steps need Python with PyTorch (FORETRAIN_PYTHON names another Python than python3).\n\n"
+      "Examples:\n  foretrain calibrate machine --dry-run\n  foretrain calibrate machine --budget 8m -o "
+      "mine\n  "
+      "foretrain calibrate machine -o mine --resume");
+  machine->callback([command] { run_calibrate_machine(*command); });
 }
 
 void add_fit(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
@@ -154,6 +186,7 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
   add_show(*command, calibrate);
   add_samples(*command, calibrate);
   add_check(*command, calibrate);
+  add_machine(*command);
 }
 
 }  // namespace foretrain

@@ -10,11 +10,11 @@ void note_signal(int) { came_signal = 1; }
 
 }  // namespace
 
-HeededSignals::HeededSignals() {
+HeededSignals::HeededSignals(SecondSignal second) {
   came_signal = 0;
   struct sigaction heed {};
   heed.sa_handler = note_signal;
-  heed.sa_flags = SA_RESETHAND;
+  heed.sa_flags = second == SecondSignal::ends_program ? static_cast<int>(SA_RESETHAND) : 0;
   ::sigaction(SIGINT, &heed, &interrupt_);
   ::sigaction(SIGTERM, &heed, &terminate_);
 }

@@ -5,10 +5,16 @@
 
 namespace foretrain {
 
-/// While it lives, the first Ctrl-C or SIGTERM is only noted, and a second one ends the program at once.
+/// What a second signal does.
+enum class SecondSignal {
+  ends_program,  ///< at once
+  is_noted       ///< nothing more: for work that ends soon and must end what it has started
+};
+
+/// While it lives, the first Ctrl-C or SIGTERM is only noted.
 class HeededSignals {
  public:
-  HeededSignals();
+  explicit HeededSignals(SecondSignal second = SecondSignal::ends_program);
   ~HeededSignals();
   HeededSignals(const HeededSignals&) = delete;
   HeededSignals& operator=(const HeededSignals&) = delete;

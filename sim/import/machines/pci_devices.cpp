@@ -149,8 +149,12 @@ double distance(const Gpu& gpu, const GpuTraits& traits) {
   return out + (traits.gpus_of_node >= 8 && (nvlinks == 0 || gpu.ports.bridged) ? 1 : 0);
 }
 
+/// What the driver calls a board whose name leaves the socket out: only the one on SXM5 has HBM3.
+constexpr std::string_view kDriversH100 = "NVIDIA H100 80GB HBM3", kItsProduct = "NVIDIA H100 SXM5 80GB";
+
 /// "GV100GL [Tesla V100 SXM2 16GB]" → what stands in brackets.
 std::string_view bare_product(std::string_view product) {
+  if (product == kDriversH100) return kItsProduct;
   const std::size_t open = product.find('['), close = product.rfind(']');
   return open == std::string_view::npos || close == std::string_view::npos || close < open
              ? product

@@ -307,6 +307,10 @@ TEST_CASE("a product or PCI number that the catalog lacks becomes the nearest an
   exact.product = "NVIDIA A100-SXM4-80GB";
   CHECK(recognised_gpu(exact).name == "a100-sxm4-80gb");
   CHECK_FALSE(recognised_gpu(exact).assumed);
+  GpuTraits driver;
+  driver.product = "NVIDIA H100 80GB HBM3";
+  CHECK(recognised_gpu(driver).name == "h100-sxm5-80gb");
+  CHECK_FALSE(recognised_gpu(driver).assumed);
 }
 
 TEST_CASE("networks follow adapters and rates") {

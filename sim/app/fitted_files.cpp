@@ -1,0 +1,96 @@
+// The fit is analysis; here is what a file says of it: provenance, and the samples behind it.
+#include "sim/app/fitted_files.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/analysis/fit/calibrate.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/scenario/calibration/calibration_points.hpp"
+#include "sim/scenario/calibration/calibration_text.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Of more samples than a file may hold, every n-th: a calibration must be small enough to be read again.
+constexpr std::size_t kMostWrittenPoints = kMostCalibrationPoints / 2;
+
+/// The samples beside the fit, for `calibrate show` and its drawing.
+std::vector<CalibrationPoints> points_of(const CalibrationFit& fit) {
+  std::map<std::tuple<int, std::string, std::string, SampleUnit>, CalibrationPoints> groups;
+  // Evenly over all samples, so that every size keeps some.
+  const std::size_t step = fit.residuals.size() / kMostWrittenPoints + 1;
+  for (std::size_t i = 0; i < fit.residuals.size(); i += step) {
+    const CalibrationFit::Residual& r = fit.residuals[i];
+    CalibrationPoints& group = groups[{r.collective, r.what, r.source, r.unit}];
+    group.what = r.what, group.source = r.source, group.unit = r.unit, group.collective = r.collective;
+    group.rows.push_back({r.line, r.bytes, r.measured, r.fitted});
+  }
+  std::vector<CalibrationPoints> points;
+  for (auto& [key, group] : groups) points.push_back(std::move(group));
+  return points;
+}
+
+void refuse_empty(const CalibrationFit& fit) {
+  if (!fit.calibration.empty()) return;
+  const std::string why = !fit.refused.empty()     ? fit.refused.front()
+                          : !fit.left_out.empty()  ? fit.left_out.front().why
+                          : !fit.residuals.empty() ? "the samples say less of them than is known already"
+                                                   : "no sample was found";
+  throw InputError("no constant could be fitted and no collective has three sizes: " + why,
+                   "look at what was read with: foretrain calibrate samples FILE");
+}
+
+}  // namespace
+
+std::vector<Sample> all_of(const std::vector<SampleFile>& files) {
+  std::vector<Sample> samples;
+  std::size_t count = 0;
+  for (const SampleFile& file : files) count += file.samples.size();
+  samples.reserve(count);
+  for (const SampleFile& file : files) {
+    for (const Sample& sample : file.samples) samples.emplace_back(sample).source = file.file;
+  }
+  return samples;
+}
+
+Settings provenance_of(const std::vector<SampleFile>& files) {
+  Settings provenance;
+  const auto state = [&](const std::string& key, const std::string& value) {
+    const bool known = std::ranges::any_of(provenance, [&](const auto& fact) { return fact.first == key; });
+    if (!known && !value.empty()) provenance.emplace_back(key, value);
+  };
+  std::vector<std::string> names;
+  for (const SampleFile& file : files) {
+    for (const auto& [key, value] : file.provenance) state(key, value);
+    names.push_back(
+        fmt::format("{} ({}, {})", file.file, file.format, counted(std::ssize(file.samples), "sample")));
+  }
+  state("files", fmt::format("{}", fmt::join(names, "; ")));
+  state("fitted",
+        fmt::format("{:%Y-%m-%d}",
+                    fmt::gmtime(std::time(nullptr))));  // the day of UTC, wherever the machine stands
+  return provenance;
+}
+
+FittedFiles fit_files(const std::vector<SampleFile>& files, const ClusterSpec& cluster,
+                      const std::string& description, const Progress& progress) {
+  FittedFiles out{calibrate(cluster, all_of(files), progress), ""};
+  refuse_empty(out.fit);
+  Calibration& calibration = out.fit.calibration;
+  calibration.description = description.empty() ? "measured on " + cluster.name : printable(description);
+  calibration.provenance = provenance_of(files);
+  out.text = write_calibration(calibration) + write_calibration_points(points_of(out.fit));
+  return out;
+}
+
+}  // namespace foretrain
