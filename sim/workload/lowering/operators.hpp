@@ -91,6 +91,7 @@ struct Operator {
       1;         ///< host calls that issue them, one after the other: the steps of a loop in the script
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
+  Amount visits{};               ///< of pooling: elements that its windows hold, each for every window
   std::int64_t channels = 0;     ///< of a normalization: those of its trained vectors
   bool keeps_averages = false;   ///< it also updates running averages of every channel, and counts batches
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes

@@ -73,6 +73,8 @@ Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, d
   const double flops = sound(work.none.flops), bytes = sound(work.none.bytes);
   op.flops = {flops, sound(work.once.flops - flops) / batch};
   op.bytes = {bytes, sound(work.once.bytes - bytes) / batch};
+  const double visits = sound(work.none.visits);
+  op.visits = {visits, sound(work.once.visits - visits) / batch};
   for (std::size_t i = 0; i < std::min<std::size_t>(work.once.products.size(), 2); ++i) {
     const Product product = grown_between(work.none.products[i], work.once.products[i], batch);
     if (is_sound(product)) op.with(product);
@@ -83,8 +85,9 @@ Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, d
 /// Channels for the framework's books of a normalization; groups as channels are another class of kernels.
 void add_details(const RecordedNetwork& network, const RecordedOperator& recorded, Operator& op) {
   const double batch = static_cast<double>(network.batch);
-  if (op.cls == OperatorClass::normalization && !recorded.backward && recorded.in.size() > 1)
-    op.channels = static_cast<std::int64_t>(network.sizes[recorded.in[1]].elements(batch));
+  const std::size_t weight = recorded.backward ? 2 : 1;  // behind the gradient, in backward
+  if (op.cls == OperatorClass::normalization && recorded.in.size() > weight)
+    op.channels = static_cast<std::int64_t>(network.sizes[recorded.in[weight]].elements(batch));
   if (op.call == HostCall::batch_norm && !recorded.backward) op.keeps_averages = recorded.in.size() > 4;
   if (op.cls == OperatorClass::conv && op.product_count > 0) {
     const Product& forward = op.products[0];
