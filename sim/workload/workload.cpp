@@ -40,8 +40,8 @@ bool runs_as_recorded(const Workload& workload) {
   if (model == nullptr || !model->as_recorded || !model->recording || workload.half_weights) return false;
   const Execution execution = workload.framework.execution;
   const bool is_eager = execution == Execution::eager || execution == Execution::cuda_graphs;
-  return is_eager && profile_of(workload.framework).autocasts &&
-         model->recording->autocast == workload.precision;
+  const bool is_autocast = workload.precision == Precision::amp_fp16 || workload.precision == Precision::bf16;
+  return is_eager && is_autocast && profile_of(workload.framework).autocasts;
 }
 
 }  // namespace foretrain

@@ -36,8 +36,8 @@ bool has_half_weights(const Workload& workload);
 /// no master weights.
 double updated_width(const Workload& workload);
 
-/// It trains in the precision that the network was recorded in, under autocast in eager mode: the step of
-/// ExpandedModel::as_recorded is its own.
+/// It trains under autocast in eager mode, as ExpandedModel::as_recorded was recorded. Which operators
+/// autocast casts does not depend on the type of 16 bits.
 bool runs_as_recorded(const Workload& workload);
 
 }  // namespace foretrain

@@ -183,7 +183,7 @@ struct ExpandedModel {
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
   bool keeps_types =
       false;  ///< every tensor has the type that was recorded, casts are operators of their own
-  /// Recorded under autocast: the same step with the recorded types, for Recording::autocast alone.
+  /// Recorded under autocast: the same step with the recorded types, for a training under autocast.
   std::shared_ptr<const ExpandedModel> as_recorded;
 
   std::int64_t parameter_elements() const;  ///< trained ones
