@@ -1,5 +1,7 @@
-// Names of what a workload chooses.
+// Names of what a workload chooses, and what its network decides about it.
 #include "sim/workload/workload.hpp"
+
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -17,6 +19,29 @@ std::string_view name_of(Precision precision) {
       return "fp8";
   }
   return "";
+}
+
+bool has_half_weights(const Workload& workload) {
+  if (!is_half(workload.precision)) return false;
+  const bool recorded_so =
+      workload.model && workload.model->recording != nullptr && workload.model->recording->is_half;
+  return workload.half_weights || recorded_so;
+}
+
+double updated_width(const Workload& workload) {
+  const auto elements = static_cast<double>(workload.model->parameter_elements());
+  if (workload.half_weights || elements == 0) return 1;
+  constexpr double kFullBytes = 4;
+  return static_cast<double>(workload.model->gradient_bytes().count) / (kFullBytes * elements);
+}
+
+bool runs_as_recorded(const Workload& workload) {
+  const ExpandedModel* model = workload.model.get();
+  if (model == nullptr || !model->as_recorded || !model->recording || workload.half_weights) return false;
+  const Execution execution = workload.framework.execution;
+  const bool is_eager = execution == Execution::eager || execution == Execution::cuda_graphs;
+  const bool is_autocast = workload.precision == Precision::amp_fp16 || workload.precision == Precision::bf16;
+  return is_eager && is_autocast && profile_of(workload.framework).autocasts;
 }
 
 }  // namespace foretrain

@@ -11,17 +11,10 @@
 #include "sim/workload/framework.hpp"
 #include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/lowering/optimizer.hpp"
+#include "sim/workload/precision.hpp"
 #include "sim/workload/training_loop.hpp"
 
 namespace foretrain {
-
-/// fp32: as the framework runs it by default, which since Ampere means TF32 inside cuDNN convolutions, and in
-/// matrix products under TensorFlow and some versions of PyTorch (products_default_to_tf32). tf32: TF32 in
-/// both. amp_fp16, amp_bf16: autocast with fp32 weights, fp16 with a GradScaler. fp8: bf16 with the products
-/// of linear and attention layers in fp8 (Transformer Engine).
-enum class Precision : std::uint8_t { fp32, tf32, amp_fp16, bf16, fp8 };
-std::string_view name_of(Precision precision);
-inline bool is_half(Precision p) { return p >= Precision::amp_fp16; }
 
 struct Workload {
   std::shared_ptr<const ExpandedModel> model;
@@ -35,5 +28,16 @@ struct Workload {
   DataSet data;
   TrainingLoop loop;
 };
+
+/// Weights and gradients have 16 bits: by half_weights, or because the network was recorded so.
+bool has_half_weights(const Workload& workload);
+
+/// Bytes of an element that the optimizer steps on over those of fp32: the parameters' own, where they have
+/// no master weights.
+double updated_width(const Workload& workload);
+
+/// It trains under autocast in eager mode, as ExpandedModel::as_recorded was recorded. Which operators
+/// autocast casts does not depend on the type of 16 bits.
+bool runs_as_recorded(const Workload& workload);
 
 }  // namespace foretrain

@@ -87,7 +87,7 @@ std::vector<RepeatableRow> rows_of(const std::vector<LayerSummary>& layers) {
 std::vector<OptimizerLaunch> launches_of(const Workload& workload) {
   std::vector<std::int64_t> tensors;
   for (const Parameter& parameter : workload.model->parameters) tensors.push_back(parameter.elements);
-  return optimizer_launches(workload.optimizer, tensors);
+  return optimizer_launches(workload.optimizer, tensors, updated_width(workload));
 }
 
 /// How much one more sample adds; what an optimizer needs for a moment must not hide it.
@@ -164,7 +164,7 @@ ModelSummary summarize_model(const Scenario& scenario, bool with_times) {
   std::optional<KernelContext> context;
   if (with_times)
     context.emplace(
-        KernelContext{gpu, calibration, workload.precision, workload.framework, workload.half_weights});
+        KernelContext{gpu, calibration, workload.precision, workload.framework, has_half_weights(workload)});
   ModelSummary summary;
   summary.name = scenario.model.name, summary.description = scenario.model.description;
   if (const auto input = input_shape(scenario.model.input, scenario.model.input_is_tokens))

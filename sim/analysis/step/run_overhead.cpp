@@ -82,8 +82,10 @@ double& account_of(RunOverhead& overhead, const Periodic& work) {
 
 Bytes checkpoint_bytes(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
-  Bytes bytes{model.parameter_elements() * (4 + state_bytes_per_element(workload.optimizer)) +
-              4 * model.frozen_elements()};
+  constexpr std::int64_t kFullBytes = 4;
+  const std::int64_t trained = model.gradient_bytes().count;
+  Bytes bytes{trained + trained / kFullBytes * state_bytes_per_element(workload.optimizer) +
+              model.frozen_bytes()};
   for (const Buffer& buffer : model.buffers) bytes += Bytes{buffer.elements * buffer.element_bytes};
   return bytes;
 }

@@ -107,8 +107,11 @@ std::string total_lines(const ModelSummary& summary) {
   out += fmt::format("{:<20} {} a sample\n", "Backward", to_string(Flops{t.backward_flops}));
   out += fmt::format("{:<20} {} a step: {} forward, {} backward, {} optimizer\n", "Kernels", t.kernels(),
                      t.forward_kernels, t.backward_kernels, t.optimizer_kernels);
-  out += fmt::format("{:<20} {} a sample in fp32, {} in 16 bit\n", "Activations",
-                     to_string(t.activations_fp32), to_string(t.activations_16_bit));
+  const bool has_own_types = t.activations_fp32 == t.activations_16_bit;
+  out += has_own_types ? fmt::format("{:<20} {} a sample, as recorded\n", "Activations",
+                                     to_string(t.activations_16_bit))
+                       : fmt::format("{:<20} {} a sample in fp32, {} in 16 bit\n", "Activations",
+                                     to_string(t.activations_fp32), to_string(t.activations_16_bit));
   return out + memory_line(t.memory, summary.batch);
 }
 

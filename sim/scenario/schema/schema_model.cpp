@@ -142,8 +142,15 @@ ModelFile recorded_model(ModelTemplates&& templates) {
   file.model.is_recorded = true;
   if (!network.grows) assume_growth(network);
   const std::optional<MeasuredOn>& measured_on = templates.recorded.measured_on;
-  file.expanded = expand_recorded(network, measured_on ? &*measured_on : nullptr);
-  if (file.model.samples_per_input > 1) divide_sample(file.expanded, file.model.samples_per_input);
+  const MeasuredOn* measured = measured_on ? &*measured_on : nullptr;
+  const auto divided = [&](ExpandedModel expanded) {
+    if (file.model.samples_per_input > 1) divide_sample(expanded, file.model.samples_per_input);
+    return expanded;
+  };
+  file.expanded = divided(expand_recorded(network, measured));
+  if (file.expanded.recording->autocast)
+    file.expanded.as_recorded =
+        std::make_shared<const ExpandedModel>(divided(expand_as_recorded(network, measured)));
   return file;
 }
 

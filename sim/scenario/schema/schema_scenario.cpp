@@ -138,6 +138,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
 void complete(Scenario& scenario, const std::string& file) {
   const std::string stem = name_of_file(file);
   Workload& work = scenario.workload;
+  if (runs_as_recorded(work) && !scenario.parallel) work.model = work.model->as_recorded;
   if (work.recompute) work.model = std::make_shared<const ExpandedModel>(with_recomputed_blocks(*work.model));
   if (is_lowered(work.framework))
     work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));

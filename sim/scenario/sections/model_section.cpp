@@ -277,12 +277,10 @@ void settle_recording(TableReader& model, Scenario& scenario) {
         fmt::format("ask for a batch of {}, or record it at {}", recording.batch, work.batch_per_gpu));
   if (!recording.is_half) return;
   if (!model.has("precision")) work.precision = Precision::bf16;
-  if (!model.has("half_weights")) work.half_weights = true;
-  if (is_half(work.precision) && work.half_weights) return;
-  const std::string_view key = is_half(work.precision) ? "half_weights" : "precision";
-  model.report(model.span_of(key),
+  if (is_half(work.precision)) return;
+  model.report(model.span_of("precision"),
                fmt::format("{} was recorded with weights of 16 bits", scenario.model.name),
-               "leave model.precision and model.half_weights out, or record it in fp32");
+               "leave model.precision out, or record it in fp32");
 }
 
 void check_batch(TableReader& model, const Scenario& scenario) {

@@ -46,8 +46,6 @@ std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& o
   return buckets;
 }
 
-std::int64_t gradient_element_bytes(const Workload& workload) {
-  return is_half(workload.precision) && workload.half_weights ? 2 : 4;
-}
+std::int64_t gradient_element_bytes(const Workload& workload) { return has_half_weights(workload) ? 2 : 4; }
 
 }  // namespace foretrain

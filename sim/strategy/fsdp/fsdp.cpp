@@ -224,6 +224,8 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   settings.limit_all_gathers = options.limit_all_gathers.value_or(is_recent);
   settings.element_bytes = gradient_element_bytes(request.workload);
   settings.reduced_bytes = options.reduce_dtype == ReduceType::fp32 ? kFloatBytes : settings.element_bytes;
+  const bool is_recorded_half = has_half_weights(request.workload) && !request.workload.half_weights;
+  settings.shard_bytes = is_recorded_half ? settings.element_bytes : kFloatBytes;
   settings.ranks = request.placement.size();
   settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
   if (settings.sharding == Sharding::hybrid_shard) {
@@ -244,7 +246,7 @@ StrategyMemory fsdp_memory(const ExpandedModel& model, const ModelUnits& units, 
   const bool accumulates = knobs.accumulation > 1 && knobs.no_sync;
   if (settings.sharding == Sharding::no_shard) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
-  if (settings.is_half()) {
+  if (settings.casts_shards()) {
     // Shards are fp32. Those that are trained are the optimizer's masters, and gradients are back in fp32
     // once they are reduced; weights are counted in 16 bits.
     constexpr double kWide = 2;

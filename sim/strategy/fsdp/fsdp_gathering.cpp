@@ -45,7 +45,7 @@ void FsdpGathering::begin_iteration() {
 /// The shard is cast to 16 bits (mixed precision), or the shards of all parameters are put together (FSDP2);
 /// kNone when it can be sent as it is.
 TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit) {
-  if (!settings_.per_parameter && !settings_.is_half()) return kNone;
+  if (!settings_.per_parameter && !settings_.casts_shards()) return kNone;
   const std::int64_t shard = settings_.padded(units_.units[unit].elements) / settings_.shards;
   std::vector<TaskId> after;
   if (iteration_start_ != kNone) after.push_back(iteration_start_);
@@ -55,8 +55,11 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
     const std::size_t back = in_backward_ ? 1 : 2;
     if (copy_outs_.size() >= back) after.push_back(copy_outs_[copy_outs_.size() - back]);
   }
-  return process_.launch_beside(
-      {thread, shard_stream_, {(4 + settings_.element_bytes) * shard}, shard_label_, after});
+  return process_.launch_beside({thread,
+                                 shard_stream_,
+                                 {(settings_.shard_bytes + settings_.element_bytes) * shard},
+                                 shard_label_,
+                                 after});
 }
 
 void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {

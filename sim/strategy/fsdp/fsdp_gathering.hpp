@@ -51,15 +51,17 @@ struct FsdpSettings {
   bool limit_all_gathers = true;
   std::int64_t element_bytes = 4;  ///< of gathered parameters and of what backward computes
   std::int64_t reduced_bytes = 4;  ///< of gradients on the wire
+  std::int64_t shard_bytes = 4;    ///< of the shards, which the optimizer steps on
   int ranks = 1;                   ///< of the job
   int shards = 1;                  ///< ranks that hold one copy together
   int replicas = 1;                ///< copies (hybrid_shard: nodes)
   Group group = Group::world;      ///< of the ranks that hold one copy
 
   std::int64_t padded(std::int64_t elements) const { return (elements + shards - 1) / shards * shards; }
-  bool is_half() const { return element_bytes == 2; }
+  /// Shards are cast to 16 bits before they are gathered.
+  bool casts_shards() const { return element_bytes < shard_bytes; }
   /// Gradients come back in 16 bits and are cast.
-  bool reduces_half() const { return reduced_bytes == 2; }
+  bool casts_gradients() const { return reduced_bytes < shard_bytes; }
 };
 
 /// The unshard and reshard logic of torch/distributed/fsdp/_runtime_utils.py and of FSDP2's

@@ -69,9 +69,9 @@ void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced, bool adds) 
   const std::int64_t elements = settings_.padded(units_.units[unit].elements) / settings_.shards;
   adds = adds || process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
   const bool divides =
-      !(settings_.per_parameter && !settings_.reduces_half()) && settings_.ranks > predivide_;
+      !(settings_.per_parameter && !settings_.casts_gradients()) && settings_.ranks > predivide_;
   const std::int64_t bytes = (divides ? 2 * settings_.reduced_bytes : 0) +
-                             (settings_.reduces_half() ? kCastBytes : 0) +
+                             (settings_.casts_gradients() ? kCastBytes : 0) +
                              (adds ? kAddPasses * kFloatBytes : 0);
   last_update_ = reduced;
   if (bytes == 0) return;

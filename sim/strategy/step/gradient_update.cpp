@@ -1,5 +1,6 @@
 // Operations over all gradients: packed in multi-tensor launches by PyTorch since 2.0 and by the GradScaler,
 // else tensor by tensor.
+#include <cmath>
 #include <utility>
 
 #include "sim/strategy/process/call_costs.hpp"
@@ -28,22 +29,28 @@ GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::ve
       launches_(launches),
       workload_(process.request().workload),
       tensors_(tensors.empty() ? tensor_sizes(*workload_.model) : std::move(tensors)),
-      optimizer_launches_(counted_launches(optimizer_launches(workload_.optimizer, tensors_))),
+      width_(updated_width(workload_)),
+      optimizer_launches_(counted_launches(optimizer_launches(workload_.optimizer, tensors_, width_))),
       optimizer_label_(process.graph().label("optimizer")),
       clip_label_(process.graph().label("clip_grad_norm")) {}
 
 bool GradientUpdate::scales() const { return workload_.precision == Precision::amp_fp16; }
 
+Bytes GradientUpdate::own_bytes(std::int64_t elements, std::int64_t bytes_per_element) const {
+  return {std::llround(width_ * static_cast<double>(bytes_per_element * elements))};
+}
+
 void GradientUpdate::each_tensor(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
   for (const std::int64_t elements : tensors_) {
-    launches_.kernel(thread, {bytes_per_element * elements}, reference, Account::optimizer, clip_label_);
+    launches_.kernel(thread, own_bytes(elements, bytes_per_element), reference, Account::optimizer,
+                     clip_label_);
   }
 }
 
 void GradientUpdate::packed(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
   std::vector<OptimizerLaunch> launches;
   for (const std::int64_t elements : packed_elements(tensors_, 1))
-    launches.push_back({.bytes = {bytes_per_element * elements}, .host = reference});
+    launches.push_back({.bytes = own_bytes(elements, bytes_per_element), .host = reference});
   for (const OptimizerLaunch& launch : counted_launches(std::move(launches)))
     launches_.kernels(thread, launch, Account::optimizer, clip_label_);
 }

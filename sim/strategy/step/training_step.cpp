@@ -56,7 +56,7 @@ TrainingStep::TrainingStep(Process& process, InputPipeline input, std::vector<st
       noise_(process, launches_),
       workload_(process.request().workload),
       model_(*workload_.model),
-      cast_elements_(is_half(workload_.precision) && !workload_.half_weights
+      cast_elements_(is_half(workload_.precision) && !has_half_weights(workload_) && !model_.keeps_types
                          ? find_cast_elements(model_)
                          : std::vector<std::int64_t>(model_.layer_names.size(), 0)),
       penalised_(find_penalised(workload_, launches_.is_graph())),
@@ -96,14 +96,14 @@ void TrainingStep::zero_gradients() {
   }
   process_.host(process_.main_thread(), call, Account::host);
   for (const std::int64_t elements : update_.tensors()) {
-    launches_.kernel(process_.main_thread(), {kFloatBytes * elements}, process_.calls().zero_grad_fill,
-                     Account::optimizer, optimizer_label_);
+    launches_.kernel(process_.main_thread(), update_.own_bytes(elements, kFloatBytes),
+                     process_.calls().zero_grad_fill, Account::optimizer, optimizer_label_);
   }
 }
 
 /// Autocast converts each weight before its first use, and its gradient back.
 void TrainingStep::cast_weights(const HostThread& thread, std::uint32_t layer, Time reference) {
-  if (cast_elements_[layer] == 0 || workload_.half_weights) return;
+  if (cast_elements_[layer] == 0) return;
   launches_.kernel(thread, {kCastBytes * cast_elements_[layer]}, reference, Account::compute, labels_[layer]);
 }
 
@@ -152,8 +152,8 @@ void TrainingStep::finish_gradient(const HostThread& thread, std::uint32_t param
   const Parameter& p = model_.parameters[parameter];
   if (penalised_[parameter]) launches_.nodes(thread, penalty_backward(p), Account::compute, labels_[p.layer]);
   if (adds)
-    launches_.kernel(thread, {kAddPasses * kFloatBytes * p.elements}, process_.calls().accumulate,
-                     Account::compute, gradient_label_);
+    launches_.kernel(thread, {kAddPasses * p.bytes()}, process_.calls().accumulate, Account::compute,
+                     gradient_label_);
   noise_.on_gradient(thread, parameter);
 }
 

@@ -25,6 +25,8 @@ class GradientUpdate {
   /// Returns the last kernel.
   TaskId apply(const HostThread& thread);
   const std::vector<std::int64_t>& tensors() const { return tensors_; }
+  /// Of so many elements, which have so many bytes in fp32.
+  Bytes own_bytes(std::int64_t elements, std::int64_t bytes_per_element) const;
 
  private:
   void check_gradients(const HostThread& thread);
@@ -39,6 +41,7 @@ class GradientUpdate {
   StepLaunches& launches_;
   const Workload& workload_;
   std::vector<std::int64_t> tensors_;  ///< elements of each parameter or shard
+  double width_;                       ///< of an element's bytes, over those of fp32
   std::vector<OptimizerLaunch> optimizer_launches_;
   LabelId optimizer_label_, clip_label_;
 };

@@ -148,7 +148,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
   const auto stage = static_cast<std::size_t>(settings.stage);
   decisions.add("ZeRO", fmt::format("stage {}", stage),
                 fmt::format("sharded over {}: {}", counted(settings.ranks, "GPU"), kSharded[stage]));
-  if (is_half(request.workload.precision) && !request.workload.half_weights) {
+  if (is_half(request.workload.precision) && !has_half_weights(request.workload)) {
     decisions.add("weights", "fp32 under autocast",
                   "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
   }
@@ -229,6 +229,7 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   const double share = 1.0 / settings.ranks;
   const std::int64_t elements = model.parameter_elements();
   StrategyMemory memory;
+  memory.keeps_masters = true;
   if (settings.stage == 0) {
     memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
     return memory;

@@ -16,7 +16,8 @@ FlopRate half_rate(const Gpu& gpu, Precision precision) {
 }
 
 bool runs_in_half(const Operator& op, Precision precision) {
-  return op.always_half || (is_half(precision) && op.half_capable);
+  if (op.width != ElementWidth::by_precision) return op.width == ElementWidth::half;
+  return is_half(precision) && op.half_capable;
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ struct Cost {
 
 Cost cost_of(const Operator& op, Precision precision) {
   const CallCost& call = kCalls[static_cast<std::size_t>(op.call)];
-  const double autocast = is_half(precision) && op.half_capable ? kAutocastMicroseconds : 0;
+  const bool is_autocast = is_half(precision) && op.half_capable && op.width != ElementWidth::full;
+  const double autocast = is_autocast ? kAutocastMicroseconds : 0;
   return {microseconds(((op.backward ? call.backward : call.forward) + autocast) * op.calls),
           microseconds((op.backward ? call.library_backward : call.library_forward) * op.calls)};
 }

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "sim/workload/device/channel_kernels.hpp"
 #include "sim/workload/device/convolution_time.hpp"
 #include "sim/workload/device/fused_attention_time.hpp"
 #include "sim/workload/device/tensor_product_time.hpp"
@@ -50,9 +52,21 @@ bool is_other_winograd(const Operator& op, const Product& product, const Gpu& gp
   return std::min(in, out) >= kFewestChannels;
 }
 
-bool is_transposed(const Operator& op, const KernelContext& context, Arithmetic arithmetic) {
-  return op.cls == OperatorClass::conv && arithmetic == Arithmetic::half &&
-         context.framework.layout == ImageLayout::channels_first;
+/// How often cuDNN moves the operands and the result of a channels_first convolution to have them in the
+/// layout of its tensor core kernels. Windows of one position mostly run as they are. Measured on an H100,
+/// relative to `transpose_passes`: 13 networks, docs/measured/h100. Kernels for TF32 in channels_first were
+/// seen to be transposed on Hopper alone.
+double transposed_passes(const Operator& op, const Product& product, const KernelContext& context,
+                         Arithmetic arithmetic) {
+  struct Shares {
+    double window, point;
+  };
+  constexpr Shares kHalf{1, 0.22}, kTf32{0.67, 0.1};
+  if (op.cls != OperatorClass::conv || context.framework.layout != ImageLayout::channels_first) return 0;
+  const bool is_tf32 = arithmetic == Arithmetic::tf32 && context.gpu.architecture == Architecture::hopper;
+  if (arithmetic != Arithmetic::half && !is_tf32) return 0;
+  const Shares& shares = is_tf32 ? kTf32 : kHalf;
+  return context.calibration.transpose_passes * (product.window > 1 ? shares.window : shares.point);
 }
 
 ProductDevice device_of(const Operator& op, const KernelContext& context, Arithmetic arithmetic) {
@@ -87,17 +101,32 @@ const TensorCores* measured_cores(const Operator& op, const Product& product, co
   return is_narrow ? tensor_cores_of(context.gpu) : nullptr;
 }
 
+/// Elements that every row of operands and results begins at a multiple of; what grows with the batch is no
+/// row's length.
+double aligned_elements(const Product& product) {
+  using Grows = Product::Grows;
+  constexpr std::int64_t kEnough = 16;
+  std::int64_t together = kEnough;
+  const auto divide = [&](double length) { together = std::gcd(together, std::llround(length)); };
+  divide(product.n);
+  if (product.grows != Grows::rows) divide(product.m);
+  if (product.grows != Grows::depth) divide(product.k);
+  return static_cast<double>(together);
+}
+
 /// Without the launch, which kernel_seconds() counts.
 double tensor_product_time(const Operator& op, const Product& product, const KernelContext& context,
                            const TensorCores& cores, double batch) {
   using Grows = Product::Grows;
   const auto grown = [&](double size, Grows which) { return product.grows == which ? size * batch : size; };
   const Arithmetic arithmetic = arithmetic_of(op, context.gpu, context.precision, context.framework);
+  const double bytes = arithmetic == Arithmetic::fp8 ? 1.0 : 2.0;
   const TensorProduct sizes{.m = grown(product.m, Grows::rows),
                             .n = product.n,
                             .k = grown(product.k, Grows::depth),
                             .count = grown(product.count, Grows::count),
-                            .element_bytes = arithmetic == Arithmetic::fp8 ? 1.0 : 2.0};
+                            .element_bytes = bytes,
+                            .aligned_bytes = bytes * aligned_elements(product)};
   return std::max(0.0, tensor_product_seconds(sizes, context.gpu, cores, context.calibration) -
                            fixed_seconds(1, context.calibration));
 }
@@ -148,8 +177,8 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   double compute = product_seconds(product, batch, device);
   if (is_other_winograd(op, product, context.gpu, arithmetic)) compute /= kOtherWinograd;
   double time = overlapped(compute, memory, calibration.roofline_power) + steps;
-  if (is_transposed(op, context, arithmetic))
-    time += calibration.transpose_passes * memory_seconds(bytes, context.gpu, calibration);
+  if (const double moved = transposed_passes(op, product, context, arithmetic); moved > 0)
+    time += moved * memory_seconds(bytes, context.gpu, calibration);
   return time;
 }
 
@@ -158,11 +187,23 @@ double vector_seconds(double flops, const Gpu& gpu) {
   return flops / (gpu.fp32.per_second * gpu.sustained_clock);
 }
 
-double passes(const Operator& op, const KernelContext& context) {
+double passes(const Operator& op, const KernelContext& context, double samples) {
   const KernelCalibration& calibration = context.calibration;
-  if (op.cls == OperatorClass::normalization)
-    return op.backward ? calibration.normalization_backward_passes : calibration.normalization_forward_passes;
-  return 1;
+  if (op.cls != OperatorClass::normalization) return 1;
+  const double usual =
+      op.backward ? calibration.normalization_backward_passes : calibration.normalization_forward_passes;
+  return batch_norm_passes(op, context, samples, usual);
+}
+
+/// What moves memory beside products, or as long as its blocks' arithmetic takes: the longer of them, almost.
+double rest_seconds(const Operator& op, double bytes, const KernelContext& context, double samples) {
+  constexpr double kOverlap = 4;
+  const double memory = memory_seconds(
+      std::max(0.0, bytes) * element_share(op, context.precision) * passes(op, context, samples), context.gpu,
+      context.calibration);
+  const double blocks =
+      batch_norm_block_seconds(op, context, samples) + pooling_visit_seconds(op, context, samples);
+  return blocks > 0 ? overlapped(blocks, memory, kOverlap) : memory;
 }
 
 /// Autocast: operators that stay in 32 bit hand their result on in 16, softmax and loss
@@ -193,8 +234,7 @@ double kernel_seconds(const Operator& operation, const KernelContext& context, s
     rest -= op.products[i].bytes.at(samples);
     busy += product_time(op, op.products[i], context, samples);
   }
-  busy += memory_seconds(std::max(0.0, rest) * element_share(op, context.precision) * passes(op, context),
-                         context.gpu, context.calibration);
+  busy += rest_seconds(op, rest, context, samples);
   busy += memory_seconds(cast_bytes(op, context, samples), context.gpu, context.calibration);
   if (op.is_roofline)
     busy = overlapped(vector_seconds(op.flops.at(samples), context.gpu), busy,

@@ -53,9 +53,14 @@ constexpr std::int64_t kLargestBatch = 1'000'000;  ///< that may be asked for (m
 
 Bytes whole(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostBytes))}; }
 
-double foreach_temporaries(const Optimizer& optimizer, double parameter_bytes) {
+/// Adam's denominators; until PyTorch 2.1 its step sizes' quotients, too. One set was measured with 2.11
+/// (docs/measured/h100).
+double foreach_temporaries(const Workload& workload, double parameter_bytes) {
+  const Optimizer& optimizer = workload.optimizer;
   if (optimizer.form != OptimizerForm::foreach) return 0;
-  if (state_bytes_per_element(optimizer) >= kTwoStates) return 2 * parameter_bytes;
+  constexpr FrameworkVersion kOneSet{2, 1};
+  const double sets = workload.framework.version < kOneSet ? 2 : 1;
+  if (state_bytes_per_element(optimizer) >= kTwoStates) return sets * parameter_bytes;
   return optimizer.weight_decay ? parameter_bytes : 0;
 }
 
@@ -84,17 +89,31 @@ double product_weights(const ExpandedModel& model) {
 
 constexpr double kFull = 4, kHalf = 2;  ///< bytes of an element in fp32 and in 16 bit
 
-struct ElementBytes {
-  double weight = kFull, gradient = kFull, state = 0, cast = 0;
+/// What all parameters of a network take before a strategy divides it.
+struct ParameterBytes {
+  double weights = 0, gradients = 0, optimizer = 0, updated = 0;  ///< `updated`: what the optimizer steps on
 };
 
-ElementBytes element_bytes(const Workload& workload) {
-  ElementBytes bytes;
-  bytes.state = static_cast<double>(state_bytes_per_element(workload.optimizer));
-  if (!is_half(workload.precision)) return bytes;
-  if (workload.half_weights) return {kHalf, kHalf, bytes.state + kFull, 0};  // with master weights
-  bytes.cast = kHalf;
-  return bytes;
+/// Weights have their own types, gradients and states those of their weights; beside weights that
+/// half_weights makes narrow lie masters and states in fp32.
+ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& strategy) {
+  const ExpandedModel& model = *workload.model;
+  const auto elements = static_cast<double>(model.parameter_elements());
+  const auto state = static_cast<double>(state_bytes_per_element(workload.optimizer));
+  const bool masters = is_half(workload.precision) &&
+                       (workload.half_weights || (strategy.keeps_masters && has_half_weights(workload)));
+  if (masters)
+    return {kHalf * (elements + static_cast<double>(model.frozen_elements())), kHalf * elements,
+            (state + kFull) * elements, kFull * elements};
+  const auto trained = static_cast<double>(model.gradient_bytes().count);
+  return {trained + static_cast<double>(model.frozen_bytes()), trained, state / kFull * trained, trained};
+}
+
+/// Of the copies that autocast keeps for the step, where the recorded storages do not have them.
+double cast_bytes(const Workload& workload) {
+  const bool casts =
+      is_half(workload.precision) && !has_half_weights(workload) && !workload.model->keeps_types;
+  return casts ? kHalf * product_weights(*workload.model) : 0;
 }
 
 double scratch_bytes(const ExpandedModel& model, double batch, bool half, double activations) {
@@ -109,38 +128,35 @@ double scratch_bytes(const ExpandedModel& model, double batch, bool half, double
 
 /// What is there at the worst moment beyond weights, all gradients and the optimizer's state.
 double transient_bytes(const Workload& workload, const MemorySite& site, double batch,
-                       double gradient_bytes) {
+                       const ParameterBytes& parameters) {
   const bool anew = workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
   const GradientTensors gradients = anew ? GradientTensors::made_anew : GradientTensors::kept;
   const double peak = peak_bytes(workload.model->lifetimes, batch, activation_width(workload), gradients);
-  const double updated =
-      4 * site.strategy.optimizer * static_cast<double>(workload.model->parameter_elements());
-  const double temporaries = foreach_temporaries(workload.optimizer, updated);
-  return std::max(anew ? peak - gradient_bytes : peak, temporaries);
+  const double updated = site.strategy.optimizer * parameters.updated;
+  const double temporaries = foreach_temporaries(workload, updated);
+  return std::max(anew ? peak - parameters.gradients : peak, temporaries);
 }
 
 }  // namespace
 
 ActivationWidth activation_width(const Workload& workload) {
   if (!is_half(workload.precision)) return ActivationWidth::full;
-  const bool everywhere = workload.half_weights || !profile_of(workload.framework).autocasts;
+  const bool everywhere = has_half_weights(workload) || !profile_of(workload.framework).autocasts;
   return everywhere ? ActivationWidth::half : ActivationWidth::autocast;
 }
 
 MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const ExpandedModel& model = *workload.model;
-  const ElementBytes element = element_bytes(workload);
-  const auto elements = static_cast<double>(model.parameter_elements());
+  const ParameterBytes bytes = parameter_bytes(workload, site.strategy);
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   MemoryUse use;
-  use.parameters = whole(
-      site.strategy.parameters * element.weight * (elements + static_cast<double>(model.frozen_elements())) +
-      (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
-  use.gradients = whole(site.strategy.gradients * element.gradient * elements);
-  use.optimizer = whole(site.strategy.optimizer * element.state * elements);
+  use.parameters =
+      whole(site.strategy.parameters * bytes.weights + cast_bytes(workload) + buffer_bytes(model));
+  use.gradients = whole(site.strategy.gradients * bytes.gradients);
+  use.optimizer = whole(site.strategy.optimizer * bytes.optimizer);
   use.buckets = whole(static_cast<double>(site.strategy.buffers.count) +
                       batch * static_cast<double>(site.strategy.per_sample.count));
-  use.activations = whole(transient_bytes(workload, site, batch, element.gradient * elements));
+  use.activations = whole(transient_bytes(workload, site, batch, bytes));
   use.workspace = whole(
       scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
   const double allocated = static_cast<double>((use.total() - use.workspace).count);

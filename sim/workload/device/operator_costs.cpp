@@ -59,7 +59,7 @@ const OperatorCosts::Cost& OperatorCosts::at(std::size_t number, std::int64_t ba
   Cost& cost = kept_[chosen_].costs[number];
   if (cost.kernel_s != kUnknown) return cost;
   const KernelContext context{gpu_, kernels_, workload_.precision, workload_.framework,
-                              workload_.half_weights};
+                              has_half_weights(workload_)};
   const Operator& op = *operators_[number];
   cost = {kernel_seconds(op, context, batch),
           host_reference(op, host_, workload_.precision, workload_.framework)};

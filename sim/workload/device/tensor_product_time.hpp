@@ -11,6 +11,7 @@ namespace foretrain {
 struct TensorProduct {
   double m = 0, n = 0, k = 0, count = 1;
   double element_bytes = 2;
+  double aligned_bytes = 16;  ///< at multiples of so many begins every row of operands and results
 };
 
 /// What the tensor cores of a GPU do in a clock, and how long.

@@ -64,10 +64,10 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   tape.save(input);
   tape.save(Amount{8 * c, 0});
   const double input_gradient = tape.at(input).needs_gradient ? 4 * n : 0;
-  tape.node({{make_operator(OperatorClass::normalization, HostCall::batch_norm, per_sample(12 * n),
-                            {28 * c, 8 * n + input_gradient}),
-              ready}},
-            {input}, result);
+  Operator backward = make_operator(OperatorClass::normalization, HostCall::batch_norm, per_sample(12 * n),
+                                    {28 * c, 8 * n + input_gradient});
+  backward.channels = channels;
+  tape.node({{backward, ready}}, {input}, result);
   return {result, "", ""};
 }
 

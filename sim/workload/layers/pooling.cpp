@@ -65,16 +65,18 @@ Windows windows_of(const Layer& layer, const Shape& in) {
 
 struct PoolWork {
   double flops_forward = 0, bytes_forward = 0, flops_backward = 0, bytes_backward = 0;
+  double visits = 0;  ///< either way
 };
 
 Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork& work) {
   const TensorId result = tape.result(out, {input}, false);
-  tape.forward(make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_forward),
-                             per_sample(work.bytes_forward)));
-  tape.node({{make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_backward),
-                            per_sample(work.bytes_backward)),
-              {}}},
-            {input}, result);
+  Operator forward = make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_forward),
+                                   per_sample(work.bytes_forward)),
+           backward = make_operator(OperatorClass::pooling, HostCall::pooling,
+                                    per_sample(work.flops_backward), per_sample(work.bytes_backward));
+  forward.visits = backward.visits = per_sample(work.visits);
+  tape.forward(forward);
+  tape.node({{backward, {}}}, {input}, result);
   return {result, "", ""};
 }
 
@@ -88,8 +90,9 @@ Applied apply_max_pool(Tape& tape, const Layer& layer, TensorId input) {
     tape.save(input);
     tape.save(per_sample(8 * out));
   }
-  return record_pool(tape, windows.out, input,
-                     {windows.positions * out, 4 * in + 12 * out, in, 8 * in + 12 * out});
+  return record_pool(
+      tape, windows.out, input,
+      {windows.positions * out, 4 * in + 12 * out, in, 8 * in + 12 * out, windows.positions * out});
 }
 
 Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
@@ -98,8 +101,9 @@ Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
   const auto in = static_cast<double>(tape.at(input).shape.elements()),
              out = static_cast<double>(windows.out.elements());
   if (tape.at(input).needs_gradient) tape.save(input);
-  return record_pool(tape, windows.out, input,
-                     {windows.positions * out, 4 * (in + out), in, 8 * in + 4 * out});
+  return record_pool(
+      tape, windows.out, input,
+      {windows.positions * out, 4 * (in + out), in, 8 * in + 4 * out, windows.positions * out});
 }
 
 // To one value per channel it is a mean, whose backward spreads the gradient; it keeps its input all the

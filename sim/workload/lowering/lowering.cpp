@@ -44,7 +44,7 @@ void join(Operator& into, const Operator& op) {
 
 bool can_join(const Operator& into, const Operator& op) {
   return op.cls == OperatorClass::elementwise && is_chain(into) && into.backward == op.backward &&
-         into.half_capable == op.half_capable && into.always_half == op.always_half && !into.is_roofline &&
+         into.half_capable == op.half_capable && into.width == op.width && !into.is_roofline &&
          !op.is_roofline && into.over_model == 1 && op.over_model == 1;
 }
 

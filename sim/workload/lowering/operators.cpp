@@ -43,6 +43,18 @@ std::int64_t ExpandedModel::parameter_elements() const {
   return sum;
 }
 
+std::int64_t ExpandedModel::frozen_bytes() const {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : frozen) sum += parameter.bytes();
+  return sum;
+}
+
+Bytes ExpandedModel::gradient_bytes() const {
+  Bytes sum{};
+  for (const Parameter& parameter : parameters) sum += Bytes{parameter.bytes()};
+  return sum;
+}
+
 std::int64_t ExpandedModel::frozen_elements() const {
   std::int64_t sum = 0;
   for (const Parameter& parameter : frozen) sum += parameter.elements;

@@ -16,6 +16,7 @@
 #include "sim/workload/amount.hpp"
 #include "sim/workload/layers/layer.hpp"
 #include "sim/workload/layers/shape.hpp"
+#include "sim/workload/precision.hpp"
 #include "sim/workload/tape/lifetimes.hpp"
 
 namespace foretrain {
@@ -79,6 +80,13 @@ struct Product {
   double flops(double batch) const { return flops_per_sample() * (grows == Grows::nothing ? 1 : batch); }
 };
 
+/// How wide an operator's floating-point elements are, whose bytes count as if they had 32 bits.
+enum class ElementWidth : std::uint8_t {
+  by_precision,  ///< 16 bits under a precision of 16, if the operator is half capable
+  full,          ///< in every precision as the bytes count
+  half           ///< in every precision 16 bits: half of the bytes that count
+};
+
 /// One framework-level operator: `kernels` launches issued by one host call. Bytes are read + written for
 /// fp32 elements.
 struct Operator {
@@ -91,14 +99,14 @@ struct Operator {
       1;         ///< host calls that issue them, one after the other: the steps of a loop in the script
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
+  Amount visits{};               ///< of pooling: elements that its windows hold, each for every window
   std::int64_t channels = 0;     ///< of a normalization: those of its trained vectors
   bool keeps_averages = false;   ///< it also updates running averages of every channel, and counts batches
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
   bool is_roofline =
       false;  ///< its FLOPs take time, too, at the vector rate: the longer of them and its bytes
   bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
-  bool always_half =
-      false;              ///< its tensors have 16 bits in every precision: recorded so, outside of autocast
+  ElementWidth width = ElementWidth::by_precision;  ///< others: the recorded types decide
   double over_model = 1;  ///< measured time of its kernels over the modelled one, on the GPU of a trace
   std::optional<Time> stated_host{};  ///< what the calls take on the reference CPU, as measured
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes
@@ -114,6 +122,9 @@ struct Parameter {
   std::string name;  ///< "layer path.weight"
   std::int64_t elements = 0;
   std::uint32_t layer = 0;
+  std::int64_t element_bytes = 4;  ///< of the weight, its gradient and each state of the optimizer
+
+  std::int64_t bytes() const { return elements * element_bytes; }
 };
 
 /// One entry of the backward pass: an operator, after which `ready` lists the parameters whose gradients are
@@ -149,6 +160,7 @@ struct Recording {
   std::vector<std::string> unknown;          ///< names of operators without a formula
   std::vector<std::string> beyond_linear;    ///< operators that grow faster than the batch
   bool is_half = false;                      ///< most numbers of its parameters have 16 bits
+  std::optional<Precision> autocast;         ///< it was recorded under autocast, in this precision
   std::int64_t without_gradient = 0;         ///< trained tensors that nothing makes a gradient of
   std::int64_t measured_launches = 0;        ///< whose times a trace tells
   std::string gpu;                           ///< of the measured times
@@ -170,10 +182,15 @@ struct ExpandedModel {
   std::int64_t modules = 0;
   std::vector<Parameter> frozen;               ///< they get no gradient and no update
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
+  bool keeps_types =
+      false;  ///< every tensor has the type that was recorded, casts are operators of their own
+  /// Recorded under autocast: the same step with the recorded types, for a training under autocast.
+  std::shared_ptr<const ExpandedModel> as_recorded;
 
   std::int64_t parameter_elements() const;  ///< trained ones
   std::int64_t frozen_elements() const;
-  Bytes gradient_bytes() const { return {4 * parameter_elements()}; }
+  std::int64_t frozen_bytes() const;
+  Bytes gradient_bytes() const;
   Amount forward_flops() const;       ///< all operators
   Amount forward_gemm_flops() const;  ///< conv and gemm operators with their bias: the figure papers quote
   Amount backward_flops() const;

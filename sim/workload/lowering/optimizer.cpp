@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "sim/workload/framework_profile.hpp"
 
@@ -156,8 +157,10 @@ std::int64_t fused_bytes_per_element(OptimizerKind kind) {
   return bytes;
 }
 
-std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
-                                                const std::vector<std::int64_t>& tensor_elements) {
+namespace {
+
+std::vector<OptimizerLaunch> launches_in_fp32(const Optimizer& optimizer,
+                                              const std::vector<std::int64_t>& tensor_elements) {
   const Recipe& recipe = recipe_of(optimizer.kind);
   switch (optimizer.form) {
     case OptimizerForm::variable:
@@ -173,6 +176,18 @@ std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
       break;
   }
   return packed_launches(with_decay(recipe.packed, optimizer.weight_decay), tensor_elements);
+}
+
+}  // namespace
+
+std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
+                                                const std::vector<std::int64_t>& tensor_elements,
+                                                double width) {
+  std::vector<OptimizerLaunch> launches = launches_in_fp32(optimizer, tensor_elements);
+  if (width == 1) return launches;
+  for (OptimizerLaunch& launch : launches)
+    launch.bytes = {std::llround(width * static_cast<double>(launch.bytes.count))};
+  return launches;
 }
 
 }  // namespace foretrain

@@ -62,11 +62,13 @@ std::int64_t state_bytes_per_element(const Optimizer& optimizer);
 /// optimizer has no fused form.
 std::int64_t fused_bytes_per_element(OptimizerKind kind);
 
-/// The launches of one step over tensors of the given sizes, in order. Kernels and bytes per element:
+/// The launches of one step over tensors of the given sizes, in order, whose elements have `width` of the
+/// bytes of fp32. Kernels and bytes per element:
 /// docs/models/optimizer.md; foreach packs tensors until {110, 64, 48, 36, 30}[lists - 1] tensors or 320
 /// chunks of 65,536 elements.
 std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
-                                                const std::vector<std::int64_t>& tensor_elements);
+                                                const std::vector<std::int64_t>& tensor_elements,
+                                                double width = 1);
 
 /// Launches beyond which neighbours that are alike are simulated as one task.
 /// No list of a network below 10^10 parameters is as long (GPT-2 XL looping over its tensors: 5,220).

@@ -23,8 +23,12 @@ struct LastPiece {
   std::uint32_t recorded = 0;
 };
 
+double bytes_that_count(ElementWidth width) { return width == ElementWidth::half ? 0.5 : 1; }
+
+/// Bytes of another width count as much as they are.
 void add_work(Operator& into, const Operator& op) {
-  into.flops += op.flops, into.bytes += op.bytes;
+  const double share = bytes_that_count(op.width) / bytes_that_count(into.width);
+  into.flops += op.flops, into.bytes += {share * op.bytes.fixed, share * op.bytes.per_sample};
   into.kernels = static_cast<std::uint16_t>(std::min(into.kernels + op.kernels, 65'535));
 }
 
@@ -35,8 +39,9 @@ void add_product(Operator& into, const Operator& op) {
 
 class CallGrouping {
  public:
-  CallGrouping(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of, bool autocast)
-      : network_(network), layer_of_(layer_of), autocast_(autocast) {
+  CallGrouping(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
+               RecordedTypes types)
+      : network_(network), layer_of_(layer_of), types_(types) {
     out_.moment_of.resize(network.operators.size(), 0);
     out_.is_mask.resize(network.operators.size(), false);
   }
@@ -58,26 +63,29 @@ class CallGrouping {
       settle_times();
       in_backward_ = true;
     }
-    if (!is_cast(op) && !joins_dropout(op)) place(op);
+    const bool is_left_out = types_ == RecordedTypes::widened && is_cast(op);
+    if (!is_left_out && !joins_dropout(op)) place(op);
     note_moment();
     ready(op);
   }
 
-  /// Casts between 16 and 32 bits are put in where a precision asks for them.
+  /// Casts of autocast between 16 and 32 bits: a precision puts them in where types are not kept.
   bool is_cast(const RecordedOperator& op) const {
-    if (!autocast_ || op.in.empty() || op.out.empty()) return false;
+    if (op.in.empty() || op.out.empty()) return false;
     if (name_of_operator(op) != "aten::_to_copy" && name_of_operator(op) != "aten::to") return false;
     const ElementType from = network_.sizes[op.in[0]].type, to = network_.sizes[op.out[0]].type;
     return is_floating(from) && is_floating(to) && from != to;
   }
 
   void place(const RecordedOperator& op) {
-    RecordedPieces made = pieces_of(network_, op, autocast_);
+    RecordedPieces made = pieces_of(network_, op, types_);
     if (made.beyond_linear) out_.beyond_linear.push_back(name_of_operator(op));
     MeasuredTimes times = times_of(op);
     if (made.pieces.empty()) return waiting_.add(times);
     times.kernels_s /= static_cast<double>(made.pieces.size());
-    for (const RecordedPiece& piece : made.pieces) {
+    const bool stands_alone = types_ == RecordedTypes::kept && is_cast(op);
+    for (RecordedPiece& piece : made.pieces) {
+      if (stands_alone) piece.role = OperatorRole::alone;
       if (!made.is_known) note_unknown(op, piece.op);
       waiting_.add(times);
       add(op, piece);
@@ -226,8 +234,11 @@ class CallGrouping {
     dropout_call_.reset();
     const auto n = amount_between(static_cast<double>(network_.batch),
                                   [&](double batch) { return network_.sizes[op.out[0]].elements(batch); });
+    const bool is_half = types_ != RecordedTypes::widened && is_own_half(network_, op);
+    const double each = is_half ? 2 * (2 + 2 + 1) : 4 + 4 + 1;  // operand, result and a mask of bytes
     Operator dropout = make_operator(OperatorClass::elementwise, HostCall::dropout,
-                                     {3 * n.fixed, 3 * n.per_sample}, {9 * n.fixed, 9 * n.per_sample});
+                                     {3 * n.fixed, 3 * n.per_sample}, {each * n.fixed, each * n.per_sample});
+    if (types_ == RecordedTypes::kept) dropout.width = is_half ? ElementWidth::half : ElementWidth::full;
     dropout.layer = layer_of_[op.module];
     emit(op, dropout, OperatorRole::alone);
     return true;
@@ -252,7 +263,7 @@ class CallGrouping {
 
   const RecordedNetwork& network_;
   const std::vector<std::uint32_t>& layer_of_;
-  bool autocast_;
+  RecordedTypes types_;
   GroupedStep out_;
   std::size_t at_ = 0, first_backward_ = SIZE_MAX;
   bool in_backward_ = false;
@@ -268,8 +279,8 @@ class CallGrouping {
 }  // namespace
 
 GroupedStep group_calls(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
-                        bool under_autocast) {
-  return CallGrouping(network, layer_of, under_autocast).run();
+                        RecordedTypes types) {
+  return CallGrouping(network, layer_of, types).run();
 }
 
 }  // namespace foretrain

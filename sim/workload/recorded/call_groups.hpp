@@ -39,6 +39,6 @@ struct GroupedStep {
 
 /// `layer_of`: by id of a module's name.
 GroupedStep group_calls(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
-                        bool under_autocast);
+                        RecordedTypes types);
 
 }  // namespace foretrain

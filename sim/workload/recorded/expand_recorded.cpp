@@ -52,22 +52,42 @@ Shape sample_shape(const TensorSize& size) {
   return input_shape(sides, false).value_or(Shape::features(1));
 }
 
+bool was_under_autocast(const RecordedNetwork& network) {
+  return std::any_of(network.operators.begin(), network.operators.end(),
+                     [](const RecordedOperator& op) { return op.autocast; });
+}
+
+/// By the first operator that autocast gave a result of 16 bits.
+std::optional<Precision> autocast_precision(const RecordedNetwork& network) {
+  for (const RecordedOperator& op : network.operators) {
+    if (!op.autocast) continue;
+    for (const SizeId id : op.out) {
+      if (network.sizes[id].type == ElementType::f16) return Precision::amp_fp16;
+      if (network.sizes[id].type == ElementType::bf16) return Precision::bf16;
+    }
+  }
+  return std::nullopt;
+}
+
 class RecordedExpansion {
  public:
-  RecordedExpansion(const RecordedNetwork& network, const MeasuredOn* measured_on)
-      : network_(network), measured_on_(measured_on), batch_(static_cast<double>(network.batch)) {}
+  RecordedExpansion(const RecordedNetwork& network, const MeasuredOn* measured_on, RecordedTypes types)
+      : network_(network),
+        measured_on_(measured_on),
+        batch_(static_cast<double>(network.batch)),
+        types_(types) {}
 
   ExpandedModel run() && {
     model_.name = network_.name, model_.modules = std::max<std::int64_t>(1, network_.modules);
-    under_autocast_ = std::any_of(network_.operators.begin(), network_.operators.end(),
-                                  [](const RecordedOperator& op) { return op.autocast; });
+    model_.keeps_types = types_ == RecordedTypes::kept;
     layers();
     parameters();
     for (const RecordedBuffer& buffer : network_.buffers) {
       const TensorSize& size = network_.sizes[buffer.size];
       model_.buffers.push_back({whole_elements(size.elements(batch_)), bytes_of(size.type)});
     }
-    step_ = group_calls(network_, layer_of_, under_autocast_);
+    step_ = group_calls(network_, layer_of_, types_);
+    if (types_ == RecordedTypes::kept && has_half_parameters(network_)) leave_out_autocast();
     drop_frozen();
     note_without_gradient();
     apply_times();
@@ -114,11 +134,18 @@ class RecordedExpansion {
   void parameters() {
     std::uint32_t trained = 0;
     for (const RecordedParameter& recorded : network_.parameters) {
-      const Parameter parameter{recorded.name, whole_elements(network_.sizes[recorded.size].elements(batch_)),
-                                layer_of_parameter(recorded.name)};
+      const TensorSize& size = network_.sizes[recorded.size];
+      const Parameter parameter{recorded.name, whole_elements(size.elements(batch_)),
+                                layer_of_parameter(recorded.name), bytes_of(size.type)};
       (recorded.frozen ? model_.frozen : model_.parameters).push_back(parameter);
       trained_index_.push_back(recorded.frozen ? UINT32_MAX : trained++);
     }
+  }
+
+  /// Weights of 16 bits are trained without it.
+  void leave_out_autocast() {
+    for (Operator& op : step_.forward) op.half_capable = false;
+    for (BackwardStep& step : step_.backward) step.op.half_capable = false;
   }
 
   /// Each trained parameter is ready once: with the last that adds to its gradient.
@@ -188,7 +215,7 @@ class RecordedExpansion {
   }
 
   void storages() {
-    StorageSums sums = storages_of_step(network_, step_, under_autocast_, model_.layer_names.size());
+    StorageSums sums = storages_of_step(network_, step_, types_, model_.layer_names.size());
     model_.lifetimes = std::move(sums.lifetimes), model_.saved_bytes = sums.saved_bytes;
     model_.largest_activation_elements = sums.largest_elements;
     for (std::size_t i = 0; i < model_.layer_traces.size(); ++i)
@@ -207,12 +234,8 @@ class RecordedExpansion {
     facts_.by = network_.by, facts_.batch = network_.batch, facts_.grows = network_.grows;
     facts_.gpu = network_.gpu;
     facts_.was_tried_at_two = facts_.grows || facts_.by.starts_with("foretrain.capture");
-    double half = 0, all = 0;
-    for (const RecordedParameter& parameter : network_.parameters) {
-      const TensorSize& size = network_.sizes[parameter.size];
-      all += size.elements(batch_), half += is_16_bit(size.type) ? size.elements(batch_) : 0;
-    }
-    facts_.is_half = 2 * half > all;
+    facts_.is_half = has_half_parameters(network_);
+    if (!facts_.is_half) facts_.autocast = autocast_precision(network_);
     facts_.operators = static_cast<std::int64_t>(network_.operators.size());
     for (const Operator& op : step_.forward) facts_.launches += op.kernels, facts_.bytes += op.bytes;
     for (BackwardStep& step : step_.backward) {
@@ -230,7 +253,7 @@ class RecordedExpansion {
   const RecordedNetwork& network_;
   const MeasuredOn* measured_on_;
   double batch_;
-  bool under_autocast_ = false;
+  RecordedTypes types_;
   ExpandedModel model_;
   GroupedStep step_;
   Recording facts_;
@@ -241,8 +264,27 @@ class RecordedExpansion {
 
 }  // namespace
 
+bool has_half_parameters(const RecordedNetwork& network) {
+  double half = 0, all = 0;
+  for (const RecordedParameter& parameter : network.parameters) {
+    const TensorSize& size = network.sizes[parameter.size];
+    const double elements = size.elements(static_cast<double>(network.batch));
+    all += elements, half += is_16_bit(size.type) ? elements : 0;
+  }
+  return 2 * half > all;
+}
+
+RecordedTypes types_of(const RecordedNetwork& network) {
+  if (has_half_parameters(network)) return RecordedTypes::kept;
+  return was_under_autocast(network) ? RecordedTypes::widened : RecordedTypes::half_kept;
+}
+
 ExpandedModel expand_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on) {
-  return RecordedExpansion(network, measured_on).run();
+  return RecordedExpansion(network, measured_on, types_of(network)).run();
+}
+
+ExpandedModel expand_as_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on) {
+  return RecordedExpansion(network, measured_on, RecordedTypes::kept).run();
 }
 
 }  // namespace foretrain

@@ -18,4 +18,8 @@ struct MeasuredOn {
 /// kernel takes what was measured; elsewhere as much more or less as the model says of its work.
 ExpandedModel expand_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on = nullptr);
 
+/// The same with every tensor in the type that was recorded, and with autocast's casts: what
+/// ExpandedModel::as_recorded is.
+ExpandedModel expand_as_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on = nullptr);
+
 }  // namespace foretrain

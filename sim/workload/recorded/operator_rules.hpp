@@ -66,6 +66,7 @@ struct RecordedWork {
   double flops = 0, bytes = 0;
   int kernels = 1;
   std::vector<Product> products{};  ///< at most two; their bytes in `fixed`
+  double visits = 0;                ///< Operator::visits
 };
 
 /// How an operator goes together with its neighbours of one call (call_groups.cpp).

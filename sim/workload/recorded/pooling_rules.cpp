@@ -23,7 +23,16 @@ double window_positions(const RecordedCall& call) {
 }
 
 std::vector<RecordedWork> pool_windows(const RecordedCall& call, const OperatorRule&) {
-  return {{window_positions(call) * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
+  RecordedWork work{window_positions(call) * call.out(0).elements(), call.in_bytes() + call.out_bytes()};
+  work.visits = work.flops;
+  return {work};
+}
+
+/// Operands begin with the gradient of the windows.
+std::vector<RecordedWork> pool_windows_backward(const RecordedCall& call, const OperatorRule&) {
+  RecordedWork work{call.out(0).elements(), call.in_bytes() + call.out_bytes()};
+  work.visits = window_positions(call) * call.in(0).elements();
+  return {work};
 }
 
 OperatorRule pool_row(std::string_view name, std::string_view flops,
@@ -41,10 +50,12 @@ std::vector<OperatorRule> pooling_rules() {
   for (const char* name : {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d",
                            "adaptive_max_pool2d", "adaptive_max_pool3d", "fractional_max_pool2d"})
     rows.push_back(pool_row(name, "in", work_by_operand));
+  for (const char* name : {"max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward",
+                           "avg_pool2d_backward", "avg_pool3d_backward"})
+    rows.push_back(pool_row(name, "in", pool_windows_backward));
   for (const char* name :
-       {"max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward", "avg_pool2d_backward",
-        "avg_pool3d_backward", "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward",
-        "adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward", "fractional_max_pool2d_backward"})
+       {"_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward", "adaptive_max_pool2d_backward",
+        "adaptive_max_pool3d_backward", "fractional_max_pool2d_backward"})
     rows.push_back(pool_row(name, "in", work_by_result));
   return rows;
 }

@@ -111,6 +111,19 @@ struct RecordedNetwork {
   std::vector<RecordedStorage> storages;
 };
 
+/// What the recorded types of floating-point elements mean for a training.
+enum class RecordedTypes : std::uint8_t {
+  kept,       ///< every tensor has its type, whatever the precision
+  half_kept,  ///< those of 16 bits have them, those of 32 follow the precision: a recording in fp32
+  widened     ///< all count as 32 bits and follow the precision: a recording under autocast, in another one
+};
+
+/// Whether most numbers of the parameters have 16 bits.
+bool has_half_parameters(const RecordedNetwork& network);
+
+/// How a training in any precision understands them.
+RecordedTypes types_of(const RecordedNetwork& network);
+
 /// Where sizes were recorded at one batch alone, takes the first dimension that is a multiple of the batch
 /// for what grows with it, in every tensor that is no parameter, buffer or scalar (nor its transpose).
 void assume_growth(RecordedNetwork& network);

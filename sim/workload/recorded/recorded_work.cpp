@@ -3,6 +3,7 @@
 #include "sim/workload/recorded/recorded_work.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -11,15 +12,6 @@ namespace {
 
 /// A rule may not make more operators of one than a library call of many layers has.
 constexpr std::size_t kMostPieces = 4000;
-
-bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
-  for (const std::vector<SizeId>* ids : {&op.out, &op.in}) {
-    for (const SizeId id : *ids) {
-      if (is_floating(network.sizes[id].type)) return is_16_bit(network.sizes[id].type);
-    }
-  }
-  return false;
-}
 
 /// Without a rule only bytes are known.
 const OperatorRule& unknown_rule() {
@@ -73,6 +65,8 @@ Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, d
   const double flops = sound(work.none.flops), bytes = sound(work.none.bytes);
   op.flops = {flops, sound(work.once.flops - flops) / batch};
   op.bytes = {bytes, sound(work.once.bytes - bytes) / batch};
+  const double visits = sound(work.none.visits);
+  op.visits = {visits, sound(work.once.visits - visits) / batch};
   for (std::size_t i = 0; i < std::min<std::size_t>(work.once.products.size(), 2); ++i) {
     const Product product = grown_between(work.none.products[i], work.once.products[i], batch);
     if (is_sound(product)) op.with(product);
@@ -83,8 +77,9 @@ Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, d
 /// Channels for the framework's books of a normalization; groups as channels are another class of kernels.
 void add_details(const RecordedNetwork& network, const RecordedOperator& recorded, Operator& op) {
   const double batch = static_cast<double>(network.batch);
-  if (op.cls == OperatorClass::normalization && !recorded.backward && recorded.in.size() > 1)
-    op.channels = static_cast<std::int64_t>(network.sizes[recorded.in[1]].elements(batch));
+  const std::size_t weight = recorded.backward ? 2 : 1;  // behind the gradient, in backward
+  if (op.cls == OperatorClass::normalization && recorded.in.size() > weight)
+    op.channels = static_cast<std::int64_t>(network.sizes[recorded.in[weight]].elements(batch));
   if (op.call == HostCall::batch_norm && !recorded.backward) op.keeps_averages = recorded.in.size() > 4;
   if (op.cls == OperatorClass::conv && op.product_count > 0) {
     const Product& forward = op.products[0];
@@ -94,18 +89,55 @@ void add_details(const RecordedNetwork& network, const RecordedOperator& recorde
   }
 }
 
+/// What autocast runs in fp32 (torch.amp's list), beside softmax, normalizations and losses, whose rows say
+/// so.
+constexpr std::array<std::string_view, 24> kAutocastInFull{
+    "acos", "asin",     "cosh",  "cumprod",    "cumsum",
+    "dist", "erfinv",   "exp",   "expm1",      "linalg_vector_norm",
+    "log",  "log10",    "log1p", "log2",       "logsumexp",
+    "norm", "pow",      "prod",  "reciprocal", "rsqrt",
+    "sinh", "softplus", "sum",   "tan"};
+
+/// Forward alone: backward runs outside of autocast.
+bool runs_in_full_under_autocast(const RecordedNetwork& network, const RecordedOperator& op) {
+  constexpr std::string_view kAten = "aten::";
+  std::string_view name = network.operator_names.at(op.name);
+  if (name.starts_with(kAten)) name.remove_prefix(kAten.size());
+  return !op.backward &&
+         std::find(kAutocastInFull.begin(), kAutocastInFull.end(), name) != kAutocastInFull.end();
+}
+
+/// Where types are kept no precision changes what counts, and nothing is cast beside.
+void settle_width(RecordedTypes types, bool own_half, Operator& op) {
+  if (own_half) op.width = ElementWidth::half;
+  if (types != RecordedTypes::kept) return;
+  if (!own_half) op.width = ElementWidth::full;
+  op.half_capable = true;
+}
+
 }  // namespace
 
-RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, bool under_autocast) {
+bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
+  for (const std::vector<SizeId>* ids : {&op.out, &op.in}) {
+    for (const SizeId id : *ids) {
+      if (is_floating(network.sizes[id].type)) return is_16_bit(network.sizes[id].type);
+    }
+  }
+  return false;
+}
+
+RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, RecordedTypes types) {
   const OperatorRule* known = find_operator_rule(network.operator_names.at(op.name));
   const OperatorRule& rule = known != nullptr ? *known : unknown_rule();
   RecordedPieces out;
   if (runs_nothing(op, rule)) return out;
   out.is_known = known != nullptr;
-  const bool own_half = !under_autocast && is_own_half(network, op);
-  const ByteCount count = under_autocast ? ByteCount::half_as_full
-                          : own_half     ? ByteCount::twice
-                                         : ByteCount::as_recorded;
+  const bool widened = types == RecordedTypes::widened;
+  const bool own_half = !widened && is_own_half(network, op);
+  const ByteCount count = widened    ? ByteCount::half_as_full
+                          : own_half ? ByteCount::twice
+                                     : ByteCount::as_recorded;
+  const bool in_full = runs_in_full_under_autocast(network, op);
   const auto batch = static_cast<double>(network.batch);
   const auto at = [&](double samples) { return rule.work(RecordedCall(network, op, samples, count), rule); };
   std::vector<RecordedWork> none = at(0), once = at(batch), twice = at(2 * batch);
@@ -114,7 +146,8 @@ RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator&
     Operator made = operator_between({none[i], once[i], twice[i]}, rule, batch);
     add_details(network, op, made);
     made.backward = op.backward && !op.recomputed;
-    made.always_half = own_half;
+    if (in_full) made.half_capable = false;
+    settle_width(types, own_half, made);
     out.beyond_linear = out.beyond_linear || !is_line(none[i].bytes, once[i].bytes, twice[i].bytes) ||
                         !is_line(none[i].flops, once[i].flops, twice[i].flops);
     out.pieces.push_back({made, rule.role});

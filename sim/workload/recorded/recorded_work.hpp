@@ -21,8 +21,10 @@ struct RecordedPieces {
       false;  ///< grows faster than the batch: exact at the recorded batch, in proportion elsewhere
 };
 
-/// What autocast recorded as 16 bit counts as 32, since precisions decide there.
-RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, bool under_autocast);
+RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, RecordedTypes types);
+
+/// Whether its first floating-point result, or operand, has 16 bits.
+bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op);
 
 /// Elements or bytes that are `at(batch)`: exact at the recorded batch, and everywhere if they grow in a
 /// line.

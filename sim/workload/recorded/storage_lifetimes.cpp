@@ -12,7 +12,7 @@ namespace {
 using WidthShare = std::array<float, 3>;
 constexpr WidthShare kCounted{1, 1, 1}, kNarrow{1, 0.5F, 0.5F}, kWideFloat{1, 1, 0.5F};
 constexpr WidthShare kAlwaysHalf{0.5F, 0.5F, 0.5F};
-constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F};  ///< a byte on a GPU where a CPU has four
+constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F};  ///< a byte of four
 constexpr WidthShare kCastCopy{0, 0.5F, 0};
 constexpr WidthShare kNotInAutocast{1, 0, 0.5F};
 
@@ -21,8 +21,9 @@ using ElementCount = std::int64_t;
 
 class StorageWalk {
  public:
-  StorageWalk(const RecordedNetwork& network, const GroupedStep& step, bool autocast, std::size_t layers)
-      : network_(network), step_(step), autocast_(autocast), batch_(static_cast<double>(network.batch)) {
+  StorageWalk(const RecordedNetwork& network, const GroupedStep& step, RecordedTypes types,
+              std::size_t layers)
+      : network_(network), step_(step), types_(types), batch_(static_cast<double>(network.batch)) {
     out_.saved_of_layer.resize(layers);
     narrow_.resize(network.storages.size(), false);
     out_.lifetimes.moments = static_cast<std::uint32_t>(std::max<std::size_t>(1, step.forward.size()) +
@@ -32,7 +33,7 @@ class StorageWalk {
   StorageSums run() && {
     parameter_gradients();
     inputs();
-    decide_widths();
+    if (types_ != RecordedTypes::kept) decide_widths();
     for (std::uint32_t i = 0; i < network_.storages.size(); ++i) {
       if (!is_gradient_[i]) add(i);
     }
@@ -64,11 +65,12 @@ class StorageWalk {
     std::map<ElementCount, std::int64_t> wanted;
     for (std::uint32_t step = 0; step < step_.backward.size(); ++step) {
       for (const std::uint32_t parameter : step_.backward[step].ready) {
-        const ElementCount elements = count_of(network_.sizes[network_.parameters[parameter].size]);
+        const TensorSize& size = network_.sizes[network_.parameters[parameter].size];
+        const ElementCount elements = count_of(size);
         ++wanted[elements];
-        out_.lifetimes.parameter_gradients.push_back({static_cast<std::uint32_t>(step_.forward.size()) + step,
-                                                      last_moment(),
-                                                      {4 * static_cast<double>(elements), 0}});
+        const double bytes = static_cast<double>(bytes_of(size.type)) * static_cast<double>(elements);
+        out_.lifetimes.parameter_gradients.push_back(
+            {static_cast<std::uint32_t>(step_.forward.size()) + step, last_moment(), {bytes, 0}});
       }
     }
     for (std::uint32_t i = 0; i < network_.storages.size(); ++i) {
@@ -93,14 +95,15 @@ class StorageWalk {
     for (const SizeId input : network_.inputs) {
       if (there[input]-- > 0) continue;
       const TensorSize& size = network_.sizes[input];
-      const bool narrows = is_floating(size.type);
+      const bool narrows = is_floating(size.type) && types_ != RecordedTypes::kept;
       out_.lifetimes.activations.push_back(
           {0, last_moment(), bytes_of_size(size), narrows ? kWideFloat : kCounted});
     }
   }
 
   Amount bytes_of_size(const TensorSize& size) const {
-    const double each = is_16_bit(size.type) ? 4 : bytes_of(size.type);
+    const bool is_widened = is_16_bit(size.type) && types_ != RecordedTypes::kept;
+    const double each = is_widened ? 4 : bytes_of(size.type);
     return amount_between(batch_, [&](double batch) { return each * size.elements(batch); });
   }
 
@@ -167,11 +170,17 @@ class StorageWalk {
                                                          [&](std::uint32_t o) { return narrow_[o]; });
   }
 
+  /// A byte on a GPU where a CPU makes a tensor of floating-point numbers.
+  WidthShare mask_share(ElementType type) const {
+    return types_ == RecordedTypes::kept && is_16_bit(type) ? kAlwaysHalf : kMaskBytes;
+  }
+
   WidthShare share_of(std::uint32_t i) const {
     const RecordedStorage& storage = network_.storages[i];
     const ElementType type = size_of(storage).type;
-    if (storage.made < step_.is_mask.size() && step_.is_mask[storage.made]) return kMaskBytes;
-    if (is_16_bit(type) && !autocast_) return kAlwaysHalf;
+    if (storage.made < step_.is_mask.size() && step_.is_mask[storage.made]) return mask_share(type);
+    if (types_ == RecordedTypes::kept) return kCounted;
+    if (is_16_bit(type) && types_ == RecordedTypes::half_kept) return kAlwaysHalf;
     if (type != ElementType::f32 && !is_16_bit(type)) return kCounted;
     return narrow_[i] ? kNarrow : kWideFloat;
   }
@@ -204,7 +213,7 @@ class StorageWalk {
 
   const RecordedNetwork& network_;
   const GroupedStep& step_;
-  bool autocast_;
+  RecordedTypes types_;
   double batch_;
   StorageSums out_;
   std::vector<bool> is_gradient_, narrow_;
@@ -215,9 +224,9 @@ class StorageWalk {
 
 }  // namespace
 
-StorageSums storages_of_step(const RecordedNetwork& network, const GroupedStep& step, bool under_autocast,
+StorageSums storages_of_step(const RecordedNetwork& network, const GroupedStep& step, RecordedTypes types,
                              std::size_t layers) {
-  return StorageWalk(network, step, under_autocast, layers).run();
+  return StorageWalk(network, step, types, layers).run();
 }
 
 }  // namespace foretrain

@@ -13,10 +13,11 @@ struct StorageSums {
   std::int64_t largest_elements = 0;  ///< of a sample
 };
 
-/// Autocast decides the width of a storage by the operator that makes it, as for networks written layer by
-/// layer (tape/lifetime_recorder.cpp): products store 16 bits, what is not half capable 32, the others the
-/// width of the operand of their size. Gradients of parameters are told apart by their sizes.
-StorageSums storages_of_step(const RecordedNetwork& network, const GroupedStep& step, bool under_autocast,
+/// Where types are kept a storage has its own. Else autocast decides its width by the operator that makes it,
+/// as for networks written layer by layer (tape/lifetime_recorder.cpp): products store 16 bits, what is not
+/// half capable 32, the others the width of the operand of their size. Gradients of parameters are told apart
+/// by their sizes.
+StorageSums storages_of_step(const RecordedNetwork& network, const GroupedStep& step, RecordedTypes types,
                              std::size_t layers);
 
 }  // namespace foretrain

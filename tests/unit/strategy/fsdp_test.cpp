@@ -223,6 +223,23 @@ TEST_CASE("a sharded GPT-2 XL fits a larger batch than one that every GPU holds 
   CHECK(most("ddp") < most("fsdp"));
 }
 
+TEST_CASE("shards of weights recorded in 16 bits have 16 bits and are not cast") {
+  SmallPlan small = gpt2_xl();
+  small.workload.precision = Precision::bf16, small.workload.half_weights = false;
+  ExpandedModel half = *small.workload.model;
+  for (Parameter& parameter : half.parameters) parameter.element_bytes = 2;
+  half.recording = std::make_shared<const Recording>(Recording{.is_half = true});
+  small.workload.model = std::make_shared<const ExpandedModel>(std::move(half));
+  const Plan plan = plan_of(small, "fsdp");
+  const MemoryUse use = memory_of(small, plan);
+  CHECK(use.parameters.count == 2 * kAll / 8);
+  CHECK(use.gradients.count == 2 * kAll / 8);
+  CHECK(use.optimizer.count == 2 * 2 * kAll / 8);  // two moments, no master weights
+  CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "cast of shards").empty());
+  // DeepSpeed keeps master weights and states in fp32 all the same.
+  CHECK(memory_of(small, plan_of(small, "zero1")).optimizer.count == (8 + 4) * kAll / 8);
+}
+
 TEST_CASE("the optimizer's temporaries are those of the shard") {
   SmallPlan small = gpt2_xl();
   small.workload.optimizer.form = OptimizerForm::foreach;

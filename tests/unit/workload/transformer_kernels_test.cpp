@@ -279,4 +279,27 @@ TEST_CASE("fused attention of a network takes as long as FlashAttention-2 of a l
   }
 }
 
+TEST_CASE("products whose rows begin at odd addresses take what they took on an H100") {
+  struct Measured {
+    double m, n, k, aligned_bytes, microseconds;
+  };
+  const Measured products[] = {{8192, 50257, 768, 2, 6692}, {50257, 768, 8192, 2, 4320},
+                               {8192, 768, 50257, 2, 4534}, {1024, 51865, 768, 2, 872},
+                               {4096, 30522, 768, 4, 809},  {6144, 30522, 1024, 4, 1522},
+                               {30522, 1024, 6144, 4, 1504}};
+  const Gpu gpu = hopper();
+  const KernelCalibration calibration = default_kernel_calibration(gpu);
+  const TensorCores* cores = tensor_cores_of(gpu);
+  REQUIRE(cores != nullptr);
+  for (const Measured& p : products) {
+    INFO(p.m << " x " << p.n << " x " << p.k);
+    const TensorProduct product{.m = p.m, .n = p.n, .k = p.k, .aligned_bytes = p.aligned_bytes};
+    TensorProduct aligned = product;
+    aligned.aligned_bytes = 16;
+    const double slow = tensor_product_seconds(product, gpu, *cores, calibration);
+    CHECK(slow * 1e6 == Approx(p.microseconds).epsilon(0.35));
+    CHECK(slow > 2 * tensor_product_seconds(aligned, gpu, *cores, calibration));
+  }
+}
+
 }  // namespace transformer_kernels_test

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/workload/device/arithmetic.hpp"
 #include "sim/workload/recorded/recorded_work.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/recorded_text.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 RecordedPieces of(const std::string& name, const std::vector<std::string>& in,
                   const std::vector<std::string>& out, std::vector<RecordedArgument> with = {},
-                  bool autocast = false) {
+                  RecordedTypes types = RecordedTypes::half_kept) {
   RecordedNetwork network;
   network.batch = 4;
   network.module_names.id_of(""), network.node_names.id_of("");
@@ -31,7 +32,7 @@ RecordedPieces of(const std::string& name, const std::vector<std::string>& in,
     op.out.push_back(static_cast<SizeId>(network.sizes.size()));
     network.sizes.push_back(parse_tensor_size(text).size);
   }
-  return pieces_of(network, op, autocast);
+  return pieces_of(network, op, types);
 }
 
 Operator one(const RecordedPieces& pieces) {
@@ -196,13 +197,38 @@ TEST_CASE("an operator without a formula costs its bytes") {
 }
 
 TEST_CASE("16 bits count as full ones under autocast and keep their width elsewhere") {
-  const Operator cast = one(of("aten::relu", {"f16[B,64]"}, {"f16[B,64]"}, {}, true));
-  CHECK_FALSE(cast.always_half);
+  const Operator cast = one(of("aten::relu", {"f16[B,64]"}, {"f16[B,64]"}, {}, RecordedTypes::widened));
+  CHECK(cast.width == ElementWidth::by_precision);
   CHECK(cast.bytes.per_sample == 8 * 64);
   const Operator own = one(of("aten::relu", {"bf16[B,64]"}, {"bf16[B,64]"}));
-  CHECK(own.always_half);
+  CHECK(own.width == ElementWidth::half);
   CHECK(own.bytes.per_sample == 8 * 64);  // halved in every precision
-  CHECK_FALSE(one(of("aten::relu", {"f32[B,64]"}, {"f32[B,64]"})).always_half);
+  CHECK(one(of("aten::relu", {"f32[B,64]"}, {"f32[B,64]"})).width == ElementWidth::by_precision);
+}
+
+TEST_CASE("autocast's list of fp32 operators stays in fp32 where the precision decides") {
+  for (const char* name : {"aten::pow", "aten::rsqrt", "aten::cumsum", "aten::sum"}) {
+    INFO(name);
+    CHECK_FALSE(one(of(name, {"f32[B,64]"}, {"f32[B,64]"})).half_capable);
+  }
+  CHECK(one(of("aten::tanh", {"f32[B,64]"}, {"f32[B,64]"})).half_capable);
+  CHECK(one(of("aten::pow", {"f32[B,64]"}, {"f32[B,64]"}, {}, RecordedTypes::kept)).width ==
+        ElementWidth::full);
+}
+
+TEST_CASE("where types are kept an operator moves the bytes of its row in every precision") {
+  const auto moved = [](const char* name, const std::vector<std::string>& in, const std::string& out,
+                        Precision precision) {
+    const Operator op = one(of(name, in, {out}, {}, RecordedTypes::kept));
+    return op.bytes.at(4) * element_share(op, precision);
+  };
+  for (const Precision precision : {Precision::fp32, Precision::amp_fp16, Precision::bf16}) {
+    CHECK(moved("aten::relu", {"bf16[B,64]"}, "bf16[B,64]", precision) == 4 * 64 * (2 + 2));
+    CHECK(moved("aten::pow", {"f32[B,64]"}, "f32[B,64]", precision) == 4 * 64 * (4 + 4));
+    CHECK(moved("aten::mul", {"bf16[B,64]", "f32[B,64]"}, "f32[B,64]", precision) == 4 * 64 * (2 + 4 + 4));
+    CHECK(moved("aten::_to_copy", {"f32[B,64]"}, "bf16[B,64]", precision) == 4 * 64 * (4 + 2));
+    CHECK(moved("aten::_softmax", {"f32[B,64]"}, "f32[B,64]", precision) == 4 * 64 * (4 + 4));
+  }
 }
 
 TEST_CASE("numbers that no tensor can have make no work that is not finite") {

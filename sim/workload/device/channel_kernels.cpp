@@ -1,0 +1,93 @@
+// A block of batch norm waits for the memory it reads, so that its time is one of latency: the same
+// nanoseconds an element on every GPU (assumed). Pooling computes addresses: so many clocks a visit.
+#include "sim/workload/device/channel_kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/workload/device/arithmetic.hpp"
+
+namespace foretrain {
+namespace {
+
+/// Seconds per element of a block that has its multiprocessor to itself; fitted to 369 different sizes on an
+/// H100, median error 11 %.
+struct BatchNormPace {
+  double forward, backward;
+};
+constexpr BatchNormPace kTwoReads{0.667e-9, 1.26e-9};
+constexpr BatchNormPace kOneRead{0.631e-9, 1.08e-9};
+/// One-read kernels take two 16-bit numbers at once, where a channel of a sample has an even number of them.
+constexpr double kPairsOfHalves = 0.44;
+/// Several blocks on a multiprocessor hide each other's waiting: its rate grows by this power of their
+/// number, up to four.
+constexpr double kSharedPower = 0.10, kMostBlocks = 4;
+
+/// Bytes of a channel up to which one-read kernels were seen, forward; backward in 32 bits and in 16. The
+/// next larger ones were read twice.
+constexpr double kKeptForward = 140e3, kKeptBackward = 60e3, kKeptBackwardHalf = 35e3;
+
+/// FLOPs that the operators count for each element (sim/workload/layers/normalization.cpp).
+constexpr double kFlopsForward = 8, kFlopsBackward = 12;
+
+/// Clocks per visit of an element by a window; measured on the same H100.
+constexpr double kVisitForward = 0.45, kVisitBackward = 1.2;
+
+bool is_cuda_eager(const KernelContext& context) {
+  const Architecture architecture = context.gpu.architecture;
+  return architecture != Architecture::cpu && !is_amd(architecture) &&
+         context.framework.execution != Execution::compiled;
+}
+
+struct BatchNormSize {
+  double elements = 0, of_channel = 0, element_bytes = 4;
+  bool in_pairs = false;
+  bool is_kept = false;
+};
+
+BatchNormSize size_of(const Operator& op, const KernelContext& context, double samples) {
+  BatchNormSize size;
+  size.elements = op.flops.at(samples) / (op.backward ? kFlopsBackward : kFlopsForward);
+  size.of_channel = size.elements / static_cast<double>(op.channels);
+  size.element_bytes = 4 * element_share(op, context.precision);
+  const bool is_half = size.element_bytes < 4;
+  const double positions = std::round(size.of_channel / std::max(1.0, samples));
+  size.in_pairs = is_half && std::fmod(positions, 2) == 0;
+  const double kept = !op.backward ? kKeptForward : is_half ? kKeptBackwardHalf : kKeptBackward;
+  size.is_kept = size.of_channel * size.element_bytes <= kept;
+  return size;
+}
+
+bool has_block_per_channel(const Operator& op, const KernelContext& context) {
+  return op.call == HostCall::batch_norm && op.channels > 0 && is_cuda_eager(context) &&
+         context.framework.layout == ImageLayout::channels_first;
+}
+
+}  // namespace
+
+double batch_norm_block_seconds(const Operator& op, const KernelContext& context, double samples) {
+  if (!has_block_per_channel(op, context)) return 0;
+  const BatchNormSize size = size_of(op, context, samples);
+  const BatchNormPace& pace = size.is_kept ? kOneRead : kTwoReads;
+  const double each =
+      (op.backward ? pace.backward : pace.forward) * (size.is_kept && size.in_pairs ? kPairsOfHalves : 1);
+  const double channels = static_cast<double>(op.channels),
+               multiprocessors = std::max(1, context.gpu.sm_count);
+  const double shared = std::pow(std::clamp(channels / multiprocessors, 1.0, kMostBlocks), kSharedPower);
+  return size.elements / std::min(channels, multiprocessors) * each / shared;
+}
+
+double batch_norm_passes(const Operator& op, const KernelContext& context, double samples, double otherwise) {
+  if (!has_block_per_channel(op, context)) return otherwise;
+  return size_of(op, context, samples).is_kept ? 1 : otherwise;
+}
+
+double pooling_visit_seconds(const Operator& op, const KernelContext& context, double samples) {
+  if (op.cls != OperatorClass::pooling || !is_cuda_eager(context)) return 0;
+  const double rate =
+      clock_rate(context.gpu) * context.gpu.sustained_clock * std::max(1, context.gpu.sm_count);
+  if (!(rate > 0)) return 0;
+  return op.visits.at(samples) * (op.backward ? kVisitBackward : kVisitForward) / rate;
+}
+
+}  // namespace foretrain
