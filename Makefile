@@ -36,7 +36,11 @@ format:                   ## clang-format over all sources (FORMAT="--dry-run -W
 	@tools/install_packages check
 	@clang-format $(FORMAT) $(SOURCES)
 
-docs: build               ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
+MEASURED_NETWORKS = $(patsubst %.tar.gz,%,$(wildcard docs/measured/*/networks.tar.gz))
+$(MEASURED_NETWORKS): %: %.tar.gz
+	@tar -xzf $< -C $(dir $@) && touch $@
+
+docs: build $(MEASURED_NETWORKS) ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
 	@for topic in commands scenario cluster model program operators output catalogs constants; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
 	@for topic in $$($(BINARY) reference --help | grep -o 'schema/[a-z_]*' | sort -u); do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.json || exit 1; done
 	@$(BINARY) reference typescript > $(PAGES)/web/report/src/reports.ts && $(BINARY) reference python > $(PAGES)/python/foretrain/reports.py

@@ -2,6 +2,16 @@
 find_package(Catch2 REQUIRED)
 include(Catch)
 
+# Recorded networks of measured machines are kept packed; tests and pages read them beside their rows.
+file(GLOB packed_networks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/measured/*/networks.tar.gz)
+foreach(packed IN LISTS packed_networks)
+  get_filename_component(folder ${packed} DIRECTORY)
+  if(NOT EXISTS ${folder}/networks OR ${packed} IS_NEWER_THAN ${folder}/networks)
+    file(ARCHIVE_EXTRACT INPUT ${packed} DESTINATION ${folder})
+    file(TOUCH ${folder}/networks)
+  endif()
+endforeach()
+
 # Seconds after which a test is taken to hang: ten times what the slowest takes alone, so that no busy machine fails one.
 set(FORETRAIN_TEST_TIMEOUT 900)
 

@@ -73,16 +73,22 @@ class Recommender {
       request_.first_run_nodes = 0;
     Recommendation out = choose_jobs(own_options(base), request_, billing_of(own_, request_));
     if (!out.best) return out;
+    // With more workers another number of GPUs may be best, which may want more of them in turn.
+    constexpr int kMostRounds = 3;
     std::vector<std::string> notes;
     std::optional<PointPredictor> again;
-    if (const Scenario* changed = try_workers(base, *out.best, notes)) {
+    for (int round = 0; round < kMostRounds; ++round) {
+      std::vector<std::string> said;
+      const Scenario* changed = try_workers(again ? *again : base, *out.best, said);
+      if (changed || !again) notes.insert(notes.end(), said.begin(), said.end());
+      if (!changed) break;
       own_ = *changed;
       again.emplace(own_, base);
       out = choose_jobs(own_options(*again), request_, billing_of(own_, request_));
       if (!out.best) return out;
     }
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
-    if (again) out.next_step = notes.front();  // more workers come before more nodes
+    if (again) out.next_step = notes.back();  // more workers come before more nodes
     note_strategies(out);
     note_launch(out);
     note_batch(out);

@@ -244,10 +244,10 @@ TEST_CASE("the optimizer's temporaries are those of the shard") {
   SmallPlan small = gpt2_xl();
   small.workload.optimizer.form = OptimizerForm::foreach;
   const Plan plan = plan_of(small, "fsdp");
-  // A batch of nothing leaves only the temporaries: twice 4 bytes for each of 1/8 of the parameters.
+  // A batch of nothing leaves only the temporaries: 4 bytes for each of 1/8 of the parameters.
   small.workload.batch_per_gpu = 0;
   const Bytes temporaries = memory_of(small, plan).activations;
-  CHECK(temporaries.count == 2 * 4 * kAll / 8);
+  CHECK(temporaries.count == 4 * kAll / 8);
 }
 
 TEST_CASE("FSDP says how many units it made and who shares what") {

@@ -24,7 +24,7 @@ TEST_CASE("a rate and a time are runs of the training, and the next prediction i
   INFO(rate.output << time.output);
   CHECK(rate.exit_code == 0);
   CHECK_THAT(rate.output, ContainsSubstring("Kept in own.csv: resnet50 batch 32 on 1 GPU of puhti, 100 ms a "
-                                            "step where 99 ms are predicted."));
+                                            "step where 99.3 ms are predicted."));
   CHECK(time.exit_code == 0);
   CHECK_THAT(
       folder.run("foretrain predict --details" + std::string(kTraining) + "--gpus 1 --evidence own.csv")
@@ -77,7 +77,7 @@ TEST_CASE("values that are none, without a number of GPUs, or off by a unit are 
   CHECK(added(folder, "326/s", "").exit_code == 2);
   const ProgramRun unit = added(folder, "98us", "--gpus 1");
   CHECK(unit.exit_code == 1);
-  CHECK_THAT(unit.output, ContainsSubstring("a step of 98 us was measured, expected are about 99 ms"));
+  CHECK_THAT(unit.output, ContainsSubstring("a step of 98 us was measured, expected are about 99.3 ms"));
   CHECK(folder.read("own.csv").empty());
 }
 
