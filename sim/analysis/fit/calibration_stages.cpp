@@ -77,7 +77,7 @@ Wanted calls_of(const ClusterSpec& cluster) {
   Wanted wanted;
   HostCalibration calls;
   apply(cluster.calibration, host_call_constants(), calls);
-  add(wanted, host_call_constants(), calls, [](const std::string&) { return true; });
+  add(wanted, host_call_constants(), calls, [](const std::string& name) { return name != kHostTimeScale; });
   add(wanted, kernel_constants(), kernel_calibration_of(cluster), {"kernel.launch_gap"});
   return wanted;
 }
@@ -117,10 +117,12 @@ Wanted tax_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
-/// One factor on all kernels: what single operators leave open about whole networks.
+/// One factor on all kernels and one on all calls of the host: what single operators leave open about whole
+/// networks. Steps that wait for the GPU tell the one, those that wait for the host the other.
 Wanted training_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, kernel_constants(), kernel_calibration_of(cluster), {"kernel.time_scale"});
+  add(wanted, host_call_constants(), HostCalibration{}, {kHostTimeScale});
   return wanted;
 }
 

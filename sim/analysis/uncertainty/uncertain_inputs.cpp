@@ -121,7 +121,8 @@ Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gp
   };
   if (has("gemm.") && has("conv.")) narrow(Uncertain::kernels, kMeasuredKernels);
   if (has("kernel.time_scale")) narrow(Uncertain::kernels, kMeasuredTraining);
-  if (has("host.slowdown") || has("host.launch")) narrow(Uncertain::host, kMeasuredHost);
+  if (has("host.slowdown") || has("host.launch") || has("host.time_scale"))
+    narrow(Uncertain::host, kMeasuredHost);
   return spreads;
 }
 

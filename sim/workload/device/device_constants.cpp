@@ -107,6 +107,10 @@ const std::vector<ConstantOf<HostCalibration>>& host_call_constants() {
       call_row<&H::graph_launch>("host.graph_launch", "CUDA graphs: the one launch, on the reference CPU"),
       call_row<&H::graph_launch_node>("host.graph_launch_node",
                                       "CUDA graphs: each kernel in it, on the reference CPU"),
+      {{std::string(kHostTimeScale), std::nullopt, 0.2, 10, kTimePrior,
+        "calls in whole training steps / as single calls tell"},
+       [](const HostCalibration& host) { return host.time_scale; },
+       [](HostCalibration& host, double value) { host.time_scale = value; }},
   };
   return rows;
 }

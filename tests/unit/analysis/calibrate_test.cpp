@@ -99,6 +99,23 @@ TEST_CASE("calls of the host are found again, each from its own samples") {
   CHECK_FALSE(has(fit, "host.sync_wake"));
 }
 
+TEST_CASE("factors of kernels and of the host's calls are found again from steps that wait for either") {
+  setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
+  ClusterSpec cluster = nvlink_cluster(1, 1);
+  cluster.name = "puhti";
+  std::vector<Sample> steps;
+  for (const auto& [model, batch] : {std::pair{"mnist_net", "64"}, std::pair{"mnist_net", "32"},
+                                     std::pair{"resnet50", "64"}, std::pair{"vgg16", "32"}}) {
+    const Settings settings{
+        {"model", model}, {"strategy", "single"}, {"batch", batch}, {"precision", "fp32"}};
+    steps.push_back(sample_of(SampleKind::training, "step", 0, SampleUnit::us, settings));
+  }
+  const Calibration truth = constants({{"kernel.time_scale", 1.2}, {"host.time_scale", 1.7}});
+  const CalibrationFit fit = calibrate(cluster, measure(cluster, truth, steps, 4, kNoise));
+  check_recovered(fit, "kernel.time_scale", 1.2, 0.05);
+  check_recovered(fit, "host.time_scale", 1.7, 0.05);
+}
+
 TEST_CASE("the start of NCCL's kernels is found again from noisy collectives") {
   const ClusterSpec cluster = nvlink_cluster(1, 1);
   const double kernel = 3 * to_seconds(costs_of(cluster).kernel);  // longer than a launch, or no row shows it
