@@ -30,13 +30,23 @@ constexpr double kKeptForward = 140e3, kKeptBackward = 60e3, kKeptBackwardHalf =
 /// FLOPs that the operators count for each element (sim/workload/layers/normalization.cpp).
 constexpr double kFlopsForward = 8, kFlopsBackward = 12;
 
-/// Clocks per visit of an element by a window; measured on the same H100.
+/// Clocks of a multiprocessor per visit of an element by a pooling window; measured on the same H100.
 constexpr double kVisitForward = 0.45, kVisitBackward = 1.2;
+
+/// The same of depthwise convolutions; the gradient of their input takes so long for each of its elements,
+/// whatever the window and the stride: it divides to find the windows.
+constexpr double kDepthwiseForward = 0.25, kDepthwiseWeights = 0.5, kDepthwiseElement = 4.6;
+constexpr int kLargestDepthwise = 5 * 5;
 
 bool is_cuda_eager(const KernelContext& context) {
   const Architecture architecture = context.gpu.architecture;
   return architecture != Architecture::cpu && !is_amd(architecture) &&
          context.framework.execution != Execution::compiled;
+}
+
+/// Of all multiprocessors.
+double clocks_per_second(const Gpu& gpu) {
+  return clock_rate(gpu) * gpu.sustained_clock * std::max(1, gpu.sm_count);
 }
 
 struct BatchNormSize {
@@ -82,10 +92,23 @@ double batch_norm_passes(const Operator& op, const KernelContext& context, doubl
   return size_of(op, context, samples).is_kept ? 1 : otherwise;
 }
 
+double depthwise_seconds(const Operator& op, const Product& product, const KernelContext& context,
+                         double samples) {
+  if (!is_cuda_eager(context) || context.framework.layout != ImageLayout::channels_first) return 0;
+  if (context.framework.kind != FrameworkKind::pytorch || product.window > kLargestDepthwise) return 0;
+  if (element_share(op, context.precision) < 1 && product.stride == 1) return 0;
+  const double visits = product.flops(samples) / 2;
+  const bool is_of_input = op.backward && product.grows == Product::Grows::rows;
+  const double clocks = is_of_input   ? kDepthwiseElement * visits / std::max(1.0, product.k)
+                        : op.backward ? kDepthwiseWeights * visits
+                                      : kDepthwiseForward * visits;
+  const double rate = clocks_per_second(context.gpu);
+  return rate > 0 ? clocks / rate : 0;
+}
+
 double pooling_visit_seconds(const Operator& op, const KernelContext& context, double samples) {
   if (op.cls != OperatorClass::pooling || !is_cuda_eager(context)) return 0;
-  const double rate =
-      clock_rate(context.gpu) * context.gpu.sustained_clock * std::max(1, context.gpu.sm_count);
+  const double rate = clocks_per_second(context.gpu);
   if (!(rate > 0)) return 0;
   return op.visits.at(samples) * (op.backward ? kVisitBackward : kVisitForward) / rate;
 }

@@ -1,4 +1,5 @@
-// Kernels that their arithmetic or their number of blocks limits, not the memory: batch norm and pooling.
+// Kernels that their arithmetic or their number of blocks limits, not the memory: batch norm, pooling and
+// depthwise convolutions.
 #pragma once
 
 #include "sim/workload/device/kernel_time.hpp"
@@ -18,5 +19,10 @@ double batch_norm_passes(const Operator& op, const KernelContext& context, doubl
 /// Least seconds of PyTorch's pooling kernels: each visit of a window takes so many clocks of a
 /// multiprocessor, index arithmetic most of all. Same source. 0 as above.
 double pooling_visit_seconds(const Operator& op, const KernelContext& context, double samples);
+
+/// Seconds of PyTorch's own depthwise kernels: windows of at most 5 x 5 in channels_first layout, in 32 bits,
+/// and in 16 where they have a stride. 0 where cuDNN's run. Same source.
+double depthwise_seconds(const Operator& op, const Product& product, const KernelContext& context,
+                         double samples);
 
 }  // namespace foretrain

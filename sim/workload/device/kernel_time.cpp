@@ -166,6 +166,8 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   const double bytes = product.bytes.at(batch) * element_share(op, context.precision);
   const double memory = memory_seconds(bytes, context.gpu, calibration);
   if (op.cls == OperatorClass::depthwise_conv) {
+    if (const double own = depthwise_seconds(op, product, context, batch); own > 0)
+      return overlapped(own, memory, calibration.roofline_power);
     const double rate = peak_rate(op, context.gpu, context.precision, context.framework).per_second *
                         calibration.depthwise_conv;
     return overlapped(product.flops(batch) / rate, memory, calibration.roofline_power);

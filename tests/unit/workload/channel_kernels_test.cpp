@@ -110,4 +110,30 @@ TEST_CASE("pooling takes what an H100 took for visits of its windows") {
   CHECK(time(in, out, 9 * out, true) == Approx(2281).epsilon(0.15));
 }
 
+TEST_CASE("gradients of depthwise convolutions take what an H100 took, with and without a stride") {
+  // MobileNetV2, 64 images: 144 channels of 56 x 56, and 96 channels of 112 x 112 with stride 2.
+  struct Measured {
+    double channels, in, out;
+    int stride;
+    double input_us, weights_us;
+  };
+  const Gpu gpu = hopper();
+  const KernelCalibration calibration = default_kernel_calibration(gpu);
+  const KernelContext context{gpu, calibration, Precision::fp32};
+  for (const Measured& m :
+       {Measured{144, 56 * 56, 56 * 56, 1, 519, 417}, Measured{96, 112 * 112, 56 * 56, 2, 1261, 306}}) {
+    INFO(m.channels << " channels, stride " << m.stride);
+    Operator op = make_operator(OperatorClass::depthwise_conv, HostCall::conv2d, {}, {});
+    op.backward = true;
+    Product input{.m = m.in, .n = 1, .k = 9, .count = m.channels, .window = 9, .stride = m.stride};
+    Product weights{.m = 1, .n = 9, .k = m.out, .count = m.channels, .window = 9, .stride = m.stride};
+    weights.grows = Product::Grows::depth;
+    CHECK(depthwise_seconds(op, input, context, 64) * 1e6 == Approx(m.input_us).epsilon(0.1));
+    CHECK(depthwise_seconds(op, weights, context, 64) * 1e6 == Approx(m.weights_us).epsilon(0.25));
+    Framework last;
+    last.layout = ImageLayout::channels_last;
+    CHECK(depthwise_seconds(op, input, {gpu, calibration, Precision::fp32, last}, 64) == 0);
+  }
+}
+
 }  // namespace channel_kernels_test
