@@ -136,6 +136,12 @@ class MeasuredSteps(unittest.TestCase):
             ["perceptron_small.toml", "perceptron_small_amp_bf16.toml", "perceptron_small_bf16.toml", "unet2d_small.toml"],
         )
 
+    def test_the_wheel_has_every_package(self):
+        named = (PYTHON / "pyproject.toml").read_text().split("packages = [", 1)[1].split("]", 1)[0]
+        for init in PYTHON.glob("foretrain/**/__init__.py"):
+            package = ".".join(init.parent.relative_to(PYTHON).parts)
+            self.assertIn(f'"{package}"', named)
+
     def test_mistakes_are_sentences(self):
         unknown = self.steps(networks="resnet5000")
         self.assertEqual(unknown.returncode, 1)
