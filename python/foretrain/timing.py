@@ -110,10 +110,10 @@ def _measured(
 
     for _ in range(warm_up):
         step()
-    return _on_gpu(step, steps) if place.type == "cuda" else _on_cpu(step, steps)
+    return on_gpu(step, steps) if place.type == "cuda" else on_cpu(step, steps)
 
 
-def _on_gpu(step: Callable[[], None], steps: int) -> List[float]:
+def on_gpu(step: Callable[[], None], steps: int) -> List[float]:
     """Between the ends of successive steps on the GPU, so that the host runs ahead as in training."""
     torch.cuda.synchronize()
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
@@ -125,9 +125,12 @@ def _on_gpu(step: Callable[[], None], steps: int) -> List[float]:
     return [a.elapsed_time(b) * 1e-3 for a, b in zip(marks, marks[1:])]
 
 
-def _on_cpu(step: Callable[[], None], steps: int) -> List[float]:
-    took = []
-    for _ in range(steps):
+def on_cpu(
+    step: Callable[[], None], steps: int, least: int = 0, seconds: float = float("inf")
+) -> List[float]:
+    """Seconds of each step on the CPU; from `least` steps on, no more begin once `seconds` are over."""
+    took: List[float] = []
+    while len(took) < steps and (len(took) < least or sum(took) < seconds):
         begin = clock.perf_counter()
         step()
         took.append(clock.perf_counter() - begin)

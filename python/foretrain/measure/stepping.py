@@ -5,11 +5,12 @@ import contextlib
 import gc
 import statistics
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 import torch
 
 from ..batches import map_tensors
+from ..timing import on_cpu, on_gpu
 from .networks import Configuration, Network
 
 #: Steps before the measured ones: cuDNN chooses its algorithms, the allocator and the optimizer get their memory.
@@ -105,7 +106,10 @@ def measured(step: Step) -> Dict[str, Any]:
     count = int(min(_MOST_STEPS, max(_LEAST_STEPS, _MEASURED_S / max(once, 1e-6))))
     if step.device == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    times = _on_gpu(step, count) if step.device == "cuda" else _on_cpu(step, count)
+        step()
+        times = on_gpu(step, count)
+    else:
+        times = on_cpu(step, count, _LEAST_STEPS, 2 * _MEASURED_S)
     middle = statistics.median(times)
     deviation = 1.4826 * statistics.median([abs(one - middle) for one in times])
     return {
@@ -116,27 +120,6 @@ def measured(step: Step) -> Dict[str, Any]:
         "warm_up_s": warm - begin,
         "memory": _memory(step),
     }
-
-
-def _on_gpu(step: Callable[[], None], steps: int) -> List[float]:
-    """Between the ends of successive steps on the GPU: the host runs ahead as in training."""
-    step()
-    marks = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
-    marks[0].record()
-    for mark in marks[1:]:
-        step()
-        mark.record()
-    torch.cuda.synchronize()
-    return [a.elapsed_time(b) * 1e-3 for a, b in zip(marks, marks[1:])]
-
-
-def _on_cpu(step: Callable[[], None], steps: int) -> List[float]:
-    took: List[float] = []
-    while len(took) < steps and (len(took) < _LEAST_STEPS or sum(took) < 2 * _MEASURED_S):
-        begin = time.perf_counter()
-        step()
-        took.append(time.perf_counter() - begin)
-    return took
 
 
 def _host_seconds(step: Step) -> Optional[float]:

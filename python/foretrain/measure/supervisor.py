@@ -249,19 +249,18 @@ class Run:
 
 
 def summarize_traces(folder: str) -> None:
-    """Writes kernels.jsonl: what each trace says, and one line of its sums."""
+    """Writes kernels.jsonl: the operators and kernels of each trace."""
     traces = os.path.join(folder, "traces")
     lines: List[str] = []
     for step in Journal(os.path.join(folder, "steps.jsonl")).rows:
         if not step.get("trace"):
             continue
         try:
-            rows, sums = kernels_of(read_trace(os.path.join(traces, step["trace"])))
+            rows, _ = kernels_of(read_trace(os.path.join(traces, step["trace"])))
         except (OSError, ValueError) as error:
             print(f"{step['trace']}: {error}", flush=True)
             continue
         about = {name: step[name] for name in ("network", "precision", "batch", "compile")}
-        lines.append(json.dumps({**about, "op": "total", "kind": "total", **sums}))
         lines += [json.dumps({**about, **row}) for row in rows]
     write_whole(os.path.join(folder, "kernels.jsonl"), "".join(line + "\n" for line in lines))
 

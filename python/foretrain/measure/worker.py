@@ -107,7 +107,7 @@ def main(arguments: List[str]) -> int:
 def _measure(network: Network, device: str, order: Dict[str, Any]) -> None:
     import torch
 
-    from .profiling import traced
+    from .profiling import kernels_of, read_trace, traced
     from .stepping import Step, cleared, measured
 
     until = time.monotonic() + float(order["seconds"])
@@ -132,8 +132,9 @@ def _measure(network: Network, device: str, order: Dict[str, Any]) -> None:
             if _is_traced(network, way) and trace not in seen and order["folder"] is not None:
                 begin = time.monotonic()
                 try:
-                    traced(step, os.path.join(order["folder"], trace))
-                    result["trace"] = trace
+                    path = os.path.join(order["folder"], trace)
+                    traced(step, path)
+                    result.update(trace=trace, **kernels_of(read_trace(path))[1])
                 except Exception as error:
                     result["trace_error"] = reason(error)
                 result["trace_s"] = time.monotonic() - begin
