@@ -14,7 +14,7 @@ using namespace foretrain;
 using test::BenchFolder;
 using test::BenchOutcome;
 
-TEST_CASE("a library that crashes is told by the point it crashed in, and what was measured is kept") {
+TEST_CASE("a crash in a library names the point, and keeps the samples before it") {
   const BenchFolder folder;
   CHECK(folder.run("-o samples.csv --only host").exit_code == 0);
   const std::vector<Sample> before = folder.samples("samples.csv");

@@ -17,8 +17,8 @@ cudaError_t launch_spin(std::int64_t nanoseconds, cudaStream_t stream);
 /// Spins, then writes `value` where the host reads it. `flag` is mapped host memory.
 cudaError_t launch_flag(volatile std::uint32_t* flag, std::uint32_t value, std::int64_t nanoseconds,
                         cudaStream_t stream);
-/// Spins on the host until the flag has the value, for ten seconds at most: what kept the kernel from writing
-/// it is told by the next wait. Beside its kernel, so that who replaces one (tests/standin) replaces both.
+/// Spins on the host until the flag has the value, for ten seconds at most; the next synchronisation then
+/// returns the error that kept the kernel from writing. tests/standin replaces it together with the kernel.
 void wait_for_flag(const volatile std::uint32_t* flag, std::uint32_t value);
 
 cudaError_t launch_copy(const float* from, float* to, std::int64_t count, cudaStream_t stream);

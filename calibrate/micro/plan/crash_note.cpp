@@ -1,4 +1,4 @@
-// A handler may call little more than write(), so its text lies ready.
+// A signal handler may call little more than write(), so the text is prepared before each point.
 #include "calibrate/micro/plan/crash_note.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ volatile std::sig_atomic_t crash_length = 0;
 void say_and_end(int signal) {
   const ssize_t written = ::write(STDERR_FILENO, crash_text.data(), static_cast<std::size_t>(crash_length));
   static_cast<void>(written);
-  // The handler was for one signal only, so this one ends the program as it would have.
+  // SA_RESETHAND removed the handler, so raising the signal again ends the program as without it.
   static_cast<void>(::raise(signal));
 }
 
@@ -48,8 +48,8 @@ void CrashNote::doing(std::string_view what) {
   crash_length = 0;
   const std::string plain = printable(what);
   char* at = std::copy(kCrashBegin.begin(), kCrashBegin.end(), crash_text.data());
-  const std::size_t room = crash_text.size() - kCrashBegin.size() - kCrashEnd.size();
-  at = std::copy_n(plain.data(), std::min(plain.size(), room), at);
+  const std::size_t capacity = crash_text.size() - kCrashBegin.size() - kCrashEnd.size();
+  at = std::copy_n(plain.data(), std::min(plain.size(), capacity), at);
   at = std::copy(kCrashEnd.begin(), kCrashEnd.end(), at);
   crash_length = static_cast<std::sig_atomic_t>(at - crash_text.data());
 }

@@ -1,4 +1,4 @@
-// What a run would do, told by the run itself on a clock that only its points move.
+// Dry run: the real run executes on a clock that only its points advance, and prints what it would do.
 #pragma once
 
 #include <string>
