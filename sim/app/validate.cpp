@@ -9,6 +9,7 @@
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/fine_tuning_validation.hpp"
 #include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/analysis/validation/large_model_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
@@ -145,6 +146,28 @@ std::string validated_large_models(const ValidateCommand& command, const Measure
   return find_row(kValidationReports, command.format)->write_large_models(validation, groups);
 }
 
+std::string validated_fine_tunings(const ValidateCommand& command, const MeasurementFile& file,
+                                   const std::vector<GroupKeys>& groups) {
+  ProgressLine progress("validating " + command.file);
+  const FineTuningValidation validation =
+      validate_fine_tunings(file.fine_tunings, [&progress](double done) { progress.show(done); });
+  if (validation.points.empty())
+    throw InputError(fmt::format("none of the {} rows of {} can be predicted", validation.rows, command.file),
+                     validation.skipped.empty() ? "" : "the first: " + validation.skipped.front().why);
+  return find_row(kValidationReports, command.format)->write_fine_tunings(validation, groups);
+}
+
+void refuse_for_fine_tunings(const ValidateCommand& command) {
+  refuse_given(command.file + " holds fine-tunings",
+               {{"--gpus", !command.gpus.empty()},
+                {"--set", !command.settings.empty()},
+                {"--worst", command.worst != 0},
+                {"--leave-out", !command.leave_out.empty()},
+                {"--provenance", !command.provenance.empty()},
+                {"--html", !command.html.empty()}},
+               "leave that out: each row says what was trained");
+}
+
 /// Large models have degrees of their own, and no page yet.
 void refuse_for_large_models(const ValidateCommand& command) {
   refuse_given(command.file + " holds steps of large models",
@@ -215,10 +238,13 @@ void run_validate(const ValidateCommand& command) {
   if (command.leave_out.empty()) refuse_without_leave_out(command);
   const MeasurementFile file = measurements_of(command.file);
   const bool has_kernels = file.kind == Kind::kernels, has_large = file.kind == Kind::large_models;
-  const std::vector<GroupKeys> groups = group_keys_of(command, has_large     ? large_model_keys()
+  const bool has_tunings = file.kind == Kind::fine_tunings;
+  const std::vector<GroupKeys> groups = group_keys_of(command, has_tunings   ? fine_tuning_keys()
+                                                               : has_large   ? large_model_keys()
                                                                : has_kernels ? kernel_group_keys()
                                                                              : error_group_keys());
   if (has_large) refuse_for_large_models(command);
+  if (has_tunings) refuse_for_fine_tunings(command);
   if (!has_large && !command.cluster_of.empty())
     throw InputError("--cluster-of is for rows of large models", command.file + " holds others");
   const ValidationOptions options = options_of(command);
@@ -230,6 +256,8 @@ void run_validate(const ValidateCommand& command) {
   std::string text;
   if (!command.leave_out.empty())
     text = left_out(command, file, options);
+  else if (has_tunings)
+    text = validated_fine_tunings(command, file, groups);
   else if (has_large)
     text = validated_large_models(command, file, groups);
   else if (has_kernels)

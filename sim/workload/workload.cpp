@@ -25,7 +25,7 @@ bool has_half_weights(const Workload& workload) {
   if (!is_half(workload.precision)) return false;
   const bool recorded_so =
       workload.model && workload.model->recording != nullptr && workload.model->recording->is_half;
-  return workload.half_weights || recorded_so;
+  return workload.half_weights || recorded_so || (workload.model && workload.model->has_half_weights);
 }
 
 double updated_width(const Workload& workload) {

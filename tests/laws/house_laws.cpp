@@ -27,7 +27,7 @@ const Rooms& rooms() {
       {"base", {}},
       {"engine", {}},
       {"cluster", {"fabrics"}},
-      {"workload", {"device", "layers", "lowering", "program", "recorded", "tape", "transformer"}},
+      {"workload", {"device", "fine_tuning", "layers", "lowering", "program", "recorded", "tape", "transformer"}},
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy",
        {"ddp", "fsdp", "horovod", "parallel", "process", "program", "replicas", "servers", "step", "zero"}},

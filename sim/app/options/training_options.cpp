@@ -13,6 +13,7 @@
 #include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/app/options/data_set_option.hpp"
 #include "sim/app/options/evidence_options.hpp"
+#include "sim/app/options/fine_tuning_options.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/settings_files.hpp"
@@ -95,6 +96,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->type_name("N");
   add_setting(command, overrides, "--precision", "model.precision", "\"{}\"",
               "fp32|tf32|amp_fp16|…, as model.precision");
+  add_fine_tuning(command, overrides);
   command
       .add_option(
           "--dataset", data_set,
@@ -163,6 +165,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   PredictCommand& predict = options.predict;
   add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,
                options.settings_files);
+  add_gpu(*command, predict.overrides);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_evidence_option(*command, predict.evidence);
   add_format(*command, predict.format, report_names(), predict.output);
@@ -215,7 +218,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
       "--set strategy.bucket_cap=10MiB --format json -o my.json\n  foretrain predict mahti-resnet50-ddp "
       "--recommend --deadline 12h "
       "--sbatch "
-      "job.sh");
+      "job.sh\n  foretrain predict --model llama3_8b --adapters lora:16 --weights nf4 --gpu rtx-4090");
   command->callback([command, &options] {
     read_recommendation(options.recommendation, options.predict.recommendation);
     take_question(*command, options);

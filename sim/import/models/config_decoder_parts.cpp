@@ -83,7 +83,8 @@ std::string llama_attention(const ConfigSource& source, std::int64_t width, std:
   const std::int64_t usual = usual_head(source, width, heads);
   const std::int64_t head_width = given > 0 ? given : usual;
   const bool is_qwen2 = source.model_type.starts_with("qwen2");
-  const bool bias = values.flag_or("attention_bias", false) ||
+  const bool has_inner_bias = is_qwen2 || values.flag_or("use_qkv_bias", false);
+  const bool bias = values.flag_or("attention_bias", false) || source.model_type == "phi" ||
                     (source.model_type == "internlm" && values.flag_or("bias", true));
   if (given == 0 && usual * heads < width && width % heads != 0)
     values.refuse("num_attention_heads", fmt::format("{} heads do not divide hidden_size {}", heads, width));
@@ -96,8 +97,11 @@ std::string llama_attention(const ConfigSource& source, std::int64_t width, std:
       "true{}{}, "
       "name = \"self_attn\" }}",
       heads, values.size_or({"num_key_value_heads"}, heads), head_width, rotary, more,
-      is_qwen2 || bias ? ", query_bias = true, key_bias = true, value_bias = true" : "",
-      bias ? ", output_bias = true" : "", source.model_type.starts_with("qwen3") ? ", norm = true" : "",
+      has_inner_bias || bias ? ", query_bias = true, key_bias = true, value_bias = true" : "",
+      bias ? ", output_bias = true" : "",
+      source.model_type.starts_with("qwen3") ? ", norm = true"
+      : source.model_type == "phi3"          ? ", packed = true"
+                                             : "",
       is_fused(source) ? ", fused = true" : "",
       values.share_or("attention_dropout", 0) > 0 && !is_fused(source) ? ", dropout = true" : "");
 }

@@ -114,7 +114,8 @@ std::string write_llama(const ConfigSource& source) {
   const bool is_gemma = source.model_type == "gemma", has_experts = source.model_type == "mixtral";
   const std::int64_t width = values.size({"hidden_size"});
   Filling fill;
-  put_decoder(source, fill, {width, "rms_norm", is_gemma});
+  const bool has_layer_norms = source.model_type == "stablelm";
+  put_decoder(source, fill, {width, has_layer_norms ? "layer_norm" : "rms_norm", is_gemma});
   if (is_gemma) fill.put("before", "  { type = \"scale\" },\n");
   fill.put("inner", values.size({"intermediate_size"}));
   fill.put("activation",

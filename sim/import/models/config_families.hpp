@@ -52,6 +52,7 @@ std::string write_olmo(const ConfigSource& source);
 std::string write_nemotron(const ConfigSource& source);
 // config_packed.cpp
 std::string write_falcon(const ConfigSource& source);
+std::string write_phi(const ConfigSource& source);
 std::string write_bloom(const ConfigSource& source);
 std::string write_mpt(const ConfigSource& source);
 // config_translators.cpp

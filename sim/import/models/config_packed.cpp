@@ -105,6 +105,27 @@ std::string write_falcon(const ConfigSource& source) {
                      !in_parallel ? kInSeries : (is_new ? kTwoNorms : kOneNorm));
 }
 
+/// Attention and the feed-forward part read one norm; the head has a bias.
+std::string write_phi(const ConfigSource& source) {
+  ConfigValues& values = source.values;
+  const std::int64_t width = values.size({"hidden_size"});
+  Filling fill;
+  put_decoder(source, fill, {width, "layer_norm"});
+  std::string head = head_of(source, fill);
+  constexpr std::string_view kWithout = "bias = false";
+  if (const std::size_t at = head.find(kWithout); at != std::string::npos)
+    head.replace(at, kWithout.size(), "bias = true");
+  fill.put("head", head).put("inner", values.size({"intermediate_size"}));
+  fill.put("activation", activation_layer(source, values.word_or("hidden_act", "gelu_new")));
+  fill.put("attention", llama_attention(source, width));
+  fill.put("mlp", std::string(kPlainMlp)).put("deep_mlp", deeper(kPlainMlp));
+  fill.put("layer_lines",
+           fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
+                       values.size({"num_hidden_layers"})));
+  fill.put("blocks", block_text("decoder", kOneNorm));
+  return fill.into(kDecoder);
+}
+
 std::string write_bloom(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size", "n_embed"});

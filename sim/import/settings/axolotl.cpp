@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/import/settings/fine_tuning_keys.hpp"
 #include "sim/import/settings/fsdp_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 
@@ -19,21 +20,14 @@ constexpr KeyRule kAxolotlRules[] = {
     {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch"},
     {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters"},
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap"},
-    {"adapter", KeyReads::unmodelled, {}, kAdaptersAlone},
-    {"lora_r", KeyReads::unmodelled, {}, kOfAdapters},
-    {"lora_target_linear", KeyReads::unmodelled, {}, kOfAdapters},
-    {"lora_target_modules", KeyReads::unmodelled, {}, kOfAdapters},
     {"group_by_length", KeyReads::unmodelled, {}, "batches of sequences alike"},
     {"pad_to_sequence_len", KeyReads::usual, {}, "every sample has the tokens of the model file"},
-    {"load_in_4bit", KeyReads::unmodelled, {}, "weights of four bits"},
-    {"load_in_8bit", KeyReads::unmodelled, {}, "weights of eight bits"},
     {"sample_packing", KeyReads::unmodelled, {}, "sequences are packed: fewer tokens are padding"},
     {"tensor_parallel_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"context_parallel_size", KeyReads::unmodelled, {}, "context parallel", "1"},
     {"sequence_parallel_degree", KeyReads::unmodelled, {}, "sequence parallel", "1"},
     {"flash_attention", KeyReads::usual, {}, "the attention of the model file"},
     {"sdp_attention", KeyReads::usual, {}, "the attention of the model file"},
-    {"sequence_len", KeyReads::usual, {}, "--model says the network and its tokens"},
     {"val_set_size", KeyReads::nothing},
     {"datasets.*", KeyReads::nothing},
     {"special_tokens.*", KeyReads::nothing},
@@ -55,7 +49,6 @@ constexpr const char* kAxolotlIdle[] = {"base_model",
                                         "logging_steps",
                                         "dataset_prepared_path",
                                         "lora_alpha",
-                                        "lora_dropout",
                                         "train_on_inputs",
                                         "wandb_project",
                                         "wandb_entity",
@@ -130,6 +123,8 @@ void read_axolotl(SettingsReading& reading) {
     reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
   if (const auto on = reading.flag({"torch_compile"}))
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
+  read_fine_tuning(reading, "");
+  keep_frozen_weights_narrow(reading);
   reading.apply(kAxolotlRules);
   for (const char* idle : kAxolotlIdle) reading.fate_of(idle, KeyFate::no_influence);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/settings/fine_tuning_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/import/settings/trees.hpp"
 
@@ -78,6 +79,8 @@ const std::vector<SettingsFormat>& settings_formats() {
        "Trainer, Fabric, DistributedDataParallel, FSDP, TrainingArguments, Accelerator; read, "
        "never run",
        is_python_program, read_python_program},
+      {"PEFT adapter_config.json", "rank, target modules, modules trained as a whole", is_adapter_config,
+       read_adapter_config},
       {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
       {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/settings/fine_tuning_keys.hpp"
 #include "sim/import/settings/fsdp_keys.hpp"
 #include "sim/import/settings/huggingface_keys.hpp"
 #include "sim/import/settings/readers.hpp"
@@ -32,20 +33,14 @@ constexpr ArgumentRow kArgumentRows[] = {
     {"ddp_broadcast_buffers", KeyReads::flag, "strategy.broadcast_buffers", "", ""},
     {"gradient_checkpointing", KeyReads::flag, "model.recompute", "", ""},
     {"torch_empty_cache_steps", KeyReads::unmodelled, "", "the allocator starts anew", ""},
-    {"use_liger_kernel", KeyReads::unmodelled, "", "fused kernels", ""},
     {"group_by_length", KeyReads::unmodelled, "", "batches of sequences alike", ""},
     {"neftune_noise_alpha", KeyReads::unmodelled, "", "noise is added to embeddings", ""},
     {"auto_find_batch_size", KeyReads::unmodelled, "", "the batch is searched for", ""},
     {"galore_update_interval", KeyReads::unmodelled, "", "GaLore", ""},
     // LLaMA-Factory's own.
-    {"finetuning_type", KeyReads::unmodelled, "", kAdaptersAlone, "full"},
-    {"use_peft", KeyReads::unmodelled, "", kAdaptersAlone, ""},
-    {"lora_rank", KeyReads::unmodelled, "", kOfAdapters, ""},
-    {"lora_target", KeyReads::unmodelled, "", kOfAdapters, ""},
     {"stage", KeyReads::unmodelled, "", "dpo, ppo and rm run further networks than the one that is trained",
      "sft"},
-    {"cutoff_len", KeyReads::usual, "", "--model says the network and its tokens", ""},
-    {"quantization_bit", KeyReads::unmodelled, "", "weights of fewer bits", ""}};
+    {"freeze_trainable_layers", KeyReads::usual, "", "", ""}};
 
 constexpr const char* kIdleArguments[] = {"output_dir",
                                           "learning_rate",
@@ -85,15 +80,12 @@ constexpr const char* kIdleArguments[] = {"output_dir",
                                           "gradient_checkpointing_kwargs",
                                           "torch_compile_backend",
                                           "torch_compile_mode",
-                                          "max_seq_length",
-                                          "block_size",
                                           "optim_args",
                                           "bf16_full_eval",
                                           "fp16_full_eval",
                                           "greater_is_better",
                                           "logging_first_step",
                                           "lora_alpha",
-                                          "lora_dropout",
                                           "template",
                                           "dataset",
                                           "dataset_dir"};
@@ -189,6 +181,8 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
   read_further(reading, above, "fsdp_config");
   read_further(reading, above, "deepspeed");
   read_trainer_numbers(reading, above);
+  read_fine_tuning(reading, above);
+  keep_frozen_weights_narrow(reading);
   std::vector<std::string> paths;
   for (const ArgumentRow& row : kArgumentRows) paths.push_back(above + row.name);
   std::vector<KeyRule> rules;

@@ -53,8 +53,12 @@ class CallReader {
       const bool wanted = std::ranges::find(names_, name) != names_.end();
       if (!wanted || defines || peek() != '(') continue;
       ++calls_;
+      const std::size_t at = at_, line_start = line_start_;
+      const auto line = line_;
       YamlNode arguments = call_arguments(0);
       arguments.span = span;
+      // get_peft_model(model, LoraConfig(…)): what stands in it is a call of its own.
+      if (name == "get_peft_model") at_ = at, line_ = line, line_start_ = line_start;
       // Of several loaders the first one is that of the training.
       if (name == "DataLoader" && !out.at(name).is_null()) continue;
       out.entries.emplace_back(name, std::move(arguments));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/settings/fine_tuning_keys.hpp"
 #include "sim/import/settings/huggingface_keys.hpp"
 #include "sim/import/settings/lightning_keys.hpp"
 #include "sim/import/settings/readers.hpp"
@@ -133,7 +134,11 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "SFTConfig",
                                                     "Accelerator",
                                                     "DataParallel",
-                                                    "DataLoader"};
+                                                    "DataLoader",
+                                                    "LoraConfig",
+                                                    "get_peft_model",
+                                                    "BitsAndBytesConfig",
+                                                    "from_pretrained"};
   return kNames;
 }
 
@@ -161,6 +166,15 @@ void read_python_program(SettingsReading& reading) {
   for (const char* name : {"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig"}) {
     if (called(name)) read_training_arguments(reading, fmt::format("{}.", name));
   }
+  for (const char* name : {"from_pretrained", "BitsAndBytesConfig", "LoraConfig", "get_peft_model"}) {
+    if (called(name)) read_fine_tuning(reading, fmt::format("{}.", name));
+  }
+  keep_frozen_weights_narrow(reading);
+  static constexpr KeyRule kLoaded[] = {{"from_pretrained.*", KeyReads::nothing},
+                                        {"BitsAndBytesConfig.*", KeyReads::nothing},
+                                        {"LoraConfig.*", KeyReads::nothing},
+                                        {"get_peft_model.*", KeyReads::nothing}};
+  reading.apply(kLoaded);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
     if (!called(name)) continue;

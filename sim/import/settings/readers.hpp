@@ -31,10 +31,9 @@ void read_environment(SettingsReading& reading);
 bool is_horovodrun(const YamlNode& tree);
 void read_horovodrun(SettingsReading& reading);
 
-/// What is told of adapters (LoRA), which are not modelled, and of their sizes.
+/// What is told of adapters of a kind that is not modelled.
 inline constexpr const char* kAdaptersAlone =
     "only adapters are trained: memory and exchanges are smaller than predicted here";
-inline constexpr const char* kOfAdapters = "size of the adapters";
 
 bool is_axolotl(const YamlNode& tree);
 void read_axolotl(SettingsReading& reading);

@@ -43,6 +43,8 @@ constexpr std::string_view kTrueHalf =
     "weights are 16-bit without an fp32 copy; here they have one, which takes memory and time of the "
     "optimizer";
 
+constexpr std::string_view kPaged = "its state may move to the host's memory, which is not counted on";
+
 /// Names of the tools, and ours; those that are like one of ours are said to be.
 struct OptimizerWord {
   std::string_view word, name, form, note;
@@ -61,6 +63,19 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"fusedadam", "adam", "fused", ""},
                                              {"fused_adam", "adam", "fused", ""},
                                              {"deepspeedcpuadam", "adam", "", ""},
+                                             {"adamw_8bit", "adamw_8bit", "", ""},
+                                             {"adamw_bnb_8bit", "adamw_8bit", "", ""},
+                                             {"adamw8bit", "adamw_8bit", "", ""},
+                                             {"adam8bit", "adamw_8bit", "", ""},
+                                             {"paged_adamw_8bit", "adamw_8bit", "", kPaged},
+                                             {"pagedadamw8bit", "adamw_8bit", "", kPaged},
+                                             {"paged_adamw_32bit", "adamw", "", kPaged},
+                                             {"paged_adamw", "adamw", "", kPaged},
+                                             {"adamw_torch_8bit", "adamw_8bit", "", ""},
+                                             {"adamw_torch_4bit", "adamw_4bit", "", ""},
+                                             {"adafactor", "adafactor", "", ""},
+                                             {"lion_32bit", "lion", "", ""},
+                                             {"lion", "lion", "", ""},
                                              {"lamb", "lamb", "", ""},
                                              {"fusedlamb", "lamb", "fused", ""},
                                              {"adagrad", "adagrad", "", ""},

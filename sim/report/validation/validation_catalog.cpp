@@ -15,8 +15,10 @@ std::string write_groups_json(const Validation& validation, const ValidationTabl
 }  // namespace
 
 const ValidationReportEntry kValidationReports[kValidationFormats] = {
-    {"table", write_validation_table, write_validation_table, write_kernel_table, write_large_model_table},
-    {"json", write_groups_json, write_validation_json, write_kernel_json, write_large_model_json},
+    {"table", write_validation_table, write_validation_table, write_kernel_table, write_large_model_table,
+     write_fine_tuning_table},
+    {"json", write_groups_json, write_validation_json, write_kernel_json, write_large_model_json,
+     write_fine_tuning_json},
 };
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/fine_tuning_validation.hpp"
 #include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/analysis/validation/large_model_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
@@ -43,12 +44,22 @@ std::string write_large_model_table(const LargeModelValidation& validation,
 std::string write_large_model_json(const LargeModelValidation& validation,
                                    const std::vector<GroupKeys>& groups);
 
+// Fine-tunings: memory, time and verdicts, by `groups` or the usual ones.
+
+std::string write_fine_tuning_table(const FineTuningValidation& validation,
+                                    const std::vector<GroupKeys>& groups);
+/// Schema foretrain.validation/1, kind "fine_tunings": a point for every predicted row.
+std::string write_fine_tuning_json(const FineTuningValidation& validation,
+                                   const std::vector<GroupKeys>& groups);
+
 struct ValidationReportEntry {
   std::string_view name;
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
   std::string (*write_collectives)(const CollectiveValidation& validation);
   std::string (*write_kernels)(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
   std::string (*write_large_models)(const LargeModelValidation& validation,
+                                    const std::vector<GroupKeys>& groups);
+  std::string (*write_fine_tunings)(const FineTuningValidation& validation,
                                     const std::vector<GroupKeys>& groups);
 };
 

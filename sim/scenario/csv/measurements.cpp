@@ -121,6 +121,7 @@ std::optional<std::vector<CsvField>> read_header(const SourceText& source, CsvLi
 /// Nothing for a header of no kind.
 std::optional<MeasurementFile::Kind> kind_of(const CsvHeader& header) {
   using Kind = MeasurementFile::Kind;
+  if (header.has("method") && header.has("weights_dtype")) return Kind::fine_tunings;
   if (header.has("tp") || header.has("step_time_s")) return Kind::large_models;
   if (header.has("model") || header.has("metric") || header.has("value")) return Kind::scaling;
   const bool has_series = header.has("series") || header.has("cluster");
@@ -135,6 +136,7 @@ void check_columns(const CsvHeader& header, const std::vector<CsvField>& fields,
   if (kind == Kind::scaling) header.check(fields, kScalingColumns, {}, diagnostics);
   if (kind == Kind::collective) header.check(fields, kCollectiveColumns, {}, diagnostics);
   if (kind == Kind::kernels) header.check(fields, kernel_columns(), optional_kernel_columns(), diagnostics);
+  if (kind == Kind::fine_tunings) header.check(fields, fine_tuning_columns(), {}, diagnostics);
   if (kind == Kind::large_models)
     header.check(fields, large_model_columns(), optional_large_model_columns(), diagnostics);
 }
@@ -147,6 +149,8 @@ void read_row(const CsvRecord& record, const std::vector<std::string>& gpus, Mea
     file.scaling.push_back(read_scaling(record));
   else if (file.kind == MeasurementFile::Kind::large_models)
     file.large_models.push_back(read_large_model(record));
+  else if (file.kind == MeasurementFile::Kind::fine_tunings)
+    file.fine_tunings.push_back(read_fine_tuning_row(record));
   else if (auto kernel = read_kernel(record, gpus))
     file.kernels.push_back(std::move(*kernel));
 }

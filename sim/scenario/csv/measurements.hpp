@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/scenario/csv/fine_tuning_rows.hpp"
 #include "sim/scenario/csv/kernel_rows.hpp"
 #include "sim/scenario/csv/large_model_rows.hpp"
 
@@ -48,12 +49,13 @@ struct CollectiveMeasurement {
 };
 
 struct MeasurementFile {
-  enum class Kind { scaling, collective, kernels, large_models };
+  enum class Kind { scaling, collective, kernels, large_models, fine_tunings };
   Kind kind = Kind::scaling;
   std::vector<Measurement> scaling;
   std::vector<CollectiveMeasurement> collective;
   std::vector<KernelMeasurement> kernels;
   std::vector<LargeModelMeasurement> large_models;
+  std::vector<FineTuningMeasurement> fine_tunings;
 };
 
 /// Reads any kind, told apart by the header line. Lines that start with '#' are comments; fields follow

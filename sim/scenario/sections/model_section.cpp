@@ -10,6 +10,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schema_program.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/sections/fine_tuning_section.hpp"
 #include "sim/scenario/sections/launch_section.hpp"
 #include "sim/strategy/program/program.hpp"
 #include "sim/workload/framework_profile.hpp"
@@ -48,7 +49,8 @@ std::optional<OpenedModel> load_text(TableReader& model, std::string_view key, O
 }
 
 using enum OptimizerKind;
-constexpr std::array kOptimizers{sgd, momentum, nesterov, adam, adamw, adadelta, adagrad, rmsprop, lamb};
+constexpr std::array kOptimizers{sgd,     momentum, nesterov,   adam,       adamw,     adadelta, adagrad,
+                                 rmsprop, lamb,     adamw_8bit, adamw_4bit, adafactor, lion};
 
 /// The network, and the optimizer it is usually trained with.
 void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
@@ -250,8 +252,9 @@ Keys<Scenario> decay_key() {
 
 /// A recorded program trains what it trains: other keys would describe another one.
 void check_program_alone(TableReader& model, const Program& program) {
-  for (const std::string_view key : {"batch_per_gpu", "global_batch", "precision", "half_weights",
-                                     "recompute", "optimizer", "optimizer_form", "weight_decay"}) {
+  for (const std::string_view key :
+       {"batch_per_gpu", "global_batch", "precision", "half_weights", "recompute", "optimizer",
+        "optimizer_form", "weight_decay", "weights", "trainable", "sequence_length", "adapters"}) {
     if (!model.has(key)) continue;
     model.report(
         model.span_of(key),
@@ -319,6 +322,7 @@ const Keys<ModelSection>& model_keys() {
   static const auto of_scenario = [](ModelSection& section) -> Scenario& { return section.scenario; };
   static const Keys<ModelSection> keys = network_key() +
                                          keys_within<ModelSection>(training_keys(), of_scenario) +
+                                         keys_within<ModelSection>(fine_tuning_keys(), of_scenario) +
                                          form_key() + keys_within<ModelSection>(decay_key(), of_scenario);
   return keys;
 }
@@ -352,6 +356,7 @@ void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& sc
   check_batch(model, scenario);
   settle_recording(model, scenario);
   settle_form(model, section.form, scenario.workload);
+  if (!scenario.program) settle_fine_tuning(model, scenario);
 }
 
 }  // namespace foretrain

@@ -8,6 +8,7 @@
 #include "sim/scenario/sections/cluster_section.hpp"
 #include "sim/scenario/sections/collective_sections.hpp"
 #include "sim/scenario/sections/data_section.hpp"
+#include "sim/scenario/sections/fine_tuning_section.hpp"
 #include "sim/scenario/sections/framework_section.hpp"
 #include "sim/scenario/sections/launch_section.hpp"
 #include "sim/scenario/sections/loop_section.hpp"
@@ -62,6 +63,7 @@ std::vector<ScenarioKey> all_keys() {
   std::vector<ScenarioKey> keys;
   add_keys(keys, "", document_keys());
   add_keys(keys, "model", model_keys());
+  add_keys(keys, "model.adapters", adapter_keys());
   add_keys(keys, "framework", framework_keys());
   add_keys(keys, "data", data_keys());
   add_keys(keys, "strategy", strategy_keys());

@@ -46,6 +46,12 @@ std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& o
   return buckets;
 }
 
-std::int64_t gradient_element_bytes(const Workload& workload) { return has_half_weights(workload) ? 2 : 4; }
+std::int64_t gradient_element_bytes(const Workload& workload) {
+  constexpr std::int64_t kHalfBytes = 2, kFullBytes = 4;
+  const ExpandedModel& model = *workload.model;
+  const bool has_own = !workload.half_weights && model.has_half_weights && !model.parameters.empty();
+  if (has_own) return model.parameters.front().element_bytes;
+  return has_half_weights(workload) ? kHalfBytes : kFullBytes;
+}
 
 }  // namespace foretrain

@@ -214,7 +214,7 @@ double rest_seconds(const Operator& op, double bytes, const KernelContext& conte
 double cast_bytes(const Operator& op, const KernelContext& context, double samples) {
   const bool autocast = is_half(context.precision) && profile_of(context.framework).autocasts &&
                         context.framework.execution != Execution::compiled;
-  if (op.half_capable || context.half_weights || !autocast) return 0;
+  if (op.half_capable || (context.half_weights && !op.stays_wide) || !autocast) return 0;
   const double elements = op.bytes.at(samples) / (op.backward ? 12 : 8),
                casts = op.cls == OperatorClass::reduction ? 2 : 1;
   return casts * 6 * elements;
@@ -225,7 +225,7 @@ double cast_bytes(const Operator& op, const KernelContext& context, double sampl
 double kernel_seconds(const Operator& operation, const KernelContext& context, std::int64_t batch) {
   if (operation.stated) return to_seconds(*operation.stated);
   Operator op = operation;
-  op.half_capable = op.half_capable || (context.half_weights && op.call != HostCall::loss);
+  op.half_capable = op.half_capable || (context.half_weights && !op.stays_wide && op.call != HostCall::loss);
   const auto samples = static_cast<double>(std::max<std::int64_t>(batch, 0));
   if (const TensorCores* cores = fused_cores(op, context))
     return op.over_model *

@@ -94,6 +94,15 @@ struct ParameterBytes {
   double weights = 0, gradients = 0, optimizer = 0, updated = 0;  ///< `updated`: what the optimizer steps on
 };
 
+/// Those that are not packed have 16 bits.
+double frozen_half_bytes(const ExpandedModel& model) {
+  double sum = 0;
+  for (const Parameter& parameter : model.frozen)
+    sum += is_quantised(parameter.packed) ? static_cast<double>(parameter.bytes())
+                                          : kHalf * static_cast<double>(parameter.elements);
+  return sum;
+}
+
 /// Weights have their own types, gradients and states those of their weights; beside weights that
 /// half_weights makes narrow lie masters and states in fp32.
 ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& strategy) {
@@ -103,10 +112,11 @@ ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& s
   const bool masters = is_half(workload.precision) &&
                        (workload.half_weights || (strategy.keeps_masters && has_half_weights(workload)));
   if (masters)
-    return {kHalf * (elements + static_cast<double>(model.frozen_elements())), kHalf * elements,
-            (state + kFull) * elements, kFull * elements};
+    return {kHalf * elements + frozen_half_bytes(model), kHalf * elements, (state + kFull) * elements,
+            kFull * elements};
   const auto trained = static_cast<double>(model.gradient_bytes().count);
-  return {trained + static_cast<double>(model.frozen_bytes()), trained, state / kFull * trained, trained};
+  return {trained + static_cast<double>(model.frozen_bytes()), trained,
+          state_bytes(workload.optimizer, elements, trained), trained};
 }
 
 /// Of the copies that autocast keeps for the step, where the recorded storages do not have them.
@@ -126,12 +136,25 @@ double scratch_bytes(const ExpandedModel& model, double batch, bool half, double
          kScratchHoles * activations;
 }
 
+/// The 16-bit copy of the largest packed weight, which its product reads.
+double unpacked_bytes(const ExpandedModel& model) {
+  std::int64_t largest = 0;
+  for (const Parameter& parameter : model.frozen) {
+    if (is_quantised(parameter.packed)) largest = std::max(largest, parameter.elements);
+  }
+  return kHalf * static_cast<double>(largest);
+}
+
 /// What is there at the worst moment beyond weights, all gradients and the optimizer's state.
 double transient_bytes(const Workload& workload, const MemorySite& site, double batch,
                        const ParameterBytes& parameters) {
   const bool anew = workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
   const GradientTensors gradients = anew ? GradientTensors::made_anew : GradientTensors::kept;
-  const double peak = peak_bytes(workload.model->lifetimes, batch, activation_width(workload), gradients);
+  const auto elements = static_cast<double>(workload.model->parameter_elements());
+  const double width = elements > 0 ? parameters.gradients / (kFull * elements) : 1;
+  const double peak =
+      peak_bytes(workload.model->lifetimes, batch, activation_width(workload), gradients, width) +
+      unpacked_bytes(*workload.model);
   const double updated = site.strategy.optimizer * parameters.updated;
   const double temporaries = foreach_temporaries(workload, updated);
   return std::max(anew ? peak - parameters.gradients : peak, temporaries);

@@ -85,13 +85,13 @@ Applied apply_squared_relu(Tape& tape, const Layer& layer, TensorId input) {
 
 }  // namespace
 
-TensorId record_softmax(Tape& tape, TensorId input) {
+TensorId record_softmax(Tape& tape, TensorId input, bool stays_wide) {
   const Shape in = tape.at(input).shape;
   const auto n = static_cast<double>(in.elements());
   const TensorId result = tape.result(in, {input}, false);
   Operator forward =
       make_operator(OperatorClass::reduction, HostCall::softmax, per_sample(8 * n), per_sample(8 * n));
-  forward.half_capable = false;
+  forward.half_capable = false, forward.stays_wide = stays_wide;
   Operator backward = forward;
   backward.bytes = per_sample(12 * n);
   tape.forward(forward);

@@ -9,6 +9,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/held_options.hpp"
+#include "sim/workload/fine_tuning/fine_tuning.hpp"
 
 namespace foretrain {
 
@@ -61,6 +62,7 @@ struct Model {
       optimizer{};  ///< what it is usually trained with, as `model.optimizer` names it; empty: not said
   std::int64_t samples_per_input = 1;  ///< a batch counts parts of an input, as tokens of a sentence
   bool is_recorded = false;            ///< its operators come from a recording: there are no layers
+  FineTuning tuning{};                 ///< what of it trains, and what is added
 };
 
 }  // namespace foretrain

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/fine_tuning/adapters.hpp"
 #include "sim/workload/layers/layer_types.hpp"
+
 namespace foretrain {
 namespace {
 
@@ -26,16 +28,23 @@ Operator product_forward_operator(const ProductWork& w) {
   return op.with(w.forward());
 }
 
+/// Which gradients a product's backward makes.
+struct MadeGradients {
+  bool input = false, weight = true, bias = true;
+};
+
 // Two products (for the input, for the weights) and a column sum for the bias.
-Operator product_backward_operator(const ProductWork& w, bool input_gradient) {
-  const int products = input_gradient ? 2 : 1;
-  const double sum = w.bias > 0 ? w.rows * w.out : 0;
+Operator product_backward_operator(const ProductWork& w, const MadeGradients& makes) {
+  const int products = (makes.input ? 1 : 0) + (makes.weight ? 1 : 0);
+  const bool sums = w.bias > 0 && makes.bias;
+  const double sum = sums ? w.rows * w.out : 0, bias = sums ? w.bias : 0;
   Operator op =
       make_operator(OperatorClass::gemm, HostCall::linear, per_sample(products * w.product_flops() + sum),
-                    {products * w.weight_bytes() + 4 * w.bias, products * w.product_bytes() + 4 * sum},
-                    products + (w.bias > 0 ? 1 : 0));
-  if (input_gradient) op.with(w.for_input());
-  return op.with(w.for_weights());
+                    {products * w.weight_bytes() + 4 * bias, products * w.product_bytes() + 4 * sum},
+                    products + (sums ? 1 : 0));
+  if (makes.input) op.with(w.for_input());
+  if (makes.weight) op.with(w.for_weights());
+  return op;
 }
 
 /// The bias added by an operator of its own; backward it is a column sum of its own.
@@ -52,7 +61,11 @@ TensorId record_bias(Tape& tape, TensorId input, std::uint32_t bias) {
 
 }  // namespace
 
-TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form) {
+namespace {
+
+/// The layer alone, without an adapter.
+TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form,
+                        bool is_packed) {
   const Shape in = tape.at(input).shape;
   const bool fused = form.bias == LinearForm::Bias::fused;
   const ProductWork work{static_cast<double>(in.rows()), static_cast<double>(in.width()),
@@ -61,17 +74,40 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
   std::vector<std::uint32_t> ready;
   if (form.bias != LinearForm::Bias::none)
     ready.push_back(tape.parameter(fmt::format("{}bias", form.prefix), out));
+  const MadeGradients makes{tape.at(input).needs_gradient, Tape::trains(weight),
+                            !ready.empty() && Tape::trains(ready[0])};
   ready.push_back(weight);
   const Shape made = in.kind == ShapeKind::sequence ? Shape::sequence(in.size[0], out) : Shape::features(out);
+  std::vector<BackwardStep> steps;
+  if (is_packed) {
+    const Operator unpacked = dequantisation(tape.trainability().tuning().weights, work.in * work.out);
+    tape.forward(unpacked);
+    if (makes.input) steps.push_back({unpacked, {}});
+  }
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(product_forward_operator(work));
-  tape.save(input);
-  if (form.bias != LinearForm::Bias::apart) {
-    tape.node({{product_backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
-    return result;
-  }
-  tape.node({{product_backward_operator(work, tape.at(input).needs_gradient), {weight}}}, {input}, result);
-  return record_bias(tape, result, ready[0]);
+  if (makes.weight || is_packed)  // bitsandbytes keeps the input of a packed product, though nothing reads it
+    tape.save(input);
+  else
+    tape.keep_no_operands(result);
+  const bool is_apart = form.bias == LinearForm::Bias::apart;
+  const Operator backward = product_backward_operator(work, makes);
+  if (backward.kernels > 0)
+    steps.push_back({backward, is_apart ? std::vector<std::uint32_t>{weight} : ready});
+  tape.node(std::move(steps), {input}, result);
+  return is_apart ? record_bias(tape, result, ready[0]) : result;
+}
+
+}  // namespace
+
+TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form) {
+  std::string path = tape.layer_path();
+  if (!form.prefix.empty()) path += fmt::format(".{}", form.prefix.substr(0, form.prefix.size() - 1));
+  const bool is_own = !tape.is_in_adapter();
+  const bool is_packed = is_own && tape.trainability().is_quantised(path);
+  const TensorId result = record_product(tape, input, out, form, is_packed);
+  return is_own && tape.trainability().has_adapter(path) ? record_adapter(tape, input, result, form.prefix)
+                                                         : result;
 }
 
 namespace {

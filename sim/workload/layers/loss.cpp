@@ -29,6 +29,7 @@ Applied record_loss(Tape& tape, const Loss& own, TensorId input, Operator forwar
   const TensorId result = tape.result(Shape::features(1), {input}, false);
   add_to_total(forward, backward, own, tape.count_loss() > 1);
   forward.half_capable = backward.half_capable = false;
+  forward.stays_wide = backward.stays_wide = true;
   tape.forward(forward);
   if (own.weighted) kept.fixed += 8;  // the factor, in double
   if (tape.at(result).needs_gradient) tape.save(kept);
@@ -40,7 +41,7 @@ Applied cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements());
   const auto targets = static_cast<double>(in.sides() > 0 ? in.positions() : in.rows());
-  const TensorId log_probabilities = record_softmax(tape, input);
+  const TensorId log_probabilities = record_softmax(tape, input, true);
   return record_loss(
       tape, own, log_probabilities,
       make_operator(OperatorClass::reduction, HostCall::loss, {2, 0}, {8, 4 * n + 8 * targets}),

@@ -21,14 +21,17 @@ struct NormWork {
   /// n + (n + r) + r + r + n + n FLOPs; 8 n + (4 n + 4 r) + 8 r + 8 r + (8 n + 4 r) + (8 n + 4 w) bytes.
   Operator forward() const { return pass({0, 4 * n + 3 * rows}, {4 * width, 28 * n + 24 * rows}, 6); }
   /// Weight: n + 2 n, 8 n + 16 n bytes; product: the same, 8 r more; root: 3 r, 28 r; mean: n, 4 n + 4 r;
-  /// square: 3 n, 28 n; sum: n, 12 n.
-  Operator backward() const { return pass({0, 11 * n + 3 * rows}, {8 * width, 92 * n + 40 * rows}, 14); }
+  /// square: 3 n, 28 n; sum: n, 12 n. A frozen weight saves its own product and sum, 2 n and 16 n.
+  Operator backward(bool trains) const {
+    return trains ? pass({0, 11 * n + 3 * rows}, {8 * width, 92 * n + 40 * rows}, 14)
+                  : pass({0, 9 * n + 3 * rows}, {4 * width, 76 * n + 40 * rows}, 12);
+  }
 
  private:
   static Operator pass(Amount flops, Amount bytes, int kernels) {
     Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, flops, bytes, kernels);
     op.calls = static_cast<std::uint16_t>(kernels);
-    op.half_capable = false;
+    op.half_capable = false, op.stays_wide = true;
     return op;
   }
 };
@@ -52,8 +55,9 @@ TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
   const TensorId result = tape.result(in, {input}, true);
   tape.forward(work.forward());
   tape.save(input);
-  tape.save(per_sample(4 * work.n + 4 * work.rows));  // the scaled input and the roots
-  tape.node({{work.backward(), {weight}}}, {input}, result);
+  const bool trains = Tape::trains(weight);
+  tape.save(per_sample((trains ? 4 * work.n : 0) + 4 * work.rows));  // the scaled input and the roots
+  tape.node({{work.backward(trains), {weight}}}, {input}, result);
   return result;
 }
 

@@ -5,8 +5,8 @@
 
 namespace foretrain {
 
-/// Over the last dimension, or the channels. Requires no token ids.
-TensorId record_softmax(Tape& tape, TensorId input);
+/// Over the last dimension, or the channels; `stays_wide`: as Operator::stays_wide. Requires no token ids.
+TensorId record_softmax(Tape& tape, TensorId input, bool stays_wide = false);
 /// Of single elements; `inplace`: the result takes the input's place. Requires no token ids.
 TensorId record_dropout(Tape& tape, TensorId input, bool inplace = false);
 

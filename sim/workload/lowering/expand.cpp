@@ -76,7 +76,10 @@ class ShapeWalk {
   /// The last layer's result; nothing after a misfit.
   std::optional<TensorId> walk(const std::vector<Layer>& layers, TensorId input, const std::string& prefix) {
     std::optional<TensorId> current = input;
+    const Layer* head = prefix.empty() ? head_of(layers) : nullptr;
     for (const Layer& layer : layers) {
+      tape_->trainability().set_head(&layer == head);
+      if (&layer == head && tape_->trainability().tuning().fused_loss) hold_rows_in_parts(layer, *current);
       current = visit(layer, *current, prefix);
       if (!current) break;
       for (const std::string& name : layer.as) give_name(name, *current);
@@ -85,6 +88,26 @@ class ShapeWalk {
   }
 
  private:
+  /// The last linear layer: the scores that the loss reads.
+  static const Layer* head_of(const std::vector<Layer>& layers) {
+    const auto last = std::find_if(layers.rbegin(), layers.rend(), [](const Layer& layer) {
+      return layer.type->name == std::string_view("linear");
+    });
+    return last == layers.rend() ? nullptr : &*last;
+  }
+
+  /// As many rows at a time as make scores of the size of what goes into the head: width over vocabulary
+  /// (liger_kernel/ops/fused_linear_cross_entropy.py).
+  void hold_rows_in_parts(const Layer& layer, TensorId input) {
+    Tape tried("head");
+    const TensorId rows = tried.input(tape_->at(input).shape);
+    tried.begin_layer("head");
+    const Applied made = layer.type->apply(tried, layer, rows);
+    if (!made.ok()) return;
+    const auto width = static_cast<double>(tape_->at(input).shape.width());
+    tape_->hold_part(std::min(1.0, width / static_cast<double>(tried.at(made.tensor).shape.width())));
+  }
+
   std::optional<TensorId> visit(const Layer& layer, TensorId previous, const std::string& prefix) {
     if (layer.type->open != nullptr) return start(layer, prefix);
     std::vector<TensorId> inputs;
@@ -211,11 +234,78 @@ void check_whole(const Model& model, std::vector<ModelFault>& faults) {
   }
 }
 
+bool stores_halves(WeightFormat format) {
+  return format != WeightFormat::by_precision && format != WeightFormat::fp32;
+}
+
+/// Frozen weights in the asked format; trained ones in 16 bits where nothing wider is asked for.
+void store_weights(const Trainability& trainability, ExpandedModel& model) {
+  const FineTuning& tuning = trainability.tuning();
+  if (!stores_halves(tuning.weights)) return;
+  constexpr std::int64_t kHalfBytes = 2;
+  model.has_half_weights = true;
+  for (Parameter& parameter : model.frozen) parameter.element_bytes = kHalfBytes;
+  std::vector<bool> multiplies(model.layer_names.size(), false);
+  for (const Operator& op : model.forward) {
+    if (op.cls == OperatorClass::gemm) multiplies[op.layer] = true;
+  }
+  for (Parameter& parameter : model.frozen) {
+    const bool is_product = multiplies[parameter.layer] && parameter.name.ends_with("weight") &&
+                            parameter.name.find("norm") == std::string::npos;
+    if (is_product && trainability.is_quantised(parameter.name)) parameter.packed = tuning.weights;
+  }
+  const bool is_wide = tuning.adapter != AdapterKind::none && tuning.wide_adapters;
+  for (Parameter& parameter : model.parameters) {
+    if (!is_wide) parameter.element_bytes = kHalfBytes;
+  }
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", name);
+  return list;
+}
+
+/// What cannot be trained as asked.
+std::optional<ModelFault> fault_of_tuning(const Tape& tape, const Trainability& trainability,
+                                          const ExpandedModel& model) {
+  if (!tape.failure().empty()) return ModelFault{{}, tape.failure(), tape.failure_hint()};
+  if (const std::vector<std::string> names = trainability.unmatched(); !names.empty())
+    return ModelFault{
+        {},
+        fmt::format("no layer of {} is called {}", model.name, list_of(names)),
+        "`foretrain model show` lists the layers; \"all-linear\" takes every linear layer but the head"};
+  if (model.parameters.empty())
+    return ModelFault{{},
+                      fmt::format("nothing of {} would be trained", model.name),
+                      "name a target that a layer has, or what is trainable"};
+  const auto is_packed = [](const Parameter& parameter) { return is_quantised(parameter.packed); };
+  if (is_quantised(trainability.tuning().weights) && std::ranges::none_of(model.frozen, is_packed))
+    return ModelFault{{},
+                      fmt::format("{} has no frozen linear layer that {} could store", model.name,
+                                  name_of(trainability.tuning().weights)),
+                      "4 and 8 bits are for the linear layers of a transformer's blocks, beside adapters"};
+  return std::nullopt;
+}
+
 /// Backward begins by writing the gradient of the total loss itself, a one.
 void write_first_gradient(ExpandedModel& model) {
   if (model.backward.empty()) return;
   Operator& first = model.backward.front().op;
   first.kernels += 1, first.flops.fixed += 1, first.bytes.fixed += 8;
+}
+
+}  // namespace
+
+namespace {
+
+/// Blocks of the network as it is without fine-tuning.
+std::uint32_t count_blocks(const Model& model) {
+  Model whole = model;
+  whole.tuning = {};
+  std::int64_t last = -1;
+  for (const std::string& path : expand(whole).model.layer_names) last = std::max(last, block_number(path));
+  return static_cast<std::uint32_t>(last + 1);
 }
 
 }  // namespace
@@ -232,10 +322,18 @@ ExpansionResult expand(const Model& model) {
   if (result.faults.empty()) result.faults = check_declared_weights(model);
   if (!result.faults.empty()) return result;
 
-  Tape tape(model.name);
+  Tape tape(model.name, model.tuning);
+  if (tape.trainability().blocks_asked() > 0) tape.trainability().count_blocks(count_blocks(model));
   ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input), "");
   if (!result.faults.empty()) return result;
   result.model = std::move(tape).finish();
+  if (model.tuning.changes_network()) {
+    store_weights(tape.trainability(), result.model);
+    if (auto fault = fault_of_tuning(tape, tape.trainability(), result.model)) {
+      result.faults.push_back(*fault);
+      return result;
+    }
+  }
   if (const Parameter* untrained = find_untrained(result.model)) {
     result.faults.push_back({model.layers.back().span,
                              fmt::format("nothing makes the gradient of {}", untrained->name),

@@ -37,6 +37,11 @@ std::string_view name_of(OperatorClass cls) {
   return "";
 }
 
+std::int64_t Parameter::bytes() const {
+  if (!is_quantised(packed)) return elements * element_bytes;
+  return static_cast<std::int64_t>(bytes_per_weight(packed) * static_cast<double>(elements));
+}
+
 std::int64_t ExpandedModel::parameter_elements() const {
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters) sum += parameter.elements;

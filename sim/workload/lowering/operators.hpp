@@ -14,6 +14,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
 #include "sim/workload/amount.hpp"
+#include "sim/workload/fine_tuning/fine_tuning.hpp"
 #include "sim/workload/layers/layer.hpp"
 #include "sim/workload/layers/shape.hpp"
 #include "sim/workload/precision.hpp"
@@ -106,6 +107,7 @@ struct Operator {
   bool is_roofline =
       false;  ///< its FLOPs take time, too, at the vector rate: the longer of them and its bytes
   bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
+  bool stays_wide = false;   ///< a loss: its input is converted to 32 bits even beside weights of 16
   ElementWidth width = ElementWidth::by_precision;  ///< others: the recorded types decide
   double over_model = 1;  ///< measured time of its kernels over the modelled one, on the GPU of a trace
   std::optional<Time> stated_host{};  ///< what the calls take on the reference CPU, as measured
@@ -123,8 +125,9 @@ struct Parameter {
   std::int64_t elements = 0;
   std::uint32_t layer = 0;
   std::int64_t element_bytes = 4;  ///< of the weight, its gradient and each state of the optimizer
+  WeightFormat packed{};           ///< of 8 bits or fewer: how a frozen weight is stored
 
-  std::int64_t bytes() const { return elements * element_bytes; }
+  std::int64_t bytes() const;
 };
 
 /// One entry of the backward pass: an operator, after which `ready` lists the parameters whose gradients are
@@ -182,6 +185,7 @@ struct ExpandedModel {
   std::int64_t modules = 0;
   std::vector<Parameter> frozen;               ///< they get no gradient and no update
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
+  bool has_half_weights = false;               ///< its weights have 16 bits or fewer, without fp32 masters
   bool keeps_types =
       false;  ///< every tensor has the type that was recorded, casts are operators of their own
   /// Recorded under autocast: the same step with the recorded types, for a training under autocast.

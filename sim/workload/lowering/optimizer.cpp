@@ -55,6 +55,12 @@ const std::vector<Recipe>& recipes() {
                                kScalar,  kScalar,    kRootCopy, kAddConstant, kDivideLists, kScaleCopy,
                                kSquares, kScalar,    kScalar,   kAddScaled};
   static const Operations lamb_fused{kSquares, kMoments, kSquares, kSquares, kAddScaled};
+  // bitsandbytes: a call and a kernel for each tensor. Adafactor (transformers): the square, its means over
+  // rows and columns, their product and its root, the update's norm, the step.
+  static const Operations packed_adam{{3, 16, 30}};
+  static const Operations adafactor{kSquares, kSquares, kSquares, kScaleCopy, kTimes,
+                                    kTimes,   kSquares, kScale,   kAddScaled};
+  static const Operations lion{kScaleCopy, kAddScaled, kScale, kAddScaled, kScale, kAddScaled};
   static const std::vector<Recipe> table{
       {OptimizerKind::sgd, "sgd", 0, 1.07, {kAddScaled}, {kAddScaled}, {{2, 12, 2}}},
       {OptimizerKind::momentum, "momentum", 4, 4.6 / 4, momentum, momentum, {{3, 20, 5}}},
@@ -65,6 +71,10 @@ const std::vector<Recipe>& recipes() {
       {OptimizerKind::adagrad, "adagrad", 4, 14.8 / 8, adagrad, adagrad_packed, {}},
       {OptimizerKind::rmsprop, "rmsprop", 4, 14.8 / 8, rmsprop, rmsprop, {}},
       {OptimizerKind::lamb, "lamb", 8, 14.8 / 8, lamb, {}, lamb_fused},
+      {OptimizerKind::adamw_8bit, "adamw_8bit", 2, 14.8, packed_adam, {}, {}},
+      {OptimizerKind::adamw_4bit, "adamw_4bit", 1, 14.8, packed_adam, {}, {}},
+      {OptimizerKind::adafactor, "adafactor", 0, 14.8 / 8, adafactor, {}, {}},
+      {OptimizerKind::lion, "lion", 4, 14.8 / 8, lion, {}, {}},
   };
   return table;
 }
@@ -124,7 +134,7 @@ std::string_view name_of(OptimizerKind kind) { return recipe_of(kind).name; }
 
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::lamb); ++kind)
+  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::lion); ++kind)
     names.emplace_back(name_of(static_cast<OptimizerKind>(kind)));
   return names;
 }
@@ -140,7 +150,8 @@ std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framewo
   std::vector<OptimizerForm> forms{OptimizerForm::for_loop};
   if (!recipe.packed.empty()) forms.push_back(OptimizerForm::foreach);
   if (!recipe.fused.empty()) forms.push_back(OptimizerForm::fused);
-  const OptimizerForm usual = recipe.packed.empty()         ? OptimizerForm::fused
+  const OptimizerForm usual = forms.size() == 1             ? OptimizerForm::for_loop
+                              : recipe.packed.empty()       ? OptimizerForm::fused
                               : packs_by_default(framework) ? OptimizerForm::foreach
                                                             : OptimizerForm::for_loop;
   std::rotate(forms.begin(), std::find(forms.begin(), forms.end(), usual), forms.end());
@@ -149,6 +160,14 @@ std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framewo
 
 std::int64_t state_bytes_per_element(const Optimizer& optimizer) {
   return recipe_of(optimizer.kind).state_bytes;
+}
+
+double state_bytes(const Optimizer& optimizer, double elements, double bytes) {
+  constexpr double kFullBytes = 4;
+  const auto each = static_cast<double>(state_bytes_per_element(optimizer));
+  const bool is_packed =
+      optimizer.kind == OptimizerKind::adamw_8bit || optimizer.kind == OptimizerKind::adamw_4bit;
+  return is_packed ? each * elements : each / kFullBytes * bytes;
 }
 
 std::int64_t fused_bytes_per_element(OptimizerKind kind) {

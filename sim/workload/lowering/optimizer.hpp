@@ -22,7 +22,11 @@ enum class OptimizerKind : std::uint8_t {
   adadelta,
   adagrad,
   rmsprop,
-  lamb
+  lamb,
+  adamw_8bit,
+  adamw_4bit,
+  adafactor,
+  lion
 };
 /// for_loop: some kernels per tensor (PyTorch < 2.0). foreach: multi-tensor launches (default since 2.0).
 /// fused: one pass, in multi-tensor launches too (PyTorch's or Apex's; LAMB needs two stages). variable: one
@@ -54,9 +58,13 @@ std::vector<std::string> optimizer_names();
 /// TensorFlow knows only `variable`.
 std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framework);
 
-/// Bytes of optimizer state per parameter element: SGD 0; momentum, Nesterov, Adagrad and RMSprop 4; the
-/// others 8.
+/// Bytes of optimizer state per parameter element of fp32: SGD and Adafactor 0 (a row and a column of each
+/// matrix are not counted); momentum, Nesterov, Adagrad, RMSprop and Lion 4; AdamW of 8 and 4 bits 2 and 1
+/// (their blocks' scales, 1.5 and 6 % more, are not counted); the others 8.
 std::int64_t state_bytes_per_element(const Optimizer& optimizer);
+/// The state of `elements` parameters that have `bytes` altogether: as wide as they are, but of a fixed width
+/// for AdamW of 8 and 4 bits.
+double state_bytes(const Optimizer& optimizer, double elements, double bytes);
 
 /// Bytes that one fused pass reads and writes for each fp32 element: gradient, weight and state. 0: the
 /// optimizer has no fused form.

@@ -19,11 +19,11 @@ namespace {
 
 /// What decides the price of an operator.
 std::string price_key(const Operator& op) {
-  std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
+  std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
                                 static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1),
                                 op.bytes.at(1), op.visits.at(1), op.channels, op.keeps_averages,
-                                op.is_roofline, op.half_capable, static_cast<int>(op.width), op.product_count,
-                                op.stated_host ? to_seconds(*op.stated_host) : -1);
+                                op.is_roofline, op.half_capable, op.stays_wide, static_cast<int>(op.width),
+                                op.product_count, op.stated_host ? to_seconds(*op.stated_host) : -1);
   for (std::uint8_t i = 0; i < op.product_count; ++i) {
     const Product& p = op.products[i];
     key += fmt::format(" {} {} {} {} {} {} {} {}", p.m, p.n, p.k, p.count, p.serial, p.window, p.bytes.at(1),

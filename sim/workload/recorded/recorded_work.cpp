@@ -100,9 +100,9 @@ constexpr std::array<std::string_view, 24> kAutocastInFull{
 
 /// Forward alone: backward runs outside of autocast.
 bool runs_in_full_under_autocast(const RecordedNetwork& network, const RecordedOperator& op) {
-  constexpr std::string_view kAten = "aten::";
+  constexpr std::string_view kPrefix = "aten::";
   std::string_view name = network.operator_names.at(op.name);
-  if (name.starts_with(kAten)) name.remove_prefix(kAten.size());
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   return !op.backward &&
          std::find(kAutocastInFull.begin(), kAutocastInFull.end(), name) != kAutocastInFull.end();
 }

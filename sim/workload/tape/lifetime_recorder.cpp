@@ -11,7 +11,8 @@ namespace foretrain {
 namespace {
 
 constexpr std::array<float, 3> kAsCounted{1, 1, 1}, kFloats{1, 0.5F, 0.5F}, kWide{1, 1, 0.5F};
-constexpr std::array<float, 3> kNarrowCopy{0, 0.5F, 0}, kWideCopy{0, 1, 0};
+constexpr std::array<float, 3> kNarrowCopy{0, 0.5F, 0}, kWideCopy{0, 1, 0}, kAlwaysWide{1, 1, 1},
+    kAlwaysWideCopy{0, 1, 1};
 /// CUDA keeps dropout's mask in one byte an element, the operators' table counts the four of a CPU.
 constexpr std::array<float, 3> kMask{0.25F, 0.25F, 0.25F};
 
@@ -41,6 +42,7 @@ void LifetimeRecorder::make(double bytes, const std::vector<Storage>& parents) {
 void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
   const Width width = width_of(op);
   made.both_kept = op.product_count > 0;
+  made.stays_wide = op.stays_wide;
   made.is_half = width == Width::narrow;
   if (width == Width::as_operands) {
     const auto is_wide = [this](Storage s) { return storages_[s].is_float && !storages_[s].is_half; };
@@ -49,7 +51,10 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
   }
   for (const Storage parent : made.parents) {
     if (storages_[parent].is_float && storages_[parent].is_half != made.is_half)
-      made.casts.push_back({parent, now(), made.is_half ? kNarrowCopy : kWideCopy});
+      made.casts.push_back({parent, now(),
+                            made.is_half      ? kNarrowCopy
+                            : made.stays_wide ? kAlwaysWideCopy
+                                              : kWideCopy});
   }
 }
 
@@ -110,7 +115,8 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   gradient_of_.resize(
       std::max<std::size_t>(gradient_of_.size(), std::max(handed.parent, handed.made) + std::size_t{1}),
       kNever);
-  const Share share = storages_[handed.storage].is_half ? kFloats : kWide;
+  const StorageLife& of = storages_[handed.storage];
+  const Share share = of.stays_wide ? kAlwaysWide : of.is_half ? kFloats : kWide;
   std::uint32_t& gradient = gradient_of_[handed.parent];
   const bool is_first = gradient == kNever;
   if (is_first && handed.is_view && gradient_of_[handed.made] != kNever) {
@@ -133,7 +139,10 @@ void LifetimeRecorder::add(std::uint32_t from, std::uint32_t until, Amount bytes
 
 /// Autocast may need the original for less long than fp32, when it keeps a copy.
 void LifetimeRecorder::add_storage(const StorageLife& life) {
-  const Share share = !life.is_float ? kAsCounted : life.is_half ? kFloats : kWide;
+  const Share share = !life.is_float    ? kAsCounted
+                      : life.stays_wide ? kAlwaysWide
+                      : life.is_half    ? kFloats
+                                        : kWide;
   const std::uint32_t plain = std::max(life.last_read, life.kept),
                       autocast = std::max(life.last_read, life.kept_autocast);
   add(life.made, std::min(plain, autocast), {0, life.bytes}, share);

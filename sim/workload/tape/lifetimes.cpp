@@ -8,9 +8,9 @@ namespace foretrain {
 namespace {
 
 void add(std::vector<double>& change, const std::vector<Lifetime>& lifetimes, double batch,
-         ActivationWidth width) {
+         ActivationWidth width, double share = 1) {
   for (const Lifetime& life : lifetimes) {
-    const double bytes = life.at(batch, width);
+    const double bytes = share * life.at(batch, width);
     change[life.from] += bytes;
     change[std::size_t{life.until} + 1] -= bytes;
   }
@@ -18,11 +18,12 @@ void add(std::vector<double>& change, const std::vector<Lifetime>& lifetimes, do
 
 }  // namespace
 
-double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth width,
-                  GradientTensors gradients) {
+double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth width, GradientTensors gradients,
+                  double gradient_width) {
   std::vector<double> change(std::size_t{lifetimes.moments} + 1, 0);
   add(change, lifetimes.activations, batch, width);
-  if (gradients == GradientTensors::made_anew) add(change, lifetimes.parameter_gradients, batch, width);
+  if (gradients == GradientTensors::made_anew)
+    add(change, lifetimes.parameter_gradients, batch, width, gradient_width);
   double sum = 0, peak = 0;
   for (const double step : change) peak = std::max(peak, sum += step);
   return peak;

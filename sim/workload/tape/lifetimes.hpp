@@ -36,7 +36,9 @@ struct Lifetimes {
 /// made anew in each step.
 enum class GradientTensors : std::uint8_t { kept, made_anew };
 
-/// The largest sum of bytes over all moments; with the gradients of parameters only where they are made anew.
-double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth width, GradientTensors gradients);
+/// The largest sum of bytes over all moments; with the gradients of parameters only where they are made anew,
+/// at `gradient_width` of their bytes in fp32.
+double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth width, GradientTensors gradients,
+                  double gradient_width = 1);
 
 }  // namespace foretrain

@@ -15,24 +15,65 @@
 
 namespace foretrain {
 
-Tape::Tape(std::string model_name) { model_.name = std::move(model_name), model_.modules = 1; }
+namespace {
+
+bool makes_weights_only(const Operator& op) {
+  if (op.cls == OperatorClass::embedding || op.cls == OperatorClass::reduction) return true;
+  return op.product_count == 1 && op.products[0].grows == Product::Grows::depth;
+}
+
+/// The second product is the one for the weights.
+void drop_weight_product(Operator& op) {
+  if (op.product_count < 2) return;
+  const Product& product = op.products[1];
+  op.flops.per_sample -= product.flops_per_sample();
+  op.bytes.fixed -= product.bytes.fixed, op.bytes.per_sample -= product.bytes.per_sample;
+  op.kernels -= 1, op.product_count = 1;
+}
+
+/// What is left where frozen parameters get no gradient; a step that made nothing else goes.
+std::vector<BackwardStep> without_frozen(std::vector<BackwardStep> steps) {
+  std::vector<BackwardStep> out;
+  for (BackwardStep& step : steps) {
+    const std::size_t named = step.ready.size();
+    std::erase_if(step.ready, [](std::uint32_t parameter) { return !Tape::trains(parameter); });
+    const bool is_frozen = named > 0 && step.ready.empty();
+    if (is_frozen && makes_weights_only(step.op)) continue;
+    if (is_frozen) drop_weight_product(step.op);
+    out.push_back(std::move(step));
+  }
+  return out;
+}
+
+}  // namespace
+
+Tape::Tape(std::string model_name, FineTuning tuning) : trainability_(std::move(tuning)) {
+  model_.name = std::move(model_name), model_.modules = 1;
+}
+
+void Tape::fail(std::string message, std::string hint) {
+  if (failure_.empty()) failure_ = std::move(message), failure_hint_ = std::move(hint);
+}
 
 void Tape::begin_layer(std::string path) {
   model_.layer_names.push_back(std::move(path));
   model_.layer_traces.emplace_back();
   label_.clear(), steps_ = 1;
+  trained_since_result_ = trainability_.is_everything(), begins_parameters_ = true;
 }
 
 TensorId Tape::add_tensor(TapeTensor tensor) {
   model_.largest_activation_elements = std::max(model_.largest_activation_elements, tensor.shape.elements());
   if (!model_.layer_traces.empty()) model_.layer_traces.back().result = tensor.shape;
+  tensor.part = part_;
   tensors_.push_back(tensor);
   return static_cast<TensorId>(tensors_.size() - 1);
 }
 
 std::uint32_t Tape::add_storage(const Shape& shape) {
   storage_saved_.push_back(0);
-  storage_bytes_.push_back((shape.kind == ShapeKind::tokens ? 8 : 4) * static_cast<double>(shape.elements()));
+  storage_bytes_.push_back(part_ * (shape.kind == ShapeKind::tokens ? 8 : 4) *
+                           static_cast<double>(shape.elements()));
   return static_cast<std::uint32_t>(storage_saved_.size() - 1);
 }
 
@@ -44,7 +85,8 @@ TensorId Tape::input(const Shape& shape) {
 }
 
 TensorId Tape::result(const Shape& shape, const std::vector<TensorId>& parents, bool trained) {
-  bool needs_gradient = trained;
+  bool needs_gradient = trained && trained_since_result_;
+  begins_parameters_ = true;
   std::vector<LifetimeRecorder::Storage> read;
   for (const TensorId parent : parents) {
     needs_gradient = needs_gradient || tensors_[parent].needs_gradient;
@@ -73,16 +115,30 @@ const std::vector<TensorId>* Tape::named(std::string_view name) const {
 }
 
 std::uint32_t Tape::parameter(std::string_view suffix, std::int64_t elements) {
-  const auto next = static_cast<std::uint32_t>(model_.parameters.size());
-  if (!label_.empty()) {
-    const auto [known, is_new] = shared_.try_emplace(fmt::format("{}.{}", label_, suffix), next);
-    if (!is_new) {
-      sharing_fault_ = sharing_fault_ || model_.parameters[known->second].elements != elements;
-      return known->second;
-    }
+  if (std::exchange(begins_parameters_, false)) trained_since_result_ = trainability_.is_everything();
+  std::uint32_t parameter = 0;
+  if (label_.empty() || in_adapter_) {
+    parameter = add_parameter(fmt::format("{}.{}", layer_path(), suffix), elements);
+  } else {
+    const auto [known, is_new] = shared_.try_emplace(fmt::format("{}.{}", label_, suffix), 0);
+    if (is_new) known->second = add_parameter(fmt::format("{}.{}", layer_path(), suffix), elements);
+    parameter = known->second;
+    sharing_fault_ = sharing_fault_ || elements_of(parameter) != elements;
   }
-  model_.parameters.push_back({fmt::format("{}.{}", layer_path(), suffix), elements, current_layer()});
-  return next;
+  trained_since_result_ = trained_since_result_ || trains(parameter);
+  return parameter;
+}
+
+std::uint32_t Tape::add_parameter(std::string name, std::int64_t elements) {
+  const bool is_trained = in_adapter_ || trainability_.trains(name);
+  std::vector<Parameter>& list = is_trained ? model_.parameters : model_.frozen;
+  list.push_back({std::move(name), elements, current_layer()});
+  return static_cast<std::uint32_t>(list.size() - 1) + (is_trained ? 0 : kFrozen);
+}
+
+std::int64_t Tape::elements_of(std::uint32_t parameter) const {
+  return trains(parameter) ? model_.parameters[parameter].elements
+                           : model_.frozen[parameter - kFrozen].elements;
 }
 
 void Tape::untrained(std::string_view suffix, std::int64_t elements) {
@@ -112,7 +168,12 @@ std::vector<BackwardStep> Tape::stepwise(std::vector<BackwardStep> steps) const 
 }
 
 void Tape::node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, TensorId made) {
-  if (!tensors_[made].needs_gradient) return lifetimes_.drop_node();
+  if (!tensors_[made].needs_gradient) {
+    kept_.clear(), kept_bytes_ = {};
+    return lifetimes_.drop_node();
+  }
+  count_kept();
+  if (!trainability_.is_everything()) steps = without_frozen(std::move(steps));
   if (steps_ > 1) steps = stepwise(std::move(steps));
   nodes_.push_back({std::move(steps), std::move(parents), made, current_layer()});
   lifetimes_.add_node(tensors_[made].storage);
@@ -120,7 +181,17 @@ void Tape::node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, 
 
 void Tape::save(Amount bytes) {
   lifetimes_.keep(bytes);
-  count(bytes);
+  kept_bytes_ += bytes;
+}
+
+void Tape::count_kept() {
+  count(kept_bytes_);
+  for (const TensorId tensor : kept_) {
+    const std::uint32_t storage = tensors_[tensor].storage;
+    if (std::exchange(storage_saved_[storage], std::uint8_t{1}) == 0)
+      count(per_sample(storage_bytes_[storage]));
+  }
+  kept_.clear(), kept_bytes_ = {};
 }
 
 void Tape::count(Amount bytes) {
@@ -129,10 +200,8 @@ void Tape::count(Amount bytes) {
 }
 
 void Tape::save(TensorId tensor) {
-  const std::uint32_t storage = tensors_[tensor].storage;
-  lifetimes_.keep(storage);
-  if (std::exchange(storage_saved_[storage], std::uint8_t{1}) == 0)
-    count(per_sample(storage_bytes_[storage]));
+  lifetimes_.keep(tensors_[tensor].storage);
+  kept_.push_back(tensor);
 }
 
 /// Tells what the node's steps, from `first` on, leave behind and release.
@@ -143,8 +212,8 @@ void Tape::follow(const Node& node, std::uint32_t first) {
     const TapeTensor& tensor = tensors_[parent];
     if (!tensor.needs_gradient) continue;
     lifetimes_.hand_gradient({node.made, parent, tensor.storage,
-                              4 * static_cast<double>(tensor.shape.elements()), node.steps.empty(), first,
-                              last});
+                              4 * tensor.part * static_cast<double>(tensor.shape.elements()),
+                              node.steps.empty(), first, last});
   }
   lifetimes_.play(node.made, last);
   for (std::uint32_t step = first; step < model_.backward.size(); ++step) {
@@ -176,6 +245,7 @@ void Tape::play(Node& node, std::vector<std::uint8_t>& has_gradient) {
 }
 
 ExpandedModel Tape::finish() && {
+  count_kept();
   std::vector<std::uint8_t> has_gradient(tensors_.size(), 0);
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) play(*node, has_gradient);
   model_.lifetimes = std::move(lifetimes_).finish(static_cast<std::uint32_t>(model_.backward.size()));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/workload/fine_tuning/fine_tuning.hpp"
 #include "sim/workload/layers/shape.hpp"
 #include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/tape/lifetimes.hpp"
@@ -38,6 +39,8 @@ class LifetimeRecorder {
   /// What is kept belongs to the next node.
   void keep(Storage storage) { kept_.push_back(storage); }
   void keep(Amount bytes);
+  /// Backward reads none of the operands that the last operator made this from.
+  void keep_no_operands(Storage made) { storages_[made].both_kept = false; }
   void add_node(Storage made);
   void drop_node();
 
@@ -69,6 +72,7 @@ class LifetimeRecorder {
     std::uint32_t made = 0, last_read = 0;
     std::uint32_t kept = 0, kept_autocast = 0;  ///< moment of the last backward step that needs it; 0 = none
     bool is_float = true, is_half = false;      ///< autocast stores it in 16 bit
+    bool stays_wide = false;                    ///< in 32 bits in every precision
     bool both_kept = false;  ///< the operator that made it needs all its operands again: a product
     bool is_input = false;
     std::vector<Storage> parents;
@@ -110,6 +114,7 @@ struct TapeTensor {
   bool needs_gradient = false;
   std::uint32_t storage = 0;  ///< aliases (views, in-place results) share one
   bool is_view = false;       ///< made by flatten, slice, reshape
+  double part = 1;            ///< of the tensor that is there at a time
 };
 
 /// Records one forward pass in the order the framework runs it and derives the backward pass from it: nodes
@@ -118,7 +123,7 @@ struct TapeTensor {
 /// gradient.
 class Tape {
  public:
-  explicit Tape(std::string model_name);
+  explicit Tape(std::string model_name, FineTuning tuning = {});
 
   /// Everything recorded from here on belongs to this layer.
   void begin_layer(std::string path);
@@ -126,7 +131,7 @@ class Tape {
 
   TensorId input(const Shape& shape);
   /// A result in its own storage; needs a gradient when `parents` do or when `trained` (the node has
-  /// parameters).
+  /// parameters) and one of the parameters named since the last result trains.
   TensorId result(const Shape& shape, const std::vector<TensorId>& parents, bool trained);
   /// A result in its parent's storage.
   TensorId alias(const Shape& shape, TensorId parent);
@@ -134,8 +139,22 @@ class Tape {
   TensorId view(const Shape& shape, TensorId parent);
   const TapeTensor& at(TensorId tensor) const { return tensors_[tensor]; }
 
-  /// "layer path.suffix"; returns the parameter's index.
+  /// "layer path.suffix"; returns the parameter's index, for node() and trains(). A frozen one is listed
+  /// apart.
   std::uint32_t parameter(std::string_view suffix, std::int64_t elements);
+  /// Whether the parameter gets a gradient.
+  static bool trains(std::uint32_t parameter) { return parameter < kFrozen; }
+  /// The parameters named from here on train whatever is frozen: those of adapters.
+  void begin_adapter() { in_adapter_ = true; }
+  void end_adapter() { in_adapter_ = false; }
+  bool is_in_adapter() const { return in_adapter_; }
+  Trainability& trainability() { return trainability_; }
+  /// Backward of the node to come does not read what the last operator made `result` from.
+  void keep_no_operands(TensorId result) { lifetimes_.keep_no_operands(tensors_[result].storage); }
+  /// A mistake that only the tape sees, told at the layer that is recorded; the first one counts.
+  void fail(std::string message, std::string hint);
+  const std::string& failure() const { return failure_; }
+  const std::string& failure_hint() const { return failure_hint_; }
   /// Layers with one label share their parameters: the first that asks for a suffix registers it. Holds until
   /// the next begin_layer().
   void share(std::string_view label) { label_ = label; }
@@ -163,7 +182,11 @@ class Tape {
   void forward(Operator op);
   /// A node: its backward operators (none for views), and the tensors it hands gradients to. Dropped when
   /// nothing needs them.
+  /// Gradients of frozen parameters are left out: the products that make them, and steps that make nothing
+  /// else.
   void node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, TensorId made);
+  /// From here on only this part of each tensor is there at a time.
+  void hold_part(double part) { part_ = part; }
   /// Keeps a tensor's storage for backward; each storage counts once.
   void save(TensorId tensor);
   /// Keeps bytes that are not a tensor of the tape: statistics, masks, indices.
@@ -173,6 +196,7 @@ class Tape {
   ExpandedModel finish() &&;
 
  private:
+  static constexpr std::uint32_t kFrozen = 1U << 31U;  ///< added to the index of a frozen parameter
   struct Node {
     std::vector<BackwardStep> steps;
     std::vector<TensorId> parents;
@@ -185,6 +209,9 @@ class Tape {
   std::vector<BackwardStep> stepwise(std::vector<BackwardStep> steps) const;
   void play(Node& node, std::vector<std::uint8_t>& has_gradient);
   void count(Amount saved);
+  void count_kept();
+  std::uint32_t add_parameter(std::string name, std::int64_t elements);
+  std::int64_t elements_of(std::uint32_t parameter) const;
   void follow(const Node& node, std::uint32_t first);
 
   ExpandedModel model_;
@@ -197,8 +224,14 @@ class Tape {
   std::map<std::string, std::vector<TensorId>, std::less<>> names_;
   int losses_ = 0;
   std::set<double> targets_;
-  double steps_ = 1;
+  double steps_ = 1, part_ = 1;
   bool sharing_fault_ = false;
+  Trainability trainability_;
+  bool in_adapter_ = false;
+  bool trained_since_result_ = true, begins_parameters_ = true;
+  std::vector<TensorId> kept_;  ///< by the node to come
+  Amount kept_bytes_;
+  std::string failure_, failure_hint_;
   std::vector<Node> nodes_;
 };
 

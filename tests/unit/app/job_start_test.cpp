@@ -213,19 +213,19 @@ TEST_CASE("adapters that are not modelled give no verdict about memory") {
   const TemporaryFolder folder;
   folder.write(
       "lf.yaml",
-      "model_name_or_path: a/b\nfinetuning_type: lora\nper_device_train_batch_size: 1\nbf16: true\n");
+      "model_name_or_path: a/b\nfinetuning_type: oft\nper_device_train_batch_size: 1\nbf16: true\n");
   const std::string line =
       "foretrain predict --settings lf.yaml --model llama3_8b --cluster hgx-h100-400g --gpus 8";
   const ProgramRun run = folder.run(line);
   INFO(run.output);
   CHECK_THAT(run.output,
-             StartsWith("Cannot say how long: finetuning_type = lora (lf.yaml:2) is not modelled. It trains "
+             StartsWith("Cannot say how long: finetuning_type = oft (lf.yaml:2) is not modelled. It trains "
                         "adapters only,\n"));
   const ProgramRun ignored = folder.run(line + " --ignore finetuning_type");
   CHECK_THAT(ignored.output, ContainsSubstring("finetuning_type is ignored"));
-  const ProgramRun other = folder.run(line + " --ignore lora");
+  const ProgramRun other = folder.run(line + " --ignore oft");
   CHECK(other.exit_code == 1);
-  CHECK_THAT(other.output, ContainsSubstring("--ignore lora: nothing of that name"));
+  CHECK_THAT(other.output, ContainsSubstring("--ignore oft: nothing of that name"));
   folder.write(
       "lf.yaml",
       "model_name_or_path: a/b\nfinetuning_type: full\nper_device_train_batch_size: 1\nbf16: true\n");

@@ -31,7 +31,17 @@ ScenarioOverrides large_question() {
   return overrides;
 }
 
+/// Of a language model, which has projections and blocks.
+ScenarioOverrides language_question() {
+  ScenarioOverrides overrides = small_question();
+  overrides.model = "llama3_2_1b";
+  return overrides;
+}
+
 ScenarioOverrides question_about(std::string_view name) {
+  const bool is_tuning = name.starts_with("model.adapters") || name == "model.trainable" ||
+                         name == "model.sequence_length" || name == "model.weights";
+  if (is_tuning) return language_question();
   return name.starts_with("parallel") ? large_question() : small_question();
 }
 
@@ -110,7 +120,7 @@ TEST_CASE("the reference lists every key the schema takes") {
       continue;
     listed[table].insert(name);
   }
-  listed["run"].insert("every");
+  listed["run"].insert("every"), listed["model"].insert("adapters");
   for (const std::string table : {"model", "framework", "data", "strategy", "parallel", "nccl", "launch",
                                   "cluster", "run", "loop", "measured", "study"})
     listed[""].insert(table);

@@ -1,0 +1,286 @@
+// Words of the sources become keys of a scenario by tables; what no row of them knows is told, and not
+// guessed.
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/validation/fine_tuning_validation.hpp"
+#include "sim/base/ascii.hpp"
+#include "sim/scenario/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct NamedAs {
+  std::string_view theirs, ours;
+};
+
+/// Networks whose names in the sources do not begin with that of the catalog.
+constexpr NamedAs kTuningModels[] = {{"llama31405b", "llama3_405b"},
+                                     {"llama3170b", "llama3_70b"},
+                                     {"llama318b", "llama3_8b"},
+                                     {"llama3370b", "llama3_70b"},
+                                     {"openllama7b", "llama_7b"},
+                                     {"falcon7b", "falcon_7b"},
+                                     {"devstralsmall24b", "mistral_small_24b"},
+                                     {"magistralsmall24b", "mistral_small_24b"},
+                                     {"mistralsmall3124b", "mistral_small_24b"},
+                                     {"powerlm3b", "powerlm_3b"},
+                                     {"tinyllama", "tinyllama_1_1b"},
+                                     {"stablelmalpha3b", "stablelm_alpha_3b"},
+                                     {"stablelmbasealpha3b", "stablelm_alpha_3b"},
+                                     {"phi2", "phi_2"},
+                                     {"phi15", "phi_1_5"},
+                                     {"phi3mini", "phi3_mini"}};
+
+constexpr NamedAs kTuningGpus[] = {{"A100-80GB", "a100-sxm4-80gb"},
+                                   {"A100-SXM4-40GB", "a100-sxm4-40gb"},
+                                   {"A100-40GB", "a100-sxm4-40gb"},
+                                   {"A100-PCIE-40GB", "a100-pcie-40gb"},
+                                   {"NVIDIA L40S", "l40s"},
+                                   {"A10G", "a10g"},
+                                   {"RTX-3090", "rtx-3090"},
+                                   {"RTX-4090", "rtx-4090"},
+                                   {"L40-48GB", "l40"},
+                                   {"H100-SXM5-80GB", "h100-sxm5-80gb"},
+                                   {"H100/A100-80GB", "a100-sxm4-80gb"},
+                                   {"A100/H100-80GB", "a100-sxm4-80gb"},
+                                   {"80GB card", "a100-sxm4-80gb"},
+                                   {"80GB", "a100-sxm4-80gb"},
+                                   {"40GB card", "a100-sxm4-40gb"},
+                                   {"48GB card", "rtx-a6000"},
+                                   {"24GB card", "rtx-3090"},
+                                   {"24GB", "rtx-3090"},
+                                   {"8 GB card (simulated cap)", "rtx-3070"},
+                                   {"12 GB card (simulated cap)", "rtx-3060"},
+                                   {"16 GB card (simulated cap)", "rtx-4060ti-16gb"},
+                                   {"24 GB card (simulated cap)", "rtx-3090"},
+                                   {"40 GB card (simulated cap)", "a100-sxm4-40gb"},
+                                   {"48 GB card (simulated cap)", "rtx-a6000"},
+                                   {"48 GB cap on A100-80GB", "rtx-a6000"},
+                                   {"80 GB cap on A100-80GB", "a100-sxm4-80gb"},
+                                   {"80 GB card (simulated cap)", "a100-sxm4-80gb"},
+                                   {"40GB+", "a100-sxm4-40gb"},
+                                   {"RTX-A6000", "rtx-a6000"},
+                                   {"RTX-6000-Ada", "rtx-6000-ada"},
+                                   {"RTX-A5000", "rtx-a5000"},
+                                   {"A40", "a40"},
+                                   {"RTX-4070Ti-SUPER-16GB", "rtx-4070ti-super"},
+                                   {"RTX-A4000", "rtx-a4000"},
+                                   {"V100-SXM2-16GB", "v100-sxm2-16gb"},
+                                   {"V100-16GB", "v100-sxm2-16gb"},
+                                   {"V100-SXM2-32GB", "v100-sxm2-32gb"},
+                                   {"T4", "t4"}};
+
+constexpr NamedAs kTuningStrategies[] = {
+    {"single", "single"},        {"fsdp-full-shard", "fsdp"},    {"fsdp (shard)", "fsdp"}, {"fsdp", "fsdp"},
+    {"fsdp2", "fsdp2"},          {"ddp (FSDP NO_SHARD)", "ddp"}, {"ddp?", "ddp"},          {"zero3", "zero3"},
+    {"zero3-on-1-gpu", "zero3"}, {"zero2-on-1-gpu", "zero2"},    {"zero2?", "zero2"},      {"", "single"}};
+
+constexpr NamedAs kTuningMethods[] = {{"full", ""},       {"lora", "lora"}, {"qlora", "lora"},
+                                      {"rslora", "lora"}, {"dora", "dora"}, {"ia3", "ia3"}};
+
+constexpr NamedAs kTuningOptimizers[] = {{"AdamW fused", "adamw fused"},
+                                         {"FusedAdam", "adamw fused"},
+                                         {"adamw_torch_fused", "adamw fused"},
+                                         {"FusedAdamW", "adamw fused"},
+                                         {"adamw_bnb_8bit", "adamw_8bit"},
+                                         {"adamw_torch_8bit", "adamw_8bit"},
+                                         {"AdamW8bit", "adamw_8bit"},
+                                         {"bnb AdamW8bit", "adamw_8bit"},
+                                         {"ao AdamW8bit", "adamw_8bit"},
+                                         {"adamw_8bit", "adamw_8bit"},
+                                         {"paged_adamw_8bit", "adamw_8bit"},
+                                         {"PagedAdamW8bit/8-bit (single-device full recipe)", "adamw_8bit"},
+                                         {"ao AdamW4bit", "adamw_4bit"},
+                                         {"lpmm AdamW4bit", "adamw_4bit"},
+                                         {"adamw_torch_4bit", "adamw_4bit"},
+                                         {"AdamW", "adamw"},
+                                         {"AdamW (HF default, torch; foreach)", "adamw"},
+                                         {"adamw_torch", "adamw"},
+                                         {"PagedAdamW", "adamw"},
+                                         {"Adam", "adam"},
+                                         {"", "adamw"}};
+
+/// Projections by one letter, as tables of PEFT's and litgpt's have them.
+constexpr NamedAs kTuningTargets[] = {
+    {"q", "q_proj"}, {"k", "k_proj"}, {"v", "v_proj"}, {"o", "o_proj"}, {"qkv", "qkv_proj"}};
+
+template <std::size_t N>
+const NamedAs* named_row(const NamedAs (&rows)[N], std::string_view name) {
+  const auto found = std::ranges::find(rows, name, &NamedAs::theirs);
+  return found == std::end(rows) ? nullptr : found;
+}
+
+/// Letters and digits alone, small.
+std::string letters_and_digits(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+/// The longest name of the catalog that the row's begins with.
+std::string tuned_model_of(const std::string& name) {
+  const std::string wanted = letters_and_digits(name);
+  for (const NamedAs& row : kTuningModels) {
+    if (wanted.starts_with(row.theirs)) return std::string(row.ours);
+  }
+  std::string best;
+  for (const std::string& model : names_in(CatalogKind::models)) {
+    if (wanted.starts_with(letters_and_digits(model)) && model.size() > best.size()) best = model;
+  }
+  return best;
+}
+
+/// "q,v", "q+k+v+o+mlp", "all linear".
+std::string tuning_targets_of(const std::string& text) {
+  // torchtune's recipes: query, value and output of attention, and the feed-forward part.
+  if (text.find("default") != std::string::npos) return tuning_targets_of("q,v,o,mlp");
+  if (text.find("all") != std::string::npos) return "\"all-linear\"";
+  std::string list, word;
+  const auto add = [&] {
+    if (!word.empty()) {
+      const NamedAs* row = named_row(kTuningTargets, word);
+      list += fmt::format(", \"{}\"", row != nullptr ? row->ours : std::string_view(word));
+    }
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == ',' || c == '+' || c == ' ')
+      add();
+    else
+      word += c;
+  }
+  add();
+  return list.empty() ? std::string() : fmt::format("[{}]", list.substr(2));
+}
+
+class TuningCaseMaker {
+ public:
+  explicit TuningCaseMaker(const FineTuningMeasurement& row) : row_(row) { case_.row = &row; }
+
+  FineTuningCase make() {
+    name_model();
+    name_gpu();
+    name_strategy();
+    set_method();
+    set_weights();
+    set_optimizer();
+    set_rest();
+    return std::move(case_);
+  }
+
+ private:
+  void refuse(std::string why) {
+    if (case_.why_not.empty()) case_.why_not = std::move(why);
+  }
+  void set(std::string_view key, std::string_view value) {
+    case_.settings.push_back(fmt::format("{}={}", key, value));
+  }
+
+  void name_model() {
+    case_.model = tuned_model_of(row_.model);
+    if (case_.model.empty()) refuse(fmt::format("no network of the catalog is called {}", row_.model));
+  }
+  void name_gpu() {
+    if (const NamedAs* row = named_row(kTuningGpus, row_.gpu))
+      case_.gpu = row->ours;
+    else
+      refuse(row_.gpu.empty() ? "the source names no GPU"
+                              : fmt::format("no GPU of the catalog is meant by {}", row_.gpu));
+  }
+  void name_strategy() {
+    const NamedAs* row = named_row(kTuningStrategies, row_.strategy);
+    if (row == nullptr) return refuse(fmt::format("the strategy is not told: {}", row_.strategy));
+    case_.strategy = row->ours;
+  }
+
+  void set_method() {
+    const NamedAs* row = named_row(kTuningMethods, row_.method);
+    if (row == nullptr) return refuse(fmt::format("{} is not modelled", row_.method));
+    if (row->ours.empty()) return;
+    set("model.adapters.kind", fmt::format("\"{}\"", row->ours));
+    if (row_.rank) set("model.adapters.rank", std::to_string(*row_.rank));
+    if (const std::string targets = tuning_targets_of(row_.targets); !targets.empty())
+      set("model.adapters.targets", targets);
+    const bool is_wide = row_.optimizer_dtype.find("fp32") != std::string::npos;
+    if (!is_wide) set("model.adapters.fp32", "false");
+    if (row_.source == "litgpt") set("model.adapters.dropout", "true");  // its scripts' lora_dropout = 0.05
+  }
+
+  /// accelerate keeps fp32 shards of what it trains under FSDP (newer versions: its rows in bf16).
+  bool has_wide_shards() const {
+    return row_.method == "full" && case_.strategy == "fsdp" &&
+           row_.optimizer.find("HF") != std::string::npos;
+  }
+
+  void set_weights() {
+    const std::string& w = row_.weights;
+    const bool is_nested = w.find("dq") != std::string::npos || row_.source == "fms-acceleration" ||
+                           row_.source == "answerai" || w.find("gptq") != std::string::npos;
+    if (w == "bf16" && has_wide_shards())
+      return set("model.half_weights", "true"), set("model.precision", "\"bf16\"");
+    if (w == "bf16" || w == "bf16/fp16") return set("model.weights", "\"bf16\"");
+    if (w == "fp16") return set("model.weights", "\"fp16\"");
+    if (w.starts_with("nf4") || w.starts_with("int4"))
+      return set("model.weights", is_nested ? "\"nf4_double\"" : "\"nf4\"");
+    if (w.starts_with("int8")) return set("model.weights", "\"int8\"");
+    if (w.find("bf16 autocast") != std::string::npos || w == "bf16 mixed")
+      return set("model.precision", "\"bf16\"");
+    if (w.find("fp16 autocast") != std::string::npos) return set("model.precision", "\"amp_fp16\"");
+    if (w == "fp32") return set("model.precision", "\"fp32\"");
+    refuse(w.empty() ? "the type of the weights is not told"
+                     : fmt::format("weights of {} are not modelled", w));
+  }
+
+  void set_optimizer() {
+    if (row_.optimizer.find("in bwd") != std::string::npos)
+      return refuse("an optimizer inside of backward is not modelled");
+    const NamedAs* row = named_row(kTuningOptimizers, row_.optimizer);
+    if (row == nullptr) return refuse(fmt::format("the optimizer {} is not modelled", row_.optimizer));
+    const std::string name(row->ours.substr(0, row->ours.find(' ')));
+    set("model.optimizer", fmt::format("\"{}\"", name));
+    if (row->ours.ends_with("fused")) set("model.optimizer_form", "\"fused\"");
+  }
+
+  void set_rest() {
+    if (row_.offload != "none" && !row_.offload.empty())
+      refuse(fmt::format("offload of {} is not modelled", row_.offload));
+    if (row_.recompute.starts_with("full"))
+      set("model.recompute", "true");
+    else if (row_.recompute != "none")
+      refuse(row_.recompute.empty() ? "recomputation is not told"
+                                    : fmt::format("recomputation {} is not modelled", row_.recompute));
+    if (row_.packing == "no" && row_.source == "torchtune")
+      return refuse("the length of its samples is not told");
+    if (!row_.sequence) return refuse("the length of its samples is not told");
+    if (!row_.micro_batch) return refuse("the batch is not told");
+    set("model.sequence_length", std::to_string(*row_.sequence));
+    if (row_.accumulation && *row_.accumulation > 1 && *row_.accumulation <= 4096)
+      set("strategy.accumulation", std::to_string(*row_.accumulation));
+    if (row_.notes_say("Liger") || row_.notes_say("cut cross entropy") || row_.notes_say("hunked"))
+      set("model.fused_loss", "true");
+    if (row_.notes_say("compile")) set("framework.execution", "\"compiled\"");
+    const bool is_time = row_.metric != FineTuningMeasurement::Metric::memory_gb &&
+                         row_.metric != FineTuningMeasurement::Metric::fits;
+    if (is_time && (row_.notes_say("LONGEST") || row_.notes_say("shorter") || row_.notes_say("unpadded")))
+      refuse("the mean length of its samples is not told");
+    if (row_.notes_say("load_state") || row_.notes_say("weights only"))
+      refuse("the row is not about a training step");
+  }
+
+  const FineTuningMeasurement& row_;
+  FineTuningCase case_;
+};
+
+}  // namespace
+
+FineTuningCase fine_tuning_case(const FineTuningMeasurement& row) { return TuningCaseMaker(row).make(); }
+
+}  // namespace foretrain

@@ -1,0 +1,194 @@
+// Each distinct job is predicted once; its rows read memory or time from it.
+#include "sim/analysis/validation/fine_tuning_validation.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/analysis/predict.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/scenario/gpu_servers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using TuningMetric = FineTuningMeasurement::Metric;
+
+ScenarioOverrides tuning_overrides(const FineTuningCase& job) {
+  ScenarioOverrides overrides;
+  overrides.model = job.model, overrides.cluster = std::string(kGpuServer) + job.gpu;
+  overrides.strategy = job.row->gpus == 1 && job.strategy.starts_with("fsdp") ? "single" : job.strategy;
+  overrides.batch = *job.row->micro_batch;
+  overrides.gpus = {job.row->gpus};
+  overrides.settings = job.settings;
+  return overrides;
+}
+
+/// One job's point; the reason where it cannot be predicted.
+struct PredictedTuning {
+  PredictionPoint point;
+  std::string why_not;
+};
+
+class TunedJobs {
+ public:
+  const PredictedTuning& of(const FineTuningCase& job) {
+    const ScenarioOverrides overrides = tuning_overrides(job);
+    const std::string key =
+        fmt::format("{} {} {} {} {} {}", overrides.model, overrides.cluster, overrides.strategy,
+                    *overrides.batch, job.row->gpus, fmt::join(overrides.settings, " "));
+    const auto [known, is_new] = known_.try_emplace(key);
+    if (is_new) known->second = predicted(overrides);
+    return known->second;
+  }
+
+ private:
+  static PredictedTuning predicted(const ScenarioOverrides& overrides) {
+    try {
+      const Prediction prediction = predict(make_scenario(overrides));
+      return {prediction.points.front(), ""};
+    } catch (const InputError& error) {
+      return {{}, error.what()};
+    }
+  }
+
+  std::map<std::string, PredictedTuning> known_;
+};
+
+double tuning_tokens(const FineTuningMeasurement& row, const PredictionPoint& point) {
+  return static_cast<double>(point.global_batch) * static_cast<double>(row.sequence.value_or(0));
+}
+
+/// What a source calls memory: tensors ("allocated", "active"), what the allocator holds ("reserved"), or all
+/// that nvidia-smi shows.
+double memory_as_read(const FineTuningMeasurement& row, const MemoryUse& memory) {
+  constexpr double kGb = 1e9, kHoles = 1.05;
+  const double allocated = static_cast<double>((memory.total() - memory.framework).count) / kGb;
+  const double all = static_cast<double>(memory.total().count) / kGb;
+  if (row.notes_say("RESERVED") || row.notes_say("reserved")) return std::min(all, kHoles * allocated);
+  const bool is_tensors = row.notes_say("ALLOCATED") || row.notes_say("llocated") ||
+                          row.notes_say("ACTIVE") || row.notes_say("max RAM") || row.notes_say("table 2");
+  return is_tensors ? allocated : all;
+}
+
+/// The step in the row's unit. litgpt's "iteration" is a micro-step.
+double time_as_read(const FineTuningMeasurement& row, const PredictionPoint& point, double step_s) {
+  switch (row.metric) {
+    case TuningMetric::step_s:
+      return row.notes_say("MICRO-BATCH") ? step_s / static_cast<double>(row.accumulation.value_or(1))
+                                          : step_s;
+    case TuningMetric::tokens_per_s:
+      return tuning_tokens(row, point) / step_s;
+    default:
+      return static_cast<double>(point.global_batch) / step_s;
+  }
+}
+
+ValidatedFineTuning validated_tuning(const FineTuningCase& job, const PredictionPoint& point) {
+  constexpr double kGb = 1e9;
+  const FineTuningMeasurement& row = *job.row;
+  ValidatedFineTuning out{.row = &row, .model = job.model, .gpu = job.gpu};
+  out.total_gb = static_cast<double>(point.memory.total().count) / kGb;
+  out.allocated_gb = static_cast<double>((point.memory.total() - point.memory.framework).count) / kGb;
+  if (row.metric == TuningMetric::memory_gb) {
+    out.predicted = memory_as_read(row, point.memory);
+  } else if (row.metric == TuningMetric::fits) {
+    out.predicted = chance_of_fitting(point);
+  } else {
+    out.predicted = time_as_read(row, point, point.step_s);
+    out.low = std::min(time_as_read(row, point, point.interval.low_s),
+                       time_as_read(row, point, point.interval.high_s));
+    out.high = std::max(time_as_read(row, point, point.interval.low_s),
+                        time_as_read(row, point, point.interval.high_s));
+  }
+  return out;
+}
+
+struct TuningKeyRow {
+  std::string_view name;
+  std::string (*value)(const ValidatedFineTuning& point);
+};
+
+constexpr TuningKeyRow kTuningKeyRows[] = {
+    {"grade", [](const ValidatedFineTuning& p) { return std::string(1, p.row->grade()); }},
+    {"source", [](const ValidatedFineTuning& p) { return p.row->source; }},
+    {"model", [](const ValidatedFineTuning& p) { return p.model; }},
+    {"method", [](const ValidatedFineTuning& p) { return p.row->method; }},
+    {"weights", [](const ValidatedFineTuning& p) { return p.row->weights; }},
+    {"gpu", [](const ValidatedFineTuning& p) { return p.gpu; }},
+    {"gpus", [](const ValidatedFineTuning& p) { return std::to_string(p.row->gpus); }},
+    {"strategy", [](const ValidatedFineTuning& p) { return p.row->strategy; }},
+};
+
+}  // namespace
+
+FineTuningValidation validate_fine_tunings(const std::vector<FineTuningMeasurement>& rows,
+                                           const Progress& progress) {
+  FineTuningValidation validation;
+  validation.rows = static_cast<int>(rows.size());
+  TunedJobs jobs;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const FineTuningCase job = fine_tuning_case(rows[i]);
+    if (progress) progress(static_cast<double>(i) / static_cast<double>(rows.size()));
+    if (!job.why_not.empty()) {
+      validation.skipped.push_back({rows[i].line, job.why_not});
+      continue;
+    }
+    const PredictedTuning& predicted = jobs.of(job);
+    if (!predicted.why_not.empty())
+      validation.skipped.push_back({rows[i].line, predicted.why_not});
+    else
+      validation.points.push_back(validated_tuning(job, predicted.point));
+  }
+  return validation;
+}
+
+const std::vector<std::string>& fine_tuning_keys() {
+  static const std::vector<std::string> kNames = names_of_rows(kTuningKeyRows);
+  return kNames;
+}
+
+std::vector<ErrorGroup> group_fine_tunings(const FineTuningValidation& validation, const GroupKeys& keys,
+                                           const std::function<bool(const ValidatedFineTuning&)>& is_wanted) {
+  struct Rows {
+    std::vector<double> errors;
+    int inside = 0, with_interval = 0;
+  };
+  std::map<std::vector<std::string>, Rows> found;
+  for (const ValidatedFineTuning& p : validation.points) {
+    if (p.row->metric == TuningMetric::fits || !is_wanted(p)) continue;
+    std::vector<std::string> values{p.row->metric == TuningMetric::memory_gb ? "memory" : "time"};
+    for (const std::string& key : keys) values.push_back(find_row(kTuningKeyRows, key)->value(p));
+    Rows& rows = found[values];
+    rows.errors.push_back(p.error());
+    if (p.high <= 0) continue;
+    ++rows.with_interval;
+    if (p.low <= p.row->value && p.row->value <= p.high) ++rows.inside;
+  }
+  std::vector<ErrorGroup> groups;
+  for (auto& [values, rows] : found) {
+    ErrorGroup& group = groups.emplace_back();
+    group.values = values, group.rows = static_cast<int>(rows.errors.size());
+    group.error = statistics_of(rows.errors);
+    group.coverage = rows.with_interval > 0 ? static_cast<double>(rows.inside) / rows.with_interval : 0;
+  }
+  return groups;
+}
+
+FitsScore fits_score(const FineTuningValidation& validation) {
+  FitsScore score;
+  for (const ValidatedFineTuning& p : validation.points) {
+    if (p.row->metric == TuningMetric::fits && p.row->value == 0) {
+      ++score.failed, score.failed_right += p.predicted < kProbablyFits ? 1 : 0;
+    } else if (p.row->metric == TuningMetric::fits) {
+      ++score.ran, score.ran_right += p.predicted >= kProbablyFits ? 1 : 0;
+    }
+  }
+  return score;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,223 @@
+// Adapters, quantised weights and lengths of samples, under the names that PEFT, TRL, LLaMA-Factory, axolotl,
+// ms-swift, litgpt and transformers have for them. Each name is a row; which of them a file has decides.
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/import/settings/fine_tuning_keys.hpp"
+#include "sim/import/settings/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using KeyNames = std::span<const std::string_view>;
+
+constexpr std::string_view kRankNames[] = {"lora_rank", "lora_r", "r"};
+constexpr std::string_view kTargetNames[] = {"lora_target", "lora_target_modules", "target_modules"};
+constexpr std::string_view kTrainedWholeNames[] = {"modules_to_save", "lora_modules_to_save",
+                                                   "additional_target", "unfrozen_parameters"};
+constexpr std::string_view kDoraNames[] = {"use_dora", "peft_use_dora"};
+constexpr std::string_view kDropoutNames[] = {"lora_dropout"};
+constexpr std::string_view kLengthNames[] = {"cutoff_len", "sequence_len",     "max_seq_length",
+                                             "max_length", "model_max_length", "block_size"};
+constexpr std::string_view kTypeNames[] = {"torch_dtype", "dtype"};
+constexpr std::string_view kAdapterKind = "model.adapters.kind";
+
+std::vector<std::string> words_of_node(const YamlNode& node) {
+  std::vector<std::string> words;
+  if (node.kind == YamlNode::Kind::list) {
+    for (const YamlNode& item : node.items) words.push_back(item.text);
+    return words;
+  }
+  std::string_view rest = node.text;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view word = trimmed(rest.substr(0, comma));
+    if (!word.empty()) words.emplace_back(word);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return words;
+}
+
+std::string toml_words(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words)
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", toml_text(word));
+  return fmt::format("[{}]", list);
+}
+
+class FineTuningReading {
+ public:
+  FineTuningReading(SettingsReading& reading, std::string above)
+      : reading_(reading), above_(std::move(above)) {}
+
+  void read() {
+    read_method();
+    read_rank();
+    read_names(kTargetNames, "model.adapters.targets");
+    if (flag({"lora_target_linear"}).value_or(false)) say({{"model.adapters.targets", "\"all-linear\""}});
+    read_names(kTrainedWholeNames, "model.trainable");
+    if (flag(kDoraNames).value_or(false)) say({{std::string(kAdapterKind), "\"dora\""}});
+    if (const auto share = number(kDropoutNames)) say({{"model.adapters.dropout", toml_flag(*share > 0)}});
+    read_bits();
+    read_type();
+    read_length();
+    if (flag({"use_liger_kernel", "enable_liger_kernel", "cut_cross_entropy"}).value_or(false))
+      say({{"model.fused_loss", "true"}}, "of its kernels the loss alone is modelled");
+  }
+
+ private:
+  using Words = std::initializer_list<std::string_view>;
+  const YamlNode* find(Words names) { return find(KeyNames(names.begin(), names.size())); }
+  std::optional<bool> flag(Words names) { return flag(KeyNames(names.begin(), names.size())); }
+  std::optional<double> number(Words names) { return number(KeyNames(names.begin(), names.size())); }
+  std::string word(Words names) { return word(KeyNames(names.begin(), names.size())); }
+
+  const YamlNode* find(KeyNames names) {
+    for (const std::string_view name : names) {
+      if (const YamlNode* node = reading_.find({above_ + std::string(name)})) return node;
+    }
+    return nullptr;
+  }
+  std::optional<bool> flag(KeyNames names) {
+    const YamlNode* node = find(names);
+    return node == nullptr ? std::nullopt : flag_in(node->text);
+  }
+  std::optional<double> number(KeyNames names) {
+    const YamlNode* node = find(names);
+    return node == nullptr ? std::nullopt : number_in(node->text);
+  }
+  std::string word(KeyNames names) {
+    const YamlNode* node = find(names);
+    return node == nullptr ? std::string() : lower_case(node->text);
+  }
+  bool trains_adapters() { return !value_of(reading_.out(), std::string(kAdapterKind)).empty(); }
+  void say(std::vector<SettingEffect> effects, std::string note = "") {
+    reading_.effect(std::move(effects), std::move(note));
+  }
+
+  void read_method() {
+    const std::string method = word({"finetuning_type", "adapter", "peft_type", "tuner_type", "train_type"});
+    if (method == "lora" || method == "qlora") return say({{std::string(kAdapterKind), "\"lora\""}});
+    if (method == "ia3") return say({{std::string(kAdapterKind), "\"ia3\""}});
+    if (method == "full") return reading_.fate(KeyFate::usual);
+    if (method == "freeze") {
+      const auto blocks = number({"freeze_trainable_layers"});
+      say({{"model.trainable",
+            fmt::format("[\"last:{}\"]", blocks ? static_cast<int>(std::abs(*blocks)) : 2)}});
+      return;
+    }
+    if (!method.empty()) return reading_.fate(KeyFate::not_modelled, std::string(kAdaptersAlone));
+    if (flag({"use_peft"}).value_or(false))
+      return say({{std::string(kAdapterKind), "\"lora\""}, {"model.adapters.rank", "16"}});
+    if (above_.ends_with("LoraConfig.") || above_.ends_with("get_peft_model."))
+      reading_.by_default("LoraConfig", {{std::string(kAdapterKind), "\"lora\""}});
+  }
+
+  void read_rank() {
+    const YamlNode* node = find(kRankNames);
+    if (node == nullptr) return;
+    const auto rank = number_in(node->text);
+    if (!trains_adapters()) return reading_.fate(KeyFate::usual, "no adapters are trained");
+    if (!rank || *rank < 1 || *rank > 1e6)
+      return reading_.mistake(fmt::format("\"{}\" is no rank of an adapter", node->text), "8 to 64 is usual");
+    say({{"model.adapters.rank", fmt::format("{:.0f}", *rank)}});
+  }
+
+  void read_names(KeyNames names, std::string_view to) {
+    const YamlNode* node = find(names);
+    if (node == nullptr) return;
+    std::vector<std::string> words = words_of_node(*node);
+    const bool is_target = to == "model.adapters.targets";
+    if (words.empty() || (is_target && !trains_adapters())) return reading_.fate(KeyFate::usual);
+    for (std::string& name : words) {
+      if (is_target && name == "all") name = "all-linear";
+    }
+    const bool is_pattern = std::ranges::any_of(
+        words, [](const std::string& name) { return name.find_first_of("*^$(|") != std::string::npos; });
+    if (is_pattern)
+      return reading_.fate(KeyFate::not_modelled, "patterns of names are not read: list the layers");
+    say({{std::string(to), toml_words(words)}});
+  }
+
+  /// Four bits are nested twice where the tool does so by itself (LLaMA-Factory) or is told to.
+  void read_bits() {
+    const std::string method = word({"adapter"});
+    const auto nested = flag({"bnb_4bit_use_double_quant", "double_quantization", "use_bnb_nested_quant"});
+    if (nested) reading_.fate(KeyFate::usual);
+    const auto bits = number({"quantization_bit", "quant_bits"});
+    const bool is_four = flag({"load_in_4bit"}).value_or(false) || (bits && *bits == 4);
+    const bool is_own_default = bits.has_value() || method == "qlora";
+    if (is_four) {
+      find({"load_in_4bit", "quantization_bit", "quant_bits"});
+      return say({{"model.weights", nested.value_or(is_own_default) ? "\"nf4_double\"" : "\"nf4\""}});
+    }
+    if (flag({"load_in_8bit"}).value_or(false) || (bits && *bits == 8)) {
+      find({"load_in_8bit", "quantization_bit", "quant_bits"});
+      return say({{"model.weights", "\"int8\""}});
+    }
+    if (find({"quantization_bit", "quant_bits"}) != nullptr)
+      reading_.fate(KeyFate::not_modelled, "weights of fewer bits");
+  }
+
+  /// Weights that are loaded in 16 bits stay so where nothing keeps fp32 masters of them.
+  void read_type() {
+    std::string type = word(kTypeNames);
+    if (type.starts_with("torch.")) type.erase(0, 6);
+    const bool is_pure = flag({"pure_bf16"}).value_or(false);
+    if (is_pure) type = "bfloat16";
+    if (type.empty() || !value_of(reading_.out(), "model.weights").empty()) return;
+    const bool has_masters = value_of(reading_.out(), "model.half_weights") == "true";
+    if (has_masters || type == "auto" || type == "float32") return reading_.fate(KeyFate::usual);
+    if (type == "bfloat16" || type == "bf16") say({{"model.weights", "\"bf16\""}});
+    if (type == "float16" || type == "fp16") say({{"model.weights", "\"fp16\""}});
+  }
+
+  void read_length() {
+    const YamlNode* node = find(kLengthNames);
+    if (node == nullptr) return;
+    const auto length = number_in(node->text);
+    if (!length || *length < 1 || *length > 1e8)
+      return reading_.fate(KeyFate::usual, "the tokens of the model file");
+    say({{"model.sequence_length", fmt::format("{:.0f}", *length)}}, "samples are filled up, or shorter");
+  }
+
+  SettingsReading& reading_;
+  std::string above_;
+};
+
+}  // namespace
+
+void read_fine_tuning(SettingsReading& reading, const std::string& above) {
+  FineTuningReading(reading, above).read();
+}
+
+void keep_frozen_weights_narrow(SettingsReading& reading) {
+  const TrainingSettings& out = reading.out();
+  const bool is_half =
+      value_of(out, "model.precision") == "\"bf16\"" || value_of(out, "model.precision") == "\"amp_fp16\"";
+  const bool is_said =
+      !value_of(out, "model.weights").empty() || value_of(out, "model.half_weights") == "true";
+  if (!is_half || is_said || value_of(out, "model.adapters.kind").empty()) return;
+  const char* format = value_of(out, "model.precision") == "\"bf16\"" ? "\"bf16\"" : "\"fp16\"";
+  reading.by_default("frozen weights are loaded in 16 bits", {{"model.weights", format}});
+}
+
+bool is_adapter_config(const YamlNode& tree) { return !tree.at("peft_type").is_null(); }
+
+void read_adapter_config(SettingsReading& reading) {
+  read_fine_tuning(reading, "");
+  for (const char* idle :
+       {"base_model_name_or_path", "bias", "lora_alpha", "inference_mode", "task_type", "init_lora_weights",
+        "fan_in_fan_out", "use_rslora", "revision", "auto_mapping", "layers_to_transform", "layers_pattern",
+        "rank_pattern", "alpha_pattern", "megatron_config", "megatron_core", "loftq_config"})
+    reading.fate_of(idle, KeyFate::no_influence);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,171 @@
+// The network was read with all its parameters trained; here it is expanded anew where the scenario changes
+// that.
+#include "sim/scenario/sections/fine_tuning_section.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostTunedNames = 64;
+constexpr std::int64_t kMostTokens = 100'000'000, kHighestRank = 1'000'000;
+
+/// One word or a list of them.
+std::vector<std::string> words_at(TableReader& table, std::string_view key) {
+  const Value* value = table.value(key);
+  if (value == nullptr) return {};
+  if (const auto* word = std::get_if<std::string>(&value->data)) return {*word};
+  return table.strings(key, kMostTunedNames).value_or(std::vector<std::string>{});
+}
+
+Takes<FineTuning> target_names() {
+  return {"name or list of names", [](TableReader& table, std::string_view key, FineTuning& tuning) {
+            tuning.targets = words_at(table, key);
+          }};
+}
+
+void read_trainable(TableReader& model, std::string_view key, Scenario& scenario) {
+  scenario.model.tuning.trainable = words_at(model, key);
+}
+
+/// Tokens of a sample, in the place of the network's own.
+void read_sequence_length(TableReader& model, std::string_view key, Scenario& scenario) {
+  const auto length = model.integer(key, 1, kMostTokens);
+  if (!length) return;
+  if (!scenario.model.is_recorded && scenario.model.input_is_tokens && scenario.model.input.size() == 1) {
+    scenario.model.input = {*length};
+    return;
+  }
+  model.report(model.span_of(key),
+               fmt::format("{} has no sequence of tokens whose length could be set",
+                           scenario.model.name.empty() ? "this network" : scenario.model.name),
+               "leave model.sequence_length out");
+}
+
+constexpr std::array kWeightFormats{WeightFormat::by_precision, WeightFormat::fp32,      WeightFormat::bf16,
+                                    WeightFormat::fp16,         WeightFormat::fp8,       WeightFormat::int8,
+                                    WeightFormat::nf4,          WeightFormat::nf4_double};
+constexpr std::array kAdapterKinds{AdapterKind::none, AdapterKind::lora, AdapterKind::dora, AdapterKind::ia3};
+
+void read_adapters(TableReader& model, FineTuning& tuning) {
+  const Table* table = model.table("adapters");
+  if (table == nullptr) return;
+  TableReader adapters(*table, "model.adapters", model.diagnostics());
+  tuning.adapter = AdapterKind::lora;
+  read_keys(adapters, adapter_keys(), tuning);
+  adapters.finish();
+}
+
+/// Weights of 16 bits and fewer are multiplied in 16 bits.
+void settle_precision_of(TableReader& model, Scenario& scenario) {
+  const WeightFormat format = scenario.model.tuning.weights;
+  if (format == WeightFormat::by_precision || format == WeightFormat::fp32) return;
+  Precision& precision = scenario.workload.precision;
+  if (!model.has("precision"))
+    precision = format == WeightFormat::fp16 ? Precision::amp_fp16 : Precision::bf16;
+  if (!is_half(precision))
+    model.report(model.span_of("precision"),
+                 fmt::format("weights of {} are multiplied in 16 bits, not in {}", name_of(format),
+                             name_of(precision)),
+                 "leave model.precision out, or write bf16");
+  if (scenario.workload.half_weights && !is_quantised(format))
+    model.report(model.span_of("half_weights"), "model.weights and model.half_weights are one or the other",
+                 "half_weights keeps fp32 masters beside weights of 16 bits, model.weights does not");
+}
+
+void expand_tuned(TableReader& model, Scenario& scenario) {
+  ExpansionResult expansion = expand(scenario.model);
+  if (expansion.faults.empty()) {
+    scenario.workload.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
+    return;
+  }
+  Model plain = scenario.model;
+  plain.tuning = {};
+  const bool is_length = model.has("sequence_length") && !expand(plain).faults.empty();
+  const std::string_view key = is_length                ? "sequence_length"
+                               : model.has("adapters")  ? "adapters"
+                               : model.has("trainable") ? "trainable"
+                               : model.has("weights")   ? "weights"
+                                                        : "sequence_length";
+  for (const ModelFault& fault : expansion.faults)
+    model.report(model.span_of(key), fault.message, fault.hint);
+}
+
+}  // namespace
+
+Keys<Scenario> fine_tuning_keys() {
+  return {
+      {"weights",
+       takes::choice<&Scenario::model, &Model::tuning, &FineTuning::weights>(named(kWeightFormats)),
+       "\"bf16\"", "by_precision",
+       "how weights are stored. bf16, fp16: gradients and the optimizer's moments have 16 bits, too, and "
+       "there are no "
+       "fp32 masters. fp8, int8, nf4, nf4_double: frozen linear layers of blocks have 8 or 4 bits "
+       "(bitsandbytes), the "
+       "other weights 16; by_precision: fp32, or what `half_weights` says"},
+      {"trainable",
+       {"name or list of names", read_trainable},
+       "[\"norms\", \"last:2\"]",
+       "all without adapters, none beside them",
+       "what trains: all, head, norms, biases, last:N blocks, or a part of a parameter's name; everything "
+       "else is "
+       "frozen. Beside adapters these are trained as a whole (modules_to_save)"},
+      {"fused_loss", takes::flag<&Scenario::model, &Model::tuning, &FineTuning::fused_loss>(), "true",
+       "false",
+       "the head's product and the loss run on a part of the tokens at a time, so that scores over the "
+       "vocabulary are "
+       "never there as a whole (Liger, unsloth, torchtune's and TRL's chunked losses)"},
+      {"sequence_length",
+       {"integer", read_sequence_length},
+       "2048",
+       "the network's own",
+       "tokens of a sample"},
+  };
+}
+
+const Keys<FineTuning>& adapter_keys() {
+  static const Keys<FineTuning> keys{
+      {"kind", takes::choice<&FineTuning::adapter>(named(kAdapterKinds)), "\"lora\"", "lora",
+       "lora: two thin products beside a frozen one; dora: their sum with the weight is scaled to a trained "
+       "length; "
+       "ia3: a trained factor for every feature"},
+      {"rank", takes::integer<&FineTuning::rank>(1, kHighestRank), "16", "8",
+       "features between the two products"},
+      {"targets", target_names(), "[\"q_proj\", \"v_proj\"]", "query and value projections",
+       "which linear layers have one, by the names of transformers, PEFT, litgpt or torchtune; "
+       "\"all-linear\" is every "
+       "one but the head"},
+      {"dropout", takes::flag<&FineTuning::dropout>(), "true", "false",
+       "dropout on what goes into an adapter"},
+      {"fp32", takes::flag<&FineTuning::wide_adapters>(), "false", "true",
+       "adapters are trained in fp32 beside weights of 16 bits and fewer (PEFT's autocast_adapter_dtype); "
+       "false: in "
+       "16 bits"},
+  };
+  return keys;
+}
+
+void settle_fine_tuning(TableReader& model, Scenario& scenario) {
+  FineTuning& tuning = scenario.model.tuning;
+  read_adapters(model, tuning);
+  settle_precision_of(model, scenario);
+  tuning.computes_in_half = is_half(scenario.workload.precision);
+  if (!tuning.changes_network() && !model.has("sequence_length")) return;
+  if (scenario.model.is_recorded && tuning.changes_network()) {
+    const std::string_view key = model.has("adapters")    ? "adapters"
+                                 : model.has("trainable") ? "trainable"
+                                                          : "weights";
+    model.report(
+        model.span_of(key),
+        fmt::format("{} was recorded: what it trains is what it was recorded with", scenario.model.name),
+        "record the network with its adapters, or name one of `foretrain list models`");
+    return;
+  }
+  if (model.diagnostics().empty() && !scenario.model.layers.empty()) expand_tuned(model, scenario);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,180 @@
+// Names of modules differ between libraries; a table of words that mean the same projection brings a target
+// to the layers of any network.
+#include "sim/workload/fine_tuning/fine_tuning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
+#include <utility>
+
+namespace foretrain {
+
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+// Names of one projection in transformers, PEFT's own mapping (peft/utils/constants.py), litgpt, torchtune
+// and diffusers. The first is the one of the networks of models/.
+constexpr std::string_view kQueryNames[] = {"query", "q_proj", "q",          "q_lin",
+                                            "to_q",  "wq",     "query_proj", "self_attn.q"};
+constexpr std::string_view kKeyNames[] = {"key", "k_proj", "k", "k_lin", "to_k", "wk", "key_proj"};
+constexpr std::string_view kValueNames[] = {"value", "v_proj", "v", "v_lin", "to_v", "wv", "value_proj"};
+constexpr std::string_view kPackedNames[] = {
+    "query_key_value", "in_proj", "c_attn", "qkv_proj", "Wqkv", "wqkv", "qkv", "attn.c_attn"};
+constexpr std::string_view kOutputNames[] = {"output",   "o_proj",  "out_proj",   "output_proj",
+                                             "dense",    "out_lin", "wo",         "o",
+                                             "to_out.0", "to_out",  "projection", "attn.proj"};
+constexpr std::string_view kGateNames[] = {"gate_proj", "w1", "gate", "wi_0", "fc_1"};
+constexpr std::string_view kUpNames[] = {"up_proj", "w3", "up", "wi_1", "fc_2"};
+constexpr std::string_view kDownNames[] = {"down_proj", "w2", "down", "wo", "mlp.proj"};
+constexpr std::string_view kFirstNames[] = {"linear", "fc1", "c_fc",  "dense_h_to_4h",
+                                            "lin1",   "wi",  "fc_in", "intermediate.dense"};
+constexpr std::string_view kSecondNames[] = {"linear2", "fc2",    "dense_4h_to_h",
+                                             "lin2",    "fc_out", "output.dense"};
+constexpr std::string_view kHeadNames[] = {"lm_head",    "head",  "embed_out",
+                                           "classifier", "score", "output_layer"};
+constexpr std::string_view kWordsNames[] = {"embed_tokens", "embedding", "wte", "word_embeddings",
+                                            "tok_embeddings"};
+constexpr Words kRolesNames[] = {kQueryNames,  kKeyNames,    kValueNames, kPackedNames,
+                                 kOutputNames, kGateNames,   kUpNames,    kDownNames,
+                                 kFirstNames,  kSecondNames, kHeadNames,  kWordsNames};
+/// A packed projection stands for three, and each of the three for the packed one that holds it.
+constexpr Words kInPackedNames[] = {kQueryNames, kKeyNames, kValueNames};
+
+bool holds(Words words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
+
+bool ends_with_name(std::string_view path, std::string_view name) {
+  return path.ends_with(name) && (path.size() == name.size() || path[path.size() - name.size() - 1] == '.');
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+/// Whether a layer at `path` is what others call `target`.
+bool is_called(std::string_view path, std::string_view target) {
+  if (ends_with_name(path, target)) return true;
+  for (const Words role : kRolesNames) {
+    if (!holds(role, target)) continue;
+    for (const std::string_view name : role) {
+      if (ends_with_name(path, name)) return true;
+    }
+  }
+  const std::string_view own = last_part(path);
+  constexpr Words kFeedForward[] = {kGateNames, kUpNames, kDownNames, kFirstNames, kSecondNames};
+  if (target == "mlp" && block_number(path) >= 0)
+    return std::ranges::any_of(kFeedForward, [&](Words role) { return holds(role, own); });
+  const auto is_part = [](std::string_view word) {
+    return std::ranges::any_of(kInPackedNames, [&](Words part) { return holds(part, word); });
+  };
+  return (holds(kPackedNames, own) && is_part(target)) || (is_part(own) && holds(kPackedNames, target));
+}
+
+bool is_head(std::string_view path) { return holds(kHeadNames, last_part(path)); }
+
+constexpr std::array<std::string_view, 4> kAdapterNames{"none", "lora", "dora", "ia3"};
+constexpr std::array<std::string_view, 8> kFormatNames{"by_precision", "fp32", "bf16", "fp16",
+                                                       "fp8",          "int8", "nf4",  "nf4_double"};
+constexpr std::string_view kAllLinearNames = "all-linear", kLastNames = "last:";
+
+bool is_norm(std::string_view name) { return name.find("norm") != std::string_view::npos; }
+
+}  // namespace
+
+std::string_view name_of(AdapterKind kind) { return kAdapterNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(WeightFormat format) { return kFormatNames[static_cast<std::size_t>(format)]; }
+
+bool is_quantised(WeightFormat format) { return format >= WeightFormat::fp8; }
+
+double bytes_per_weight(WeightFormat format) {
+  constexpr std::array<double, 8> bytes{4, 4, 2, 2, 1, 1, 0.5 + 4.0 / 64, 0.5 + 1.0 / 64 + 4.0 / (64 * 256)};
+  return bytes[static_cast<std::size_t>(format)];
+}
+
+std::int64_t block_number(std::string_view path) {
+  const std::size_t first = path.find('.');
+  if (first == std::string_view::npos) return -1;
+  const std::string_view rest = path.substr(first + 1);
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  const bool is_whole = error == std::errc{} && end != rest.data() + rest.size() && *end == '.';
+  return is_whole ? number : -1;
+}
+
+Trainability::Trainability(FineTuning tuning)
+    : tuning_(std::move(tuning)),
+      everything_(tuning_.adapter == AdapterKind::none &&
+                  (tuning_.trainable.empty() ||
+                   std::ranges::find(tuning_.trainable, "all") != tuning_.trainable.end())),
+      used_targets_(tuning_.targets.size(), 0),
+      used_trainable_(tuning_.trainable.size(), 0) {
+  for (const std::string& word : tuning_.trainable) {
+    if (!word.starts_with(kLastNames)) continue;
+    std::uint32_t count = 0;
+    std::from_chars(word.data() + kLastNames.size(), word.data() + word.size(), count);
+    last_blocks_ = std::max(last_blocks_, count);
+  }
+}
+
+bool Trainability::matches_trainable(std::size_t word, std::string_view name) {
+  const std::string_view asked = tuning_.trainable[word];
+  const std::string_view path = name.substr(0, name.rfind('.'));
+  if (asked == "all") return true;
+  if (asked == "head") return in_head_ || is_head(path);
+  if (asked == "norms") return is_norm(name);
+  if (asked == "biases") return name.ends_with("bias");
+  if (asked.starts_with(kLastNames)) {
+    const std::int64_t block = block_number(path);
+    return block >= 0 && block + last_blocks_ >= blocks_;
+  }
+  return is_called(path, asked) || name.find(asked) != std::string_view::npos;
+}
+
+bool Trainability::trains(std::string_view name) {
+  if (everything_) return true;
+  for (std::size_t word = 0; word < tuning_.trainable.size(); ++word) {
+    if (!matches_trainable(word, name)) continue;
+    used_trainable_[word] = 1;
+    return true;
+  }
+  return false;
+}
+
+bool Trainability::has_adapter(std::string_view path) {
+  if (tuning_.adapter == AdapterKind::none) return false;
+  if (path.ends_with('.')) path.remove_suffix(1);
+  if (tuning_.targets.empty()) {
+    const std::string_view own = last_part(path);
+    if (tuning_.adapter == AdapterKind::ia3)
+      return own == "key" || own == "value" || holds(kPackedNames, own) || ends_feed_forward(path);
+    return own == "query" || own == "value" || holds(kPackedNames, own);
+  }
+  bool found = false;
+  for (std::size_t i = 0; i < tuning_.targets.size(); ++i) {
+    const std::string& target = tuning_.targets[i];
+    if (target == kAllLinearNames ? in_head_ || is_head(path) : !is_called(path, target)) continue;
+    used_targets_[i] = 1, found = true;
+  }
+  return found;
+}
+
+bool Trainability::ends_feed_forward(std::string_view path) {
+  const std::string_view own = last_part(path);
+  return block_number(path) >= 0 && (holds(kDownNames, own) || holds(kSecondNames, own));
+}
+
+bool Trainability::is_quantised(std::string_view path) const {
+  return foretrain::is_quantised(tuning_.weights) && block_number(path) >= 0;
+}
+
+std::vector<std::string> Trainability::unmatched() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < used_targets_.size(); ++i) {
+    if (used_targets_[i] == 0) names.push_back(tuning_.targets[i]);
+  }
+  for (std::size_t i = 0; i < used_trainable_.size(); ++i) {
+    if (used_trainable_[i] == 0 && !everything_) names.push_back(tuning_.trainable[i]);
+  }
+  return names;
+}
+
+}  // namespace foretrain

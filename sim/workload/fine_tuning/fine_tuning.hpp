@@ -1,0 +1,95 @@
+// Fine-tuning: which parameters train, what adapters add to a network, and how its weights are stored.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foretrain {
+
+/// none: nothing is added. lora: two thin products beside a frozen one. dora: lora whose weight is scaled to
+/// a trained length in every forward pass. ia3: a trained factor for every feature that a product makes.
+enum class AdapterKind : std::uint8_t { none, lora, dora, ia3 };
+
+/// How weights are stored. by_precision: fp32, or 16 bits with fp32 masters where the framework does so.
+/// 16 bits: gradients and the optimizer's moments have them, too. Of 8 bits and fewer: those of frozen linear
+/// layers in blocks of transformers; the other weights have 16.
+enum class WeightFormat : std::uint8_t { by_precision, fp32, bf16, fp16, fp8, int8, nf4, nf4_double };
+
+/// "lora", "nf4", …
+std::string_view name_of(AdapterKind kind);
+std::string_view name_of(WeightFormat format);
+
+/// Whether weights are packed in 8 bits or fewer, and are converted before every product.
+bool is_quantised(WeightFormat format);
+
+/// Bytes a weight takes with its scales. nf4: blocks of 64 share a fp32 scale, 0.5 + 4/64. nf4_double: the
+/// scales have 8 bits, and 256 of them share another, 0.5 + 1/64 + 4/(64*256) (bitsandbytes 0.43,
+/// functional.py). int8: 1, its rows' scales not counted.
+double bytes_per_weight(WeightFormat format);
+
+/// What is trained, and beside what. The default trains every parameter.
+struct FineTuning {
+  AdapterKind adapter = AdapterKind::none;
+  std::int64_t rank = 8;  ///< of lora and dora: features between the two products
+  /// Names of linear layers, or "all-linear". Empty: query and value; of ia3 key, value and the last of the
+  /// feed-forward part.
+  std::vector<std::string> targets;
+  bool dropout = false;       ///< on what goes into an adapter
+  bool wide_adapters = true;  ///< trained in fp32 beside weights of 16 bits or fewer, as PEFT does
+  /// What trains beside adapters, or alone: "all", "head", "norms", "biases", "last:4" blocks, or a part of a
+  /// parameter's name. Empty: everything without adapters, nothing beside them.
+  std::vector<std::string> trainable;
+  WeightFormat weights = WeightFormat::by_precision;
+  /// The head's product and the loss run on a part of the rows at a time, so that scores are never there as a
+  /// whole (Liger, cut cross entropy, torchtune's and TRL's chunked losses).
+  bool fused_loss = false;
+  /// The training computes in 16 bits; then what goes into wide adapters is converted. Set from the
+  /// precision.
+  bool computes_in_half = false;
+
+  bool changes_network() const {
+    return fused_loss || adapter != AdapterKind::none || !trainable.empty() || has_format();
+  }
+  bool has_format() const { return weights != WeightFormat::by_precision; }
+  friend bool operator==(const FineTuning&, const FineTuning&) = default;
+};
+
+/// Which parameters of a network train, by their names; knows which words of `tuning` were of use.
+class Trainability {
+ public:
+  explicit Trainability(FineTuning tuning);
+
+  const FineTuning& tuning() const { return tuning_; }
+  bool is_everything() const { return everything_; }
+  /// `name`: "layers.3.self_attn.query.weight".
+  bool trains(std::string_view name);
+  /// Whether a linear layer has an adapter; `path`: "layers.3.self_attn.query".
+  bool has_adapter(std::string_view path);
+  /// Whether the layer at `path` ends the feed-forward part of a block: ia3 scales what goes into it.
+  static bool ends_feed_forward(std::string_view path);
+  /// Whether the weight of a frozen linear layer is stored in 8 bits or fewer: those inside of blocks.
+  bool is_quantised(std::string_view path) const;
+  /// Targets and trainable names that no layer has.
+  std::vector<std::string> unmatched() const;
+  /// What is recorded from here on is the network's head, whatever its name, or no longer.
+  void set_head(bool is_head) { in_head_ = is_head; }
+  /// The blocks that "last:4" means are known once their number is.
+  void count_blocks(std::uint32_t blocks) { blocks_ = blocks; }
+  std::uint32_t blocks_asked() const { return last_blocks_; }
+
+ private:
+  bool matches_trainable(std::size_t word, std::string_view name);
+
+  FineTuning tuning_;
+  bool everything_ = true, in_head_ = false;
+  std::uint32_t blocks_ = 0, last_blocks_ = 0;
+  std::vector<std::uint8_t> used_targets_, used_trainable_;
+};
+
+/// The number of the block that a path leads through, counted from 0: 3 for "layers.3.self_attn" and for
+/// "decoder4.add1"; none outside of blocks.
+std::int64_t block_number(std::string_view path);
+
+}  // namespace foretrain

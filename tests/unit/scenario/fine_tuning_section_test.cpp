@@ -1,0 +1,64 @@
+// [model] and [model.adapters]: fine-tuning as a scenario asks for it, and its mistakes.
+#include "sim/scenario/scenario.hpp"
+#include "tests/support/catch.hpp"
+
+namespace fine_tuning_section_test {
+
+using namespace foretrain;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Scenario read(const std::string& model) {
+  return read_scenario({"mine.toml", "[model]\nname = \"gpt2\"\n" + model + "[cluster]\nname = \"puhti\"\n"},
+                       {});
+}
+
+std::string mistake(const std::string& model) {
+  try {
+    read(model);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a table of adapters trains two thin products beside each target") {
+  const Scenario scenario = read("[model.adapters]\nrank = 16\ntargets = \"c_attn\"\n");
+  CHECK(scenario.model.tuning.adapter == AdapterKind::lora);
+  CHECK(scenario.workload.model->parameter_elements() == 12 * 16 * (768 + 3 * 768));
+  CHECK(scenario.workload.model->frozen_elements() == 124'439'808);
+}
+
+TEST_CASE("weights of 16 bits and fewer are multiplied in 16 bits") {
+  CHECK(read("weights = \"bf16\"\n").workload.precision == Precision::bf16);
+  CHECK(read("weights = \"fp16\"\n").workload.precision == Precision::amp_fp16);
+  CHECK(read("weights = \"nf4\"\n[model.adapters]\n").workload.precision == Precision::bf16);
+  CHECK_THAT(mistake("weights = \"bf16\"\nprecision = \"fp32\"\n"),
+             ContainsSubstring("weights of bf16 are multiplied in 16 bits, not in fp32"));
+  CHECK_THAT(mistake("weights = \"bf16\"\nprecision = \"bf16\"\nhalf_weights = true\n"),
+             ContainsSubstring("model.weights and model.half_weights are one or the other"));
+}
+
+TEST_CASE("a sample's length is a key, where the network has one") {
+  const Scenario scenario = read("sequence_length = 256\n");
+  CHECK(scenario.model.input == std::vector<std::int64_t>{256});
+  CHECK_THAT(mistake("sequence_length = 4096\n"),
+             ContainsSubstring("mine.toml:3:19: error: position has 1024 entries"));
+  CHECK_THAT(mistake("sequence_length = 0\n"), ContainsSubstring("model.sequence_length must be"));
+}
+
+TEST_CASE("mistakes of fine-tuning stand at their keys") {
+  CHECK_THAT(mistake("[model.adapters]\ntargets = [\"to_qkv\"]\n"),
+             ContainsSubstring("no layer of gpt2 is called \"to_qkv\""));
+  CHECK_THAT(mistake("[model.adapters]\nrank = 1024\n"),
+             ContainsSubstring("an adapter of rank 1024 is wider than"));
+  CHECK_THAT(mistake("[model.adapters]\nrank = 0\n"), ContainsSubstring("model.adapters.rank must be"));
+  CHECK_THAT(mistake("[model.adapters]\nalpha = 16\n"), ContainsSubstring("model.adapters"));
+  CHECK_THAT(mistake("trainable = \"nothing_like_it\"\n"),
+             ContainsSubstring("no layer of gpt2 is called \"nothing_like_it\""));
+}
+
+}  // namespace fine_tuning_section_test
