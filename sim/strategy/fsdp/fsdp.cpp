@@ -115,8 +115,9 @@ void ShardedModel::sum_over_shards() {
   if (workload.loop.clip_grad_norm == GradientClipping::none && workload.precision != Precision::amp_fp16)
     return;
   const LabelId label = process_.graph().label("sum of norms");
+  process_.enter(StepPass::optimizer);
   process_.stream_waits_for(
-      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, {4}, label));
+      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, {4}, label, WireType::fp32));
 }
 
 TaskId ShardedModel::run_step(const StrategyOptions& knobs) {

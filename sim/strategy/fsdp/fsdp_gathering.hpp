@@ -60,6 +60,8 @@ struct FsdpSettings {
   std::int64_t padded(std::int64_t elements) const { return (elements + shards - 1) / shards * shards; }
   /// Shards are cast to 16 bits before they are gathered.
   bool casts_shards() const { return element_bytes < shard_bytes; }
+  WireType gathered_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }
+  WireType reduced_type() const { return reduced_bytes == 2 ? WireType::half : WireType::fp32; }
   /// Gradients come back in 16 bits and are cast.
   bool casts_gradients() const { return reduced_bytes < shard_bytes; }
 };

@@ -9,12 +9,6 @@ namespace foretrain {
 
 namespace {
 
-RankGroup group_of(Along along) {
-  constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
-                                   RankGroup::expert, RankGroup::expert_tensor};
-  return kGroups[static_cast<std::size_t>(along)];
-}
-
 /// Prices steps on one GPU and its host.
 class StepPrices {
  public:
@@ -71,6 +65,12 @@ std::vector<PricedStep> StepPrices::price(const std::vector<LayerStep>& steps, b
 }
 
 }  // namespace
+
+RankGroup group_of(Along along) {
+  constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
+                                   RankGroup::expert, RankGroup::expert_tensor};
+  return kGroups[static_cast<std::size_t>(along)];
+}
 
 PassStream stream_of(Along along) {
   return static_cast<PassStream>(static_cast<std::size_t>(along) - static_cast<std::size_t>(Along::tensor));

@@ -60,6 +60,8 @@ class ChunkPieces {
 /// An expert's are cut by the expert degrees instead.
 double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
 
+/// Who exchanges along some ranks; requires one that is not `none`.
+RankGroup group_of(Along along);
 /// The stream that exchanges along some ranks run on, and what waiting for them is charged to.
 PassStream stream_of(Along along);
 PassCharge charge_of(Along along);

@@ -31,7 +31,8 @@ TaskId PassWriter::gather(const ChunkPiece& piece) {
   pass_.call(call_);
   const TaskId task = pass_.prefetch(
       sharded(RankGroup::shards, Exchange::all_gather, PassStream::gather, 2 * piece.parameters));
-  written_.push_back({task, nullptr, "all-gather of parameters"});
+  written_.push_back({task, nullptr, "all-gather of parameters",
+                      PassMessage{RankGroup::shards, Exchange::all_gather, 2 * piece.parameters}});
   return task;
 }
 
@@ -40,11 +41,13 @@ TaskId PassWriter::scatter(const ChunkPiece& piece) {
   const double bytes = site_.job.summed_bytes() * piece.parameters;
   TaskId last =
       pass_.exchange_behind(sharded(RankGroup::shards, Exchange::reduce_scatter, PassStream::scatter, bytes));
-  written_.push_back({last, nullptr, "reduce-scatter of gradients"});
+  written_.push_back({last, nullptr, "reduce-scatter of gradients",
+                      PassMessage{RankGroup::shards, Exchange::reduce_scatter, bytes}});
   if (site_.job.shards() == site_.job.gradient_ranks()) return last;
   last = pass_.exchange_behind(
       sharded(RankGroup::replicas, Exchange::all_reduce, PassStream::scatter, bytes / site_.job.shards()));
-  written_.push_back({last, nullptr, "all-reduce of shards"});
+  written_.push_back({last, nullptr, "all-reduce of shards",
+                      PassMessage{RankGroup::replicas, Exchange::all_reduce, bytes / site_.job.shards()}});
   return last;
 }
 
@@ -76,6 +79,8 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
       tasks.push_back(step.behind ? pass_.exchange_behind(exchange) : pass_.exchange(exchange));
     }
     written_.push_back({tasks.back(), &step, {}});
+    if (step.along != Along::none)
+      written_.back().message = PassMessage{group_of(step.along), step.exchange, step.bytes};
     if (step.host_waits) pass_.host_waits_for(tasks.back());
   }
 }

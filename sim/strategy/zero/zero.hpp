@@ -16,6 +16,7 @@ struct ZeroSettings {
   bool offload = false;            ///< optimizer state and step on the host
   bool checks_overflow = false;    ///< fp16
   /// Ranks that share the optimizer's state.
+  WireType element_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }
   int partitions() const { return stage == 0 ? 1 : ranks; }
   /// Gradients are taken while backward runs, not after it.
   bool hooks() const { return stage >= 2 || (stage == 1 && overlap); }

@@ -88,8 +88,14 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
       iteration_start_ == kNone ? std::vector<TaskId>{} : std::vector<TaskId>{iteration_start_};
   const TaskId packed =
       process_.launch_beside({thread, stream_, {2 * bytes / settings_.ranks}, copy_label_, start});
-  TaskId whole =
-      process_.collective({thread, CollectiveOp::all_gather, {bytes}, gather_label_, kNone, {&packed, 1}});
+  TaskId whole = process_.collective({thread,
+                                      CollectiveOp::all_gather,
+                                      {bytes},
+                                      gather_label_,
+                                      kNone,
+                                      {&packed, 1},
+                                      Group::world,
+                                      settings_.element_type()});
   if (parameters > 1)
     whole = process_.launch_beside({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
   for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;

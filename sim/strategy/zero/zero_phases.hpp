@@ -128,7 +128,7 @@ class ZeroUpdate {
  private:
   void check_overflow();
   void norm();
-  void sum(Bytes size, LabelId label);
+  void sum(Bytes size, LabelId label, WireType type);
   TaskId update_on_gpu();
   TaskId update_on_host(TaskId gradients);
   void gather_weights();

@@ -42,8 +42,10 @@ void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int
   const Bytes size{settings_.element_bytes * elements};
   messages_.push_back(size);
   if (!settings_.overlap)
-    return process_.stream_waits_for(process_.collective(thread, op, size, reduce_label_));
-  pending_ = process_.collective({thread, op, size, reduce_label_, kNone, {&last_beside_, 1}});
+    return process_.stream_waits_for(
+        process_.collective(thread, op, size, reduce_label_, settings_.element_type()));
+  pending_ = process_.collective(
+      {thread, op, size, reduce_label_, kNone, {&last_beside_, 1}, Group::world, settings_.element_type()});
 }
 
 void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t parameter) {

@@ -66,9 +66,9 @@ TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
                               label);
 }
 
-void ZeroUpdate::sum(Bytes size, LabelId label) {
+void ZeroUpdate::sum(Bytes size, LabelId label, WireType type) {
   process_.stream_waits_for(
-      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label));
+      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label, type));
 }
 
 /// Looks for infinities, asks all ranks, and the host reads the answer.
@@ -77,7 +77,7 @@ void ZeroUpdate::check_overflow() {
     const std::int64_t bytes = (settings_.element_bytes + kOverflowBytes) * elements / kOverflowKernels;
     for (std::int64_t i = 0; i < kOverflowKernels; ++i) kernel(bytes, check_label_);
   }
-  sum({1}, check_label_);
+  sum({1}, check_label_, WireType::uint8);
   kernel(1, check_label_);
   process_.synchronize(process_.main_thread());
 }
@@ -88,7 +88,7 @@ void ZeroUpdate::norm() {
     kernel((settings_.element_bytes + kDoubleBytes) * elements, norm_label_);
     kernel(kDoubleBytes * elements, norm_label_);
   }
-  sum({4}, norm_label_);
+  sum({4}, norm_label_, WireType::fp32);
   kernel(4, norm_label_);
 }
 
@@ -131,12 +131,13 @@ void ZeroUpdate::gather_weights() {
         "the default is 500_000_000 elements");
   for (std::int64_t left = gathered_; left > 0; left -= limit) {
     const Bytes size{settings_.element_bytes * std::min(left, limit)};
-    process_.stream_waits_for(
-        process_.collective(process_.main_thread(), CollectiveOp::all_gather, size, gather_label_));
+    process_.stream_waits_for(process_.collective(process_.main_thread(), CollectiveOp::all_gather, size,
+                                                  gather_label_, settings_.element_type()));
   }
 }
 
 TaskId ZeroUpdate::apply(TaskId gradients) {
+  process_.enter(StepPass::optimizer);
   process_.host(
       process_.main_thread(),
       process_.calls().zero_bookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()),
