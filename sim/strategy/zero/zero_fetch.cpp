@@ -55,7 +55,10 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
     const std::int64_t elements = model.parameters[i].elements;
     const bool stays = elements <= options_.param_persistence_threshold;
     (stays ? persistent_ : elements_[users[i]]) += elements;
-    if (!stays) ++parameters_[users[i]];
+    if (stays)
+      persistent_sizes_.push_back(elements);
+    else
+      ++parameters_[users[i]];
   }
   measure_trace();
 }
@@ -76,6 +79,7 @@ void ZeroFetch::begin_iteration() {
   step_ = queue_ = 0;
   std::fill(wanted_.begin(), wanted_.end(), 0);
   iteration_start_ = process_.last_kernel();
+  prefetch(process_.main_thread());
 }
 
 /// The shards are put together, gathered at once, and copied to where each parameter is whole.
