@@ -35,6 +35,7 @@ class StageRows {
   void add(const PassMessage& message, ProgramPass pass);
   /// Between this stage and that of another chunk, where it is another.
   void hand_over(ProgramRow::Kind kind, int chunk, ProgramPass pass);
+  void gather_in_first_pass();
 
   const LargeStepRecord& record_;
   int stage_, rank_, ranks_, way_;
@@ -77,6 +78,19 @@ void StageRows::add_pass(const StageSpan& span) {
   if (place != (is_forward ? last : first)) hand_over(ProgramRow::Kind::send, to, pass);
 }
 
+/// Parameters that are gathered once come behind the input of the first forward pass.
+void StageRows::gather_in_first_pass() {
+  const auto is_gather = [](const SentRow& sent) {
+    return sent.row.pass == ProgramPass::optimizer && sent.row.operation == WireOperation::all_gather;
+  };
+  std::ranges::stable_partition(out_.rows, [&](const SentRow& sent) { return !is_gather(sent); });
+  const auto gathers = std::ranges::find_if(out_.rows, is_gather);
+  const auto input = std::ranges::find_if(
+      out_.rows, [](const SentRow& sent) { return sent.row.kind != ProgramRow::Kind::receive; });
+  for (auto row = gathers; row != out_.rows.end(); ++row) row->row.pass = ProgramPass::forward;
+  std::rotate(input, gathers, out_.rows.end());
+}
+
 SentRank StageRows::rows() {
   std::vector<StageSpan> own;
   for (const StageSpan& span : record_.spans) {
@@ -86,6 +100,7 @@ SentRank StageRows::rows() {
   for (const StageSpan& span : own) add_pass(span);
   for (const PassMessage& message : record_.ends[static_cast<std::size_t>(stage_)].messages)
     add(message, ProgramPass::optimizer);
+  if (record_.job.keeps_gathered()) gather_in_first_pass();
   return std::move(out_);
 }
 

@@ -45,8 +45,10 @@ class ChunkPieces {
   const std::vector<const ChunkPiece*>& in_order() const { return all_; }
 
  private:
-  /// `is_wide`: products run in 16 bit where the others run in 4.
-  const ChunkPiece* add(LayerProgram program, double parameters, bool is_layer, bool is_wide = false);
+  /// `uncut`: of the parameters, those that each tensor rank has whole. `is_wide`: products run in 16 bit
+  /// where the others run in 4.
+  const ChunkPiece* add(LayerProgram program, double parameters, double uncut, bool is_layer,
+                        bool is_wide = false);
   void add_layers(const StageChunk& chunk, const ParameterCount& counts);
   /// A layer and the head once more for each further token that is predicted, behind the head.
   void add_next_tokens(const ParameterCount& counts);

@@ -65,6 +65,13 @@ ChunkSpans ChunkTimer::spans(const StageChunk& chunk, bool from_idle) {
           spans_between(ran, middle, end, factor(wanted.backward.total, end - middle))};
 }
 
+std::vector<double> ChunkTimer::parameters(const StageChunk& chunk) const {
+  const ChunkPieces pieces(site_, chunk);
+  std::vector<double> out;
+  for (const ChunkPiece* piece : pieces.in_order()) out.push_back(piece->parameters);
+  return out;
+}
+
 ChunkMessages ChunkTimer::messages(const StageChunk& chunk, bool from_idle) const {
   const ChunkPieces pieces(site_, chunk);
   ChunkMessages out;

@@ -50,6 +50,7 @@ class PassWriter {
   const ChunkPieces& pieces_;
   PassGraph pass_;
   Time call_{}, layer_call_{};
+  bool gathers_in_passes_ = false;
   std::vector<WrittenTask> written_;
 };
 

@@ -44,6 +44,7 @@ class CostsMaker {
   void price_gradients(PricedChunk& chunk, StageEnd& end);
   void price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end);
   double gathered_s(double dense, double expert, StageEnd& end);
+  double gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end);
   /// Seconds of a message at the end of a step, which is noted there.
   double sent(RankGroup group, Exchange exchange, double bytes, StageEnd& end) {
     end.sent.push_back({group, exchange, bytes});
@@ -138,6 +139,25 @@ double CostsMaker::gathered_s(double dense, double expert, StageEnd& end) {
                   all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
 }
 
+/// Gathers of the pieces behind the first hide behind the first forward pass; reductions stand behind the
+/// last backward pass.
+double CostsMaker::gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end) {
+  double first = 0, gathers = 0, reductions = 0;
+  const std::vector<double> pieces = timer_.parameters(chunk);
+  for (const double parameters : pieces) {
+    const double seconds = sent(RankGroup::shards, Exchange::all_gather, 2 * parameters, end);
+    if (gathers == 0) first = seconds;
+    gathers += seconds;
+  }
+  for (std::size_t i = pieces.size(); i-- > 0;) {
+    const double bytes = job_.summed_bytes() * pieces[i];
+    reductions += sent(RankGroup::shards, Exchange::reduce_scatter, bytes, end);
+    if (job_.shards() < job_.gradient_ranks())
+      reductions += sent(RankGroup::replicas, Exchange::all_reduce, bytes / job_.shards(), end);
+  }
+  return std::max(first, gathers - priced.time.forward.total) + reductions;
+}
+
 void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end) {
   double dense = 0, expert = 0;
   int layers = 0;
@@ -147,6 +167,9 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
     const StageParameters held = stage_parameters(job_, chunk);
     dense += held.dense, expert += held.expert, layers += chunk.layers;
     has_end = has_end || chunk.embedding || chunk.head;
+    if (!job_.keeps_gathered()) continue;
+    const auto place = static_cast<std::size_t>(&chunk - chunks.data());
+    end.behind_s += gathered_once_s(chunk, costs_.chunks[place], end);
   }
   const double hidden = static_cast<double>(job_.shape.hidden);
   // With DualPipe those that hold one end hold the other as well, and gradients are summed over both.

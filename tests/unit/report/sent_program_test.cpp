@@ -1,9 +1,10 @@
 // Program files of what strategies and layouts send: operations, bytes, types, groups, passes and order.
+#include "sim/report/program/sent_program.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "sim/analysis/predict.hpp"
-#include "sim/report/program/sent_program.hpp"
 #include "tests/support/catch.hpp"
 
 namespace sent_program_test {
@@ -21,7 +22,9 @@ Scenario scenario_of(const std::string& model, const std::string& strategy, int 
   return make_scenario(overrides);
 }
 
-SentProgram sent_by(const Scenario& scenario) { return sent_program(recording_of(scenario, {3, 256}), scenario); }
+SentProgram sent_by(const Scenario& scenario) {
+  return sent_program(recording_of(scenario, {3, 256}), scenario);
+}
 
 std::vector<std::int64_t> bytes_of(const SentRank& rank, WireOperation operation) {
   std::vector<std::int64_t> bytes;
@@ -93,8 +96,9 @@ TEST_CASE("a program of messages is written row by row") {
   program.head.by = "foretrain";
   const std::string text = write_sent_program(program);
   CHECK(text.starts_with("[program]\nformat = 1\nby = \"foretrain\"\nframework = \"ddp\"\nworld = 2\n"));
-  CHECK(text.find("\n  { collective = \"all_reduce\", bytes = 8196000, group = 0, pass = \"backward\", stream = "
-                  "\"NCCL stream\", type = \"f32\", of = \"all_reduce bucket 0\" },\n") != std::string::npos);
+  CHECK(text.find(
+            "\n  { collective = \"all_reduce\", bytes = 8196000, group = 0, pass = \"backward\", stream = "
+            "\"NCCL stream\", type = \"f32\", of = \"all_reduce bucket 0\" },\n") != std::string::npos);
 }
 
 TEST_CASE("one process that drives several GPUs has no program of ranks") {
