@@ -67,8 +67,8 @@ std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
   // Where there are fewer layers than parts, a chunk would have none and its ends no place.
   const bool counts_ends =
       job.framework == LlmFramework::torchtitan && parts > 1 && job.shape.layers + 2 > parts;
-  std::vector<int> counts = counts_ends ? parts_with_ends(job.shape.layers, parts)
-                                        : equal_parts(job.shape.layers, parts);
+  std::vector<int> counts =
+      counts_ends ? parts_with_ends(job.shape.layers, parts) : equal_parts(job.shape.layers, parts);
   int head = parts - 1;
   if (job.kernels().split == StageSplit::by_cost && parts == stages)
     std::tie(counts, head) = parts_by_cost(job.shape, parts);

@@ -248,7 +248,10 @@ ActivationPeaks activation_peaks(const Workload& workload) {
         peak_bytes(lifetimes, batch, activation_width(workload), GradientTensors::kept));
   };
   Lifetimes backward = model.lifetimes;
-  const auto first = static_cast<std::uint32_t>(model.forward.size());
+  const auto ready =
+      std::ranges::find_if(model.backward, [](const BackwardStep& step) { return !step.ready.empty(); });
+  const auto first = static_cast<std::uint32_t>(model.forward.size()) +
+                     static_cast<std::uint32_t>(ready - model.backward.begin());
   std::erase_if(backward.activations, [first](const Lifetime& life) { return life.until < first; });
   for (Lifetime& life : backward.activations) life.from = std::max(life.from, first);
   return {peak_of(model.lifetimes), peak_of(backward)};
@@ -272,8 +275,8 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   // fp32 weights are copied into a flat partition that the optimizer steps on.
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
-  // The bucket is made when backward begins. Its gradients are whole until it is reduced, and packed then: in
-  // place of activations where one bucket has all.
+  // The bucket is made for the first gradient. Its gradients are whole until it is reduced, and packed then:
+  // in place of activations where one bucket has all.
   const std::int64_t in_bucket = std::min(elements, options.reduce_bucket_size);
   const std::int64_t packed = settings.element_bytes * (settings.stage == 1 ? 1 : 2) * in_bucket;
   const std::int64_t beside =

@@ -43,7 +43,7 @@ StrategyEntry zero1_strategy();
 StrategyEntry zero2_strategy();
 StrategyEntry zero3_strategy();
 
-/// Most bytes of activations at any moment, and of those from the beginning of backward on.
+/// Most bytes of activations at any moment, and of those from the first gradient of a parameter on.
 struct ActivationPeaks {
   std::int64_t step = 0, backward = 0;
 };
@@ -51,7 +51,7 @@ ActivationPeaks activation_peaks(const Workload& workload);
 
 /// Shares of one GPU; beside them the gradient bucket, in fp32 the optimizer's copy of the weights, and in
 /// stage 3 the parameters that are whole at the same time (`live`).
-/// The bucket is made when backward begins; gradients are whole until it is reduced, and packed once more
+/// The bucket is made for the first gradient; gradients are whole until it is reduced, and packed once more
 /// then.
 StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
                            const ZeroOptions& options, std::int64_t live, const ActivationPeaks& peaks);
