@@ -79,9 +79,9 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
   const bool is_fresh =
       knobs.accumulation == 1 && request.workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none;
   const std::int64_t shards = is_fresh ? settings.shard_bytes * sizes.trained / settings.shards : 0;
+  // Of one sample: what a strategy holds is the same for every batch, and more samples leave more room.
   const auto activations = static_cast<std::int64_t>(
-      peak_bytes(model.lifetimes, static_cast<double>(request.workload.batch_per_gpu),
-                 activation_width(request.workload), GradientTensors::kept));
+      peak_bytes(model.lifetimes, 1, activation_width(request.workload), GradientTensors::kept));
   memory.buffers = {
       std::max({std::int64_t{0}, added + moments.begins - shards, added + moments.ends - activations})};
   return memory;

@@ -242,10 +242,9 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
 
 ActivationPeaks activation_peaks(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
-  const auto batch = static_cast<double>(workload.batch_per_gpu);
   const auto peak_of = [&](const Lifetimes& lifetimes) {
     return static_cast<std::int64_t>(
-        peak_bytes(lifetimes, batch, activation_width(workload), GradientTensors::kept));
+        peak_bytes(lifetimes, 1, activation_width(workload), GradientTensors::kept));
   };
   Lifetimes backward = model.lifetimes;
   const auto ready =

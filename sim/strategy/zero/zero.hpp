@@ -43,7 +43,8 @@ StrategyEntry zero1_strategy();
 StrategyEntry zero2_strategy();
 StrategyEntry zero3_strategy();
 
-/// Most bytes of activations at any moment, and of those from the first gradient of a parameter on.
+/// Most bytes of one sample's activations at any moment, and of those from the first gradient of a parameter
+/// on: what a strategy holds is the same for every batch, and more samples leave more room.
 struct ActivationPeaks {
   std::int64_t step = 0, backward = 0;
 };

@@ -111,7 +111,8 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
   quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
   steps.back().python = 1;
-  for (int i = 0; i < (kernels_.sums_each_matrix ? matrices : 1); ++i)
+  const bool sums_each = kernels_.sums_each_matrix && !slice_.sequence_parallel;
+  for (int i = 0; i < (sums_each ? matrices : 1); ++i)
     exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
              message(size, true));
   steps.back().behind = overlaps;
