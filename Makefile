@@ -10,7 +10,7 @@ PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
-.PHONY: help run test test-python build format docs left-out page test-page
+.PHONY: help run test test-python build format docs left-out judges page test-page
 help:                     ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
@@ -48,6 +48,9 @@ docs: build $(MEASURED_NETWORKS) ## write the reference pages, and the outputs a
 
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)
 	@MARK="left out" PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/accuracy_*.md
+
+judges: build            ## write the table of docs/judges.md from the recorded programs of frameworks beside the project
+	@MARK=judged PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/judges.md
 
 page:                     ## build both pages (needs node), which are kept in the repository, and build/page: the workshop page for any web space
 	@tools/install_packages page wasm

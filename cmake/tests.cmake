@@ -119,6 +119,12 @@ add_test(NAME "jobs: scripts are read as a person reads them"
          COMMAND ${PROJECT_SOURCE_DIR}/tools/job_reading WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties("jobs: scripts are read as a person reads them" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10
                      ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
+# What strategies and layouts send beside what frameworks sent, where recorded programs lie beside the project.
+add_test(NAME "judges: programs of frameworks are sent alike, or it is known why not"
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/judges --least ${PROJECT_SOURCE_DIR}/tests/judges/least.csv)
+set_tests_properties("judges: programs of frameworks are sent alike, or it is known why not"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10
+                     ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
 # The same of Slurm's scripts under a real Slurm of two nodes on this machine, where it is installed.
 add_test(NAME "jobs: written scripts run under a real Slurm"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/real_slurm.py ${PROJECT_BINARY_DIR}/foretrain)

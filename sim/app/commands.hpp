@@ -50,6 +50,7 @@ struct PredictCommand {
   PageOrigin made{};                     ///< for the page
   std::string trace;                     ///< also write the largest run's steps here
   int trace_ranks = 4, trace_steps = 3;  ///< at most so many of them
+  std::string program_out;               ///< also write what its ranks send here
   bool quiet = false;                    ///< the table alone
   bool details = false;                  ///< all tables instead of the answer
   std::vector<std::string> ignored;      ///< settings that are not modelled, to be answered as if not there

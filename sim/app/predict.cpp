@@ -24,6 +24,7 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/json.hpp"
+#include "sim/report/program/sent_program.hpp"
 #include "sim/report/study/study_reports.hpp"
 #include "sim/scenario/variation.hpp"
 
@@ -38,8 +39,11 @@ bool has_study(const OpenedScenario& opened) { return !opened.scenario.study.axe
 /// A trace is of one prediction.
 void refuse_traces(const PredictCommand& command, bool is_written, std::string_view what,
                    std::string_view hint) {
-  if (!command.trace.empty())
-    throw InputError(fmt::format("--trace shows one scenario, not {}", what), std::string(hint));
+  for (const auto& [option, file] :
+       {std::pair{"--trace", &command.trace}, {"--program-out", &command.program_out}}) {
+    if (!file->empty())
+      throw InputError(fmt::format("{} shows one scenario, not {}", option, what), std::string(hint));
+  }
   if (command.scaling == AskedScaling::both)
     throw InputError(fmt::format("--scaling both shows one scenario, not {}", what), std::string(hint));
   if (command.recommendation.is_wanted())
@@ -120,11 +124,15 @@ Recommendation recommended(const PredictCommand& command, const OpenedEvidence& 
   return recommendation;
 }
 
+/// Of a program file: the last of so many steps, of at most so many kinds of ranks.
+constexpr int kSentSteps = 3, kSentKinds = 256;
+
 /// What is known of one scenario in the end.
 struct Answered {
   Prediction prediction;
   std::optional<Prediction> other_scaling{};  ///< for --scaling both
   StepRecording recorded{};                   ///< for --trace
+  SentProgram sent{};                         ///< for --program-out
 };
 
 Answered answered(const PredictCommand& command, const OpenedEvidence& evidence, const OpenedScenario& opened,
@@ -143,6 +151,10 @@ Answered answered(const PredictCommand& command, const OpenedEvidence& evidence,
   }
   if (!command.trace.empty())
     answer.recorded = recording_of(opened.scenario, {command.trace_steps, command.trace_ranks});
+  if (!command.program_out.empty()) {
+    answer.sent = sent_program(recording_of(opened.scenario, {kSentSteps, kSentKinds}), opened.scenario);
+    answer.sent.head.by = command.made.version;
+  }
   return answer;
 }
 
@@ -212,6 +224,7 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answere
     files = job_script_files(command.recommendation, recommendation->plan);
   if (!command.html.empty()) files.push_back({command.html, page_of(command, answer, opened)});
   if (!command.trace.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
+  if (!command.program_out.empty()) files.push_back({command.program_out, write_sent_program(answer.sent)});
   return files;
 }
 
@@ -293,6 +306,7 @@ void run_predict(const PredictCommand& command) {
   check_outputs({{"-o", command.output},
                  {"--html", command.html},
                  {"--trace", command.trace},
+                 {"--program-out", command.program_out},
                  {"--sbatch", command.recommendation.sbatch},
                  {"--condor", command.recommendation.condor},
                  {"--job-script", command.recommendation.job_script}});

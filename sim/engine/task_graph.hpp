@@ -72,10 +72,11 @@ struct Dependency {
 };
 
 /// What a task's traffic is, in numbers whose meaning the planner gives, for who writes the graph down: an
-/// operation among some ranks, how it is carried out, its size. Nothing that runs the graph looks at it.
+/// operation among some ranks, how it is carried out, what its elements are, in which pass, its size. Nothing
+/// that runs the graph looks at it.
 struct TrafficNote {
   TaskId task = kNone;
-  std::uint8_t operation = 0, among = 0, way = 0;
+  std::uint8_t operation = 0, among = 0, way = 0, type = 0, pass = 0;
   Bytes size{};
 };
 

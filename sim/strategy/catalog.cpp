@@ -85,6 +85,10 @@ const std::vector<Knob>& shared_knobs() {
   return knobs;
 }
 
+WireType weight_type(const Workload& workload) {
+  return has_half_weights(workload) ? WireType::half : WireType::fp32;
+}
+
 Knob no_sync_knob() {
   return {"no_sync", KnobValue<bool>{[](StrategyOptions& options, bool value) { options.no_sync = value; }},
           "false", "true",

@@ -125,6 +125,14 @@ Knob no_sync_knob();  // catalog.cpp
 enum class Account : std::uint8_t { compute, exposed_communication, input_stall, host, optimizer, other };
 inline constexpr std::size_t kAccountCount = 6;
 
+/// What the elements of a message are; half: 16 bits, as the job's precision has them.
+enum class WireType : std::uint8_t { unsaid, fp32, half, fp64, int32, int64, uint8 };
+/// Of weights and gradients of a replica that holds the whole network.
+WireType weight_type(const Workload& workload);  // catalog.cpp
+
+/// Which part of a step issues a message.
+enum class StepPass : std::uint8_t { forward, backward, optimizer };
+
 /// The models of one GPU and its host that a plan is priced with.
 struct DeviceModel {
   KernelCalibration kernel;

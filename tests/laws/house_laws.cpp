@@ -39,8 +39,8 @@ const Rooms& rooms() {
         "sweep", "traces", "uncertainty", "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "fields", "model",
-        "page", "plan", "prediction", "simulators", "study", "sweep", "topology", "traces", "validation",
-        "workshop"}},
+        "page", "plan", "prediction", "program", "simulators", "study", "sweep", "topology", "traces",
+        "validation", "workshop"}},
       {"app", {"evidence", "machine", "options", "pages", "sweep", "web"}},
   };
   return plan;

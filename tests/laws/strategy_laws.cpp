@@ -147,7 +147,9 @@ TEST_CASE("a network of no latency and endless bandwidth exposes next to nothing
     c.small.spec.fabric.link.latency = c.small.spec.fabric.switch_latency = {};
     c.small.device.kernel.time_scale = 50;  // so that backward covers the protocol's own start-up latencies
     const Ran ran = run_plan(c.small, c.strategy);
-    CHECK(ran.share(Account::exposed_communication) < 0.03 * ran.last_step_s());
+    // Stage 3 gathers small parameters one by one behind the update, each with a start-up of its own.
+    const double most = c.strategy == "zero3" ? 0.05 : 0.03;
+    CHECK(ran.share(Account::exposed_communication) < most * ran.last_step_s());
   }
 }
 
@@ -170,7 +172,9 @@ TEST_CASE("every collective of a step carries what the plan says") {
     const std::int64_t gradients = c.small.workload.model->gradient_bytes().count;
     const auto tensors = static_cast<std::int64_t>(c.small.workload.model->parameters.size());
     CHECK(planned >= gradients);
-    CHECK(planned < gradients + 16 * tensors);  // Horovod pads each to 16 bytes
+    // Horovod pads each to 16 bytes, FSDP2 its rows to the ranks: less than 1 % in these networks.
+    const std::int64_t padding = c.strategy == "fsdp2" ? gradients / 100 : 0;
+    CHECK(planned < gradients + 16 * tensors + padding);
   }
 }
 

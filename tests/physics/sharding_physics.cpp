@@ -137,6 +137,7 @@ TEST_CASE("stage 3 hides its gathers behind endless compute, and its one reducti
   SmallPlan small = blocks(4, false);
   small.workload.batch_per_gpu = 100'000;  // seconds of compute in every layer
   small.spec = test::star_cluster(4, {1e9});
+  small.knobs.edit<ZeroOptions>().prefetch_bucket_size = 1024 * 1024;  // a weight ahead at every module
   const double first = alone(small, CollectiveOp::all_gather, 4.0 * 1024 * 1024);  // the stem's weight
   const double reduce = alone(small, CollectiveOp::reduce_scatter, 4 * kParameters);
   CHECK(run_plan(small, "zero3").share(Account::exposed_communication) ==

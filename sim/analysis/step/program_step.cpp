@@ -9,6 +9,7 @@
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/step/replicated_step.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/workload/device/framework_memory.hpp"
 #include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
@@ -55,7 +56,9 @@ void ProgramStep::add_memory(PredictionPoint& point, const Scenario& scenario,
   use.optimizer = most.optimizer;
   use.buckets = most.communication;
   use.activations = most.activations + most.other;
-  use.framework = memory_use(scenario.workload, site).framework;
+  // A recording knows no scratch memory of cuDNN's convolutions, and no holes of the allocator.
+  use.workspace = convolution_scratch(scenario.workload, use.activations);
+  use.framework = framework_bytes(site, use.total() - use.workspace);
   point.memory = use;
   point.largest_batch = use.total() <= point.memory_capacity ? point.batch_per_gpu : 0;
 }

@@ -186,6 +186,11 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
       ->check(CLI::Range(1, 64))
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--program-out", predict.program_out,
+          "Also write what each rank sends in a step on the largest number of GPUs, as a program file")
+      ->type_name("FILE");
   add_scaling(*command, predict);
   command
       ->add_option("--break-even", options.break_even,

@@ -156,7 +156,7 @@ void check_passes(TableReader& table, SourceSpan span, const ProgramRank& rank) 
       table.report(span,
                    fmt::format("rank {} has no operator of the {} pass", rank.rank,
                                kNames[static_cast<std::size_t>(pass)]),
-                   "record one whole optimizer step");
+                   "record one whole optimizer step; a file of --program-out has messages alone");
   }
 }
 

@@ -42,7 +42,8 @@ void BucketExchange::launch(const HostThread& thread, std::size_t bucket) {
     process_.host(thread, process_.calls().ddp_hook_python, Account::host);
   if (compression_ == Compression::powersgd) return low_rank(thread, bucket);
   if (compression_ != Compression::none) return halve(thread, bucket);
-  works_[bucket] = group_.start(thread, CollectiveOp::all_reduce, buckets_[bucket].size, labels_[bucket]);
+  works_[bucket] = group_.start(thread, CollectiveOp::all_reduce, buckets_[bucket].size, labels_[bucket],
+                                weight_type(process_.request().workload));
 }
 
 void BucketExchange::wait(const HostThread& thread, std::size_t bucket) {
@@ -61,8 +62,8 @@ void BucketExchange::halve(const HostThread& thread, std::size_t bucket) {
   const std::int64_t elements = elements_of(bucket);
   kernel(thread, kCastBytes * elements);
   kernel(thread, 2 * kHalfBytes * elements);
-  const TaskId reduced =
-      group_.start(thread, CollectiveOp::all_reduce, {kHalfBytes * elements}, labels_[bucket]);
+  const TaskId reduced = group_.start(thread, CollectiveOp::all_reduce, {kHalfBytes * elements},
+                                      labels_[bucket], WireType::half);
   works_[bucket] = reduced;
   if (group_.is_gloo()) return;
   process_.host(thread, process_.calls().tensor, Account::host);
@@ -77,7 +78,8 @@ void BucketExchange::kernel(const HostThread& thread, std::int64_t bytes) {
 void BucketExchange::reduce_now(const HostThread& thread, std::int64_t elements) {
   if (elements == 0) return;
   const LabelId label = process_.graph().label("all_reduce of PowerSGD");
-  group_.wait(thread, group_.start(thread, CollectiveOp::all_reduce, {element_bytes_ * elements}, label));
+  group_.wait(thread, group_.start(thread, CollectiveOp::all_reduce, {element_bytes_ * elements}, label,
+                                   weight_type(process_.request().workload)));
 }
 
 void BucketExchange::orthogonalise(const HostThread& thread, const PowerSgdBucket& split, bool p) {

@@ -46,7 +46,8 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
   if (total.count == 0) return;
   const HostThread thread = process_.main_thread();
   process_.launch_copy(thread, total * 2, process_.calls().flatten, Account::other, buffer_label_);
-  group_.wait(thread, group_.start(thread, CollectiveOp::broadcast, total, buffer_label_));
+  const WireType type = element_bytes == kFloatBytes ? WireType::fp32 : WireType::int64;
+  group_.wait(thread, group_.start(thread, CollectiveOp::broadcast, total, buffer_label_, type));
   for (const Buffer& buffer : model_.buffers) {
     if (buffer.element_bytes != element_bytes) continue;
     process_.launch_copy(thread, {2 * buffer.elements * element_bytes}, process_.calls().copy, Account::other,
@@ -95,7 +96,7 @@ void Reducer::reduce_used_map() {
   const HostThread thread = process_.autograd_thread();
   const Bytes size{kMapBytes * static_cast<std::int64_t>(model_.parameters.size())};
   process_.launch_copy(thread, size, process_.host_costs().copy_call, Account::other, map_label_);
-  used_map_ = group_.start(thread, CollectiveOp::all_reduce, size, map_label_);
+  used_map_ = group_.start(thread, CollectiveOp::all_reduce, size, map_label_, WireType::int32);
 }
 
 void Reducer::finalize_backward() {

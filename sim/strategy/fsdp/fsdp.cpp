@@ -9,6 +9,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "sim/strategy/step/training_step.hpp"
@@ -19,8 +20,10 @@ namespace {
 
 ModelUnits make_units(const PlanRequest& request) {
   const ExpandedModel& model = *request.workload.model;
-  const std::int64_t least = request.options<FsdpOptions>().unit_parameters;
-  return least > 0 ? units_by_size(model, least) : units_by_block(model);
+  const FsdpOptions& options = request.options<FsdpOptions>();
+  if (options.unit_parameters > 0) return units_by_size(model, options.unit_parameters);
+  if (options.units == UnitChoice::blocks) return units_by_block(model);
+  return units_with_ends(model, options.units == UnitChoice::chunked_loss);
 }
 
 /// What the optimizer updates: the flat shard of every unit, or of every parameter.
@@ -28,12 +31,13 @@ std::vector<std::int64_t> shard_sizes(const ExpandedModel& model, const ModelUni
                                       const FsdpSettings& settings) {
   std::vector<std::int64_t> sizes;
   if (settings.per_parameter) {
-    for (const Parameter& parameter : model.parameters)
-      sizes.push_back(settings.padded(parameter.elements) / settings.shards);
+    const std::vector<MatrixShape> shapes = matrix_shapes(model);
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      sizes.push_back(settings.padded(model.parameters[i].elements, shapes[i].rows) / settings.shards);
     return sizes;
   }
   for (const ModelUnit& unit : units.units) {
-    if (unit.elements > 0) sizes.push_back(settings.padded(unit.elements) / settings.shards);
+    if (unit.reduced > 0) sizes.push_back(unit.reduced / settings.shards);
   }
   return sizes;
 }
@@ -45,6 +49,7 @@ class ShardedModel {
       : process_(process),
         model_(*process.request().workload.model),
         units_(units),
+        settings_(settings),
         step_(process, InputPipeline(process), shard_sizes(model_, units, settings)),
         gathering_(process, units, settings),
         reduction_(process, units, settings) {}
@@ -57,10 +62,12 @@ class ShardedModel {
   void enter_forward(std::uint32_t unit);
   void backward(const GradientState& state);
   void sum_over_shards();
+  void sum(Bytes size, Group among, WireType type);
 
   Process& process_;
   const ExpandedModel& model_;
   const ModelUnits& units_;
+  FsdpSettings settings_;
   TrainingStep step_;
   FsdpGathering gathering_;
   FsdpReduction reduction_;
@@ -109,14 +116,28 @@ void ShardedModel::backward(const GradientState& state) {
   process_.hand_over(process_.autograd_thread(), process_.main_thread());
 }
 
-/// The norm of all gradients, or whether one is infinite, takes a sum over the shards.
+void ShardedModel::sum(Bytes size, Group among, WireType type) {
+  const LabelId label = process_.graph().label("sum of norms");
+  process_.enter(StepPass::optimizer);
+  process_.stream_waits_for(process_.collective({.thread = process_.main_thread(),
+                                                 .op = CollectiveOp::all_reduce,
+                                                 .size = size,
+                                                 .label = label,
+                                                 .among = among,
+                                                 .type = type}));
+}
+
+/// Whether a gradient is infinite, and the norm of all, take sums over the shards. FSDP2 sums the norms of
+/// all tensors, in the type of the shards and among the ranks that hold one copy; FSDP1 one number.
 void ShardedModel::sum_over_shards() {
   const Workload& workload = process_.request().workload;
-  if (workload.loop.clip_grad_norm == GradientClipping::none && workload.precision != Precision::amp_fp16)
-    return;
-  const LabelId label = process_.graph().label("sum of norms");
-  process_.stream_waits_for(
-      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, {4}, label));
+  const bool scales = workload.precision == Precision::amp_fp16;
+  const bool clips = workload.loop.clip_grad_norm != GradientClipping::none;
+  if (scales || (clips && !settings_.per_parameter)) sum({kFloatBytes}, Group::world, WireType::fp32);
+  if (!clips || !settings_.per_parameter || settings_.shards == 1) return;
+  const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
+  sum({settings_.shard_bytes * tensors}, settings_.group,
+      settings_.shard_bytes == kFloatBytes ? WireType::fp32 : WireType::half);
 }
 
 TaskId ShardedModel::run_step(const StrategyOptions& knobs) {
@@ -174,13 +195,14 @@ Plan plan(const PlanRequest& request, bool per_parameter) {
   Plan plan;
   Process process(request, plan.graph);
   const FsdpSettings settings = fsdp_settings(request, per_parameter);
-  const ModelUnits units = make_units(request);
+  ModelUnits units = make_units(request);
+  pad_units(units, *request.workload.model, settings);
   ShardedModel model(process, settings, units);
   for (int i = 0; i < request.steps; ++i) {
     plan.step_ends.push_back(model.run_step(request.knobs));
     if (i == 0 && request.placement.size() > 1) plan.buckets = model.messages();
   }
-  plan.memory = fsdp_memory(*request.workload.model, units, settings, request.knobs);
+  plan.memory = fsdp_memory(request, units, settings);
   explain_fsdp(request, units, settings, process.decisions());
   plan.decisions = process.decisions();
   return plan;
@@ -200,6 +222,12 @@ Knob unit_knob() {
           "one unit per block of the model file",
           "least number of parameters of a unit, as in size_based_auto_wrap_policy",
           1};
+}
+
+Knob units_knob() {
+  return {"units", choice_of<&FsdpOptions::units>({"blocks", "ends", "chunked_loss"}), "\"ends\"", "blocks",
+          "blocks: every block and the root (plain PyTorch); ends: embedding, blocks, norm with head "
+          "(accelerate, transformers, torchtitan); chunked_loss: the same with torchtitan's chunked loss"};
 }
 
 Knob reduce_knob() {
@@ -238,34 +266,6 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   return settings;
 }
 
-StrategyMemory fsdp_memory(const ExpandedModel& model, const ModelUnits& units, const FsdpSettings& settings,
-                           const StrategyOptions& knobs) {
-  StrategyMemory memory;
-  std::int64_t all = 0;
-  for (const ModelUnit& unit : units.units) all += unit.elements;
-  const bool accumulates = knobs.accumulation > 1 && knobs.no_sync;
-  if (settings.sharding == Sharding::no_shard) return memory;
-  memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
-  if (settings.casts_shards()) {
-    // Shards are fp32. Those that are trained are the optimizer's masters, and gradients are back in fp32
-    // once they are reduced; weights are counted in 16 bits.
-    constexpr double kWide = 2;
-    const auto frozen = static_cast<double>(model.frozen_elements());
-    memory.parameters *=
-        kWide * frozen / std::max(1.0, frozen + static_cast<double>(model.parameter_elements()));
-    memory.gradients *= kWide;
-  }
-  const std::int64_t root = units.units.front().elements, largest = units.largest();
-  const auto others = static_cast<std::int64_t>(units.units.size()) - 1;
-  std::int64_t whole = std::min(all, root + std::min<std::int64_t>(3, others) * largest);
-  if (settings.sharding == Sharding::shard_grad_op) whole = all;
-  const std::int64_t gradients = accumulates ? all : std::max(largest, root);
-  memory.buffers = {settings.element_bytes * (whole + gradients)};
-  if (settings.reduced_bytes != settings.element_bytes)  // those that are on their way, in the wider type
-    memory.buffers += Bytes{settings.reduced_bytes * std::max(largest, root)};
-  return memory;
-}
-
 Plan plan_fsdp(const PlanRequest& request) { return plan(request, false); }
 Plan plan_fsdp2(const PlanRequest& request) { return plan(request, true); }
 
@@ -292,8 +292,8 @@ StrategyEntry fsdp2_strategy() {
           .summary = "PyTorch fully_shard (FSDP2): every parameter sharded, gathered unit by unit",
           .plan = plan_fsdp2,
           .framework = FrameworkKind::pytorch,
-          .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard"}), reduce_knob(),
-                    no_sync_knob(), unit_knob()}};
+          .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}), reduce_knob(),
+                    no_sync_knob(), unit_knob(), units_knob()}};
 }
 
 }  // namespace foretrain

@@ -18,10 +18,9 @@ StrategyEntry fsdp2_strategy();
 /// Options with the defaults of the framework's version put in.
 FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter);
 
-/// Shares of one GPU, and beside them the units that are whole at the same time: two in flight and one in
-/// use, the root, one unit's gradient; with shard_grad_op all parameters; with accumulation all gradients,
-/// too.
-StrategyMemory fsdp_memory(const ExpandedModel& model, const ModelUnits& units, const FsdpSettings& settings,
-                           const StrategyOptions& knobs);
+/// Shares of one GPU, and beside them what is whole at the fuller of two moments: when backward begins,
+/// beside all activations, or when it ends, in their place. Whole are two units in flight and one in use, the
+/// root, and gradients on their way; with shard_grad_op all parameters; with accumulation all gradients, too.
+StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings);
 
 }  // namespace foretrain

@@ -46,7 +46,7 @@ void FsdpGathering::begin_iteration() {
 /// kNone when it can be sent as it is.
 TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit) {
   if (!settings_.per_parameter && !settings_.casts_shards()) return kNone;
-  const std::int64_t shard = settings_.padded(units_.units[unit].elements) / settings_.shards;
+  const std::int64_t shard = units_.units[unit].gathered / settings_.shards;
   std::vector<TaskId> after;
   if (iteration_start_ != kNone) after.push_back(iteration_start_);
   if (settings_.per_parameter && !copy_outs_.empty()) {
@@ -63,7 +63,7 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
 }
 
 void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
-  if (!gathers() || gathered_[unit] != kNone || units_.units[unit].elements == 0) return;
+  if (!gathers() || gathered_[unit] != kNone || units_.units[unit].gathered == 0) return;
   const TaskId shard = prepare_shard(thread, unit);
   if (!settings_.per_parameter && settings_.limit_all_gathers && free_events_.size() >= kGathersInFlight) {
     process_.synchronize(thread, free_events_.front());
@@ -71,11 +71,12 @@ void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
   }
   const std::vector<TaskId> after{shard != kNone ? shard : iteration_start_};
   const bool anything_before = after.front() != kNone;
-  const Bytes size{settings_.element_bytes * settings_.padded(units_.units[unit].elements)};
+  const Bytes size{settings_.element_bytes * units_.units[unit].gathered};
   waited_[unit] = false;
   gathered_[unit] = process_.collective(
       {thread, CollectiveOp::all_gather, size, in_backward_ ? backward_label_ : forward_label_, kNone,
-       anything_before ? std::span<const TaskId>(after) : std::span<const TaskId>(), settings_.group});
+       anything_before ? std::span<const TaskId>(after) : std::span<const TaskId>(), settings_.group,
+       settings_.gathered_type()});
 }
 
 void FsdpGathering::wait_for(const HostThread& thread, std::uint32_t unit) {
@@ -84,7 +85,7 @@ void FsdpGathering::wait_for(const HostThread& thread, std::uint32_t unit) {
   process_.host(thread, process_.host_costs().event, Account::host);
   process_.stream_waits_for(gathered_[unit]);
   if (!settings_.per_parameter) return;
-  const Bytes copied{2 * settings_.element_bytes * units_.units[unit].elements};
+  const Bytes copied{2 * settings_.element_bytes * units_.units[unit].gathered};
   copy_outs_.push_back(
       process_.launch_copy(thread, copied, process_.calls().flatten, Account::other, copy_out_label_));
 }
@@ -114,9 +115,11 @@ void FsdpGathering::post_forward(std::uint32_t unit) {
     place_[unit] = static_cast<std::uint32_t>(forward_order_.size());
     forward_order_.push_back(unit);
   }
+  const Reshard own = units_.units[unit].reshard;
   const bool reshards =
       settings_.sharding == Sharding::full_shard || settings_.sharding == Sharding::hybrid_shard;
-  if (reshards && unit != 0) free_unit(process_.main_thread(), unit);
+  if (unit == 0 || own == Reshard::never || (own == Reshard::by_sharding && !reshards)) return;
+  free_unit(process_.main_thread(), unit);
 }
 
 /// The unit whose backward pass comes after this one's.
@@ -134,7 +137,8 @@ void FsdpGathering::pre_backward(std::uint32_t unit) {
   hook(thread, unit);
   unshard(thread, unit);
   wait_for(thread, unit);
-  if (settings_.backward_prefetch == BackwardPrefetch::pre) prefetch_before(unit);
+  if (settings_.backward_prefetch == BackwardPrefetch::pre && units_.units[unit].prefetches)
+    prefetch_before(unit);
 }
 
 void FsdpGathering::post_backward(std::uint32_t unit, bool synchronises) {

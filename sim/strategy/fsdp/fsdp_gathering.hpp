@@ -14,11 +14,19 @@ namespace foretrain {
 
 // The parts of a network that FSDP gathers and reduces as wholes.
 
+/// Whether a unit is sharded again behind its forward pass: as strategy.sharding says, always, or never.
+enum class Reshard : std::uint8_t { by_sharding, always, never };
+
 /// One wrapped module.
 struct ModelUnit {
   std::string name;
-  std::vector<std::uint32_t> parameters;  ///< indices into ExpandedModel::parameters
-  std::int64_t elements = 0;
+  std::vector<std::uint32_t> parameters;   ///< indices into ExpandedModel::parameters
+  std::int64_t elements = 0;               ///< of them
+  std::int64_t frozen = 0;                 ///< of parameters without gradients, which are gathered, too
+  std::int64_t gathered = 0, reduced = 0;  ///< elements on the wire, once pad_units() has run
+  Reshard reshard = Reshard::by_sharding;
+  bool prefetches = true;  ///< in front of its backward pass, the unit before it
+  std::int64_t held() const { return elements + frozen; }
 };
 
 /// Every layer and parameter is in one unit. The first is the root: what no other holds (it may be empty);
@@ -38,9 +46,19 @@ struct ModelUnits {
 /// network by its numbered modules: "model.layers.7.mlp" is in "model.layers.7", "model.norm" in none.
 ModelUnits units_by_block(const ExpandedModel& model);
 
+/// By block, with units of their own in front of the first block and behind the last (UnitChoice::ends). With
+/// `chunks` what is behind the last block is two units that are gathered together and reduced apart: the head
+/// inside a chunked loss, and what is in front of it.
+ModelUnits units_with_ends(const ExpandedModel& model, bool chunks);
+
 /// Layers in a row until they hold `least` elements; what is left at the end stays with the root
 /// (size_based_auto_wrap_policy, applied to the flat list of layers). Requires least >= 1.
 ModelUnits units_by_size(const ExpandedModel& model, std::int64_t least);
+
+struct FsdpSettings;
+/// Sets what each unit sends: FSDP1 pads its flat tensor to the ranks, FSDP2 the first dimension of each
+/// parameter.
+void pad_units(ModelUnits& units, const ExpandedModel& model, const FsdpSettings& settings);
 
 /// How a job shards, defaults of its version resolved.
 struct FsdpSettings {
@@ -57,9 +75,15 @@ struct FsdpSettings {
   int replicas = 1;                ///< copies (hybrid_shard: nodes)
   Group group = Group::world;      ///< of the ranks that hold one copy
 
+  /// Of a parameter with so many rows.
+  std::int64_t padded(std::int64_t elements, std::int64_t rows) const {
+    return padded(rows) * (elements / rows);
+  }
   std::int64_t padded(std::int64_t elements) const { return (elements + shards - 1) / shards * shards; }
   /// Shards are cast to 16 bits before they are gathered.
   bool casts_shards() const { return element_bytes < shard_bytes; }
+  WireType gathered_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }
+  WireType reduced_type() const { return reduced_bytes == 2 ? WireType::half : WireType::fp32; }
   /// Gradients come back in 16 bits and are cast.
   bool casts_gradients() const { return reduced_bytes < shard_bytes; }
 };

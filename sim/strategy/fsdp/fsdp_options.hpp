@@ -15,6 +15,12 @@ enum class BackwardPrefetch : std::uint8_t { none, pre, post };
 /// fp32.
 enum class ReduceType : std::uint8_t { param, fp32 };
 
+/// Which modules fully_shard is called for. blocks: every block, and the root, which holds the rest (plain
+/// loops). ends: the embedding, every block, final norm and head together; the root holds nothing, and the
+/// last unit stays whole behind forward (accelerate, transformers, torchtitan with loss "ce"). chunked_loss:
+/// the same, but the head runs inside a loss over chunks of the sequence (torchtitan's default).
+enum class UnitChoice : std::uint8_t { blocks, ends, chunked_loss };
+
 /// PyTorch's defaults; empty: those of its version.
 struct FsdpOptions {
   Sharding sharding = Sharding::full_shard;
@@ -22,6 +28,7 @@ struct FsdpOptions {
   bool forward_prefetch = false;
   std::optional<bool> limit_all_gathers{};  ///< true since PyTorch 2.0
   ReduceType reduce_dtype = ReduceType::param;
+  UnitChoice units = UnitChoice::blocks;
   std::int64_t unit_parameters =
       0;  ///< least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block
 };

@@ -43,30 +43,35 @@ TaskId FsdpReduction::prepare(std::uint32_t unit) {
   const TaskId computed = process_.last_kernel();
   const bool casts = settings_.reduced_bytes != settings_.element_bytes;
   if (!settings_.per_parameter && predivide_ == 1 && !casts) return computed;
-  const Bytes moved{(settings_.element_bytes + settings_.reduced_bytes) *
-                    settings_.padded(units_.units[unit].elements)};
+  const Bytes moved{(settings_.element_bytes + settings_.reduced_bytes) * units_.units[unit].reduced};
   return process_.launch_beside({process_.autograd_thread(), stream_, moved, divide_label_, {&computed, 1}});
 }
 
 TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
   const HostThread thread = process_.autograd_thread();
-  const std::int64_t elements = settings_.padded(units_.units[unit].elements);
+  const std::int64_t elements = units_.units[unit].reduced;
   const Bytes size{settings_.reduced_bytes * elements};
   messages_.push_back(size);
   const CollectiveOp op =
       settings_.sharding == Sharding::no_shard ? CollectiveOp::all_reduce : CollectiveOp::reduce_scatter;
-  const TaskId reduced =
-      process_.collective({thread, op, size, reduce_label_, kNone, {&input, 1}, settings_.group});
+  const TaskId reduced = process_.collective(
+      {thread, op, size, reduce_label_, kNone, {&input, 1}, settings_.group, settings_.reduced_type()});
   if (settings_.replicas == 1) return reduced;
   const Bytes shard{size.count / settings_.shards};
-  return process_.collective(
-      {thread, CollectiveOp::all_reduce, shard, across_label_, across_stream_, {&reduced, 1}, Group::across});
+  return process_.collective({thread,
+                              CollectiveOp::all_reduce,
+                              shard,
+                              across_label_,
+                              across_stream_,
+                              {&reduced, 1},
+                              Group::across,
+                              settings_.reduced_type()});
 }
 
 /// The second division, the cast back to fp32, the sum with what is there from the last step when the script
 /// does not zero it.
 void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced, bool adds) {
-  const std::int64_t elements = settings_.padded(units_.units[unit].elements) / settings_.shards;
+  const std::int64_t elements = units_.units[unit].reduced / settings_.shards;
   adds = adds || process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
   const bool divides =
       !(settings_.per_parameter && !settings_.casts_gradients()) && settings_.ranks > predivide_;

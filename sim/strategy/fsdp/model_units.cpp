@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 
 namespace foretrain {
@@ -38,9 +39,11 @@ std::string numbered_module_of(const std::string& path) {
   return {};
 }
 
+/// With those that get no gradient.
 std::vector<std::int64_t> elements_by_layer(const ExpandedModel& model) {
   std::vector<std::int64_t> elements(model.layer_names.size(), 0);
   for (const Parameter& parameter : model.parameters) elements[parameter.layer] += parameter.elements;
+  for (const Parameter& parameter : model.frozen) elements[parameter.layer] += parameter.elements;
   return elements;
 }
 
@@ -65,8 +68,20 @@ ModelUnits collect(const ExpandedModel& model, const std::vector<std::string>& g
     units.units[units.of_parameter.back()].parameters.push_back(i);
     units.units[units.of_parameter.back()].elements += parameter.elements;
   }
+  for (const Parameter& parameter : model.frozen)
+    units.units[units.of_layer[parameter.layer]].frozen += parameter.elements;
   return units;
 }
+
+std::vector<std::string> block_of_layers(const ExpandedModel& model) {
+  const std::set<std::string> layers(model.layer_names.begin(), model.layer_names.end());
+  std::vector<std::string> groups;
+  for (const std::string& path : model.layer_names)
+    groups.push_back(model.recording ? numbered_module_of(path) : block_of(path, layers));
+  return groups;
+}
+
+constexpr std::string_view kFront = "in front of blocks", kBehind = "behind blocks", kHead = "head";
 
 }  // namespace
 
@@ -76,12 +91,43 @@ std::int64_t ModelUnits::largest() const {
   return most;
 }
 
-ModelUnits units_by_block(const ExpandedModel& model) {
-  const std::set<std::string> layers(model.layer_names.begin(), model.layer_names.end());
-  std::vector<std::string> groups;
-  for (const std::string& path : model.layer_names)
-    groups.push_back(model.recording ? numbered_module_of(path) : block_of(path, layers));
-  return collect(model, groups);
+ModelUnits units_by_block(const ExpandedModel& model) { return collect(model, block_of_layers(model)); }
+
+ModelUnits units_with_ends(const ExpandedModel& model, bool chunks) {
+  std::vector<std::string> groups = block_of_layers(model);
+  const auto is_block = [](const std::string& group) { return !group.empty(); };
+  const auto first = std::ranges::find_if(groups, is_block);
+  if (first == groups.end()) return collect(model, groups);
+  const auto last = std::find_if(groups.rbegin(), groups.rend(), is_block).base();
+  std::replace(groups.begin(), first, std::string(), std::string(kFront));
+  std::replace(last, groups.end(), std::string(), std::string(kBehind));
+  const std::vector<std::int64_t> elements = elements_by_layer(model);
+  const auto behind = static_cast<std::ptrdiff_t>(last - groups.begin());
+  const auto head = std::max_element(elements.begin() + behind, elements.end()) - elements.begin();
+  if (chunks) std::fill(groups.begin() + head, groups.end(), std::string(kHead));
+  ModelUnits units = collect(model, groups);
+  for (ModelUnit& unit : units.units) {
+    if (unit.name == kHead) unit.reshard = Reshard::never, unit.prefetches = false;
+    if (unit.name == kBehind) unit.reshard = chunks ? Reshard::always : Reshard::never;
+  }
+  return units;
+}
+
+void pad_units(ModelUnits& units, const ExpandedModel& model, const FsdpSettings& settings) {
+  const std::vector<MatrixShape> shapes = matrix_shapes(model);
+  for (ModelUnit& unit : units.units) {
+    unit.reduced = settings.per_parameter ? 0 : settings.padded(unit.elements);
+    for (const std::uint32_t parameter :
+         settings.per_parameter ? unit.parameters : std::vector<std::uint32_t>{})
+      unit.reduced += settings.padded(model.parameters[parameter].elements, shapes[parameter].rows);
+    unit.gathered =
+        settings.per_parameter ? unit.reduced + settings.padded(unit.frozen) : settings.padded(unit.held());
+  }
+  // A chunked loss gathers the norm in front of the head with it.
+  const auto behind = std::ranges::find(units.units, kBehind, &ModelUnit::name);
+  const auto head = std::ranges::find(units.units, kHead, &ModelUnit::name);
+  if (behind == units.units.end() || head == units.units.end()) return;
+  behind->gathered = head->gathered = behind->gathered + head->gathered;
 }
 
 ModelUnits units_by_size(const ExpandedModel& model, std::int64_t least) {

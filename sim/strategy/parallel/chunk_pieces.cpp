@@ -9,11 +9,7 @@ namespace foretrain {
 
 namespace {
 
-RankGroup group_of(Along along) {
-  constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
-                                   RankGroup::expert, RankGroup::expert_tensor};
-  return kGroups[static_cast<std::size_t>(along)];
-}
+double norms_of_layer(const ParameterCount& counts) { return 2 * static_cast<double>(counts.norm); }
 
 /// Prices steps on one GPU and its host.
 class StepPrices {
@@ -72,6 +68,12 @@ std::vector<PricedStep> StepPrices::price(const std::vector<LayerStep>& steps, b
 
 }  // namespace
 
+RankGroup group_of(Along along) {
+  constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
+                                   RankGroup::expert, RankGroup::expert_tensor};
+  return kGroups[static_cast<std::size_t>(along)];
+}
+
 PassStream stream_of(Along along) {
   return static_cast<PassStream>(static_cast<std::size_t>(along) - static_cast<std::size_t>(Along::tensor));
 }
@@ -97,11 +99,12 @@ double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, 
          held * static_cast<double>(counts.one_expert);
 }
 
-const ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, bool is_layer, bool is_wide) {
+const ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, double uncut, bool is_layer,
+                                   bool is_wide) {
   const StepPrices prices(site_);
   ChunkPiece& piece = sorts_.emplace_back();
   piece.program = std::move(program), piece.is_layer = is_layer;
-  piece.parameters = parameters / site_.job.degrees.tensor;
+  piece.parameters = (parameters - uncut) / site_.job.degrees.tensor + uncut;
   piece.forward = prices.price(piece.program.forward, is_wide);
   piece.backward = prices.price(piece.program.again, is_wide);
   const std::vector<PricedStep> own = prices.price(piece.program.backward, is_wide);
@@ -122,7 +125,7 @@ void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& coun
     const ChunkPiece*& alike = known[(experts ? 4U : 0U) + (is_wide ? 2U : 0U) + (i >= recomputed ? 1U : 0U)];
     if (alike == nullptr)
       alike = add(layer_program(job.shape, own, experts, job.kernels()),
-                  dense_parameters(job, counts, experts), true, is_wide);
+                  dense_parameters(job, counts, experts), norms_of_layer(counts), true, is_wide);
     all_.push_back(alike);
   }
 }
@@ -133,10 +136,10 @@ void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
   const LayerSlice slice = job.slice();
   const bool experts = has_expert_join(job);
   const auto joined = 2.0 * static_cast<double>(job.shape.hidden * job.shape.hidden);
-  const std::array pieces{add(join_program(job.shape, slice, job.kernels()), joined, false),
+  const std::array pieces{add(join_program(job.shape, slice, job.kernels()), joined, 0, false),
                           add(layer_program(job.shape, slice, experts, job.kernels()),
-                              dense_parameters(job, counts, experts), true),
-                          add(head_program(job.shape, slice, job.kernels()), 0, false)};
+                              dense_parameters(job, counts, experts), norms_of_layer(counts), true),
+                          add(head_program(job.shape, slice, job.kernels()), 0, 0, false)};
   for (int i = 0; i < job.next_tokens; ++i) all_.insert(all_.end(), pieces.begin(), pieces.end());
 }
 
@@ -145,11 +148,11 @@ ChunkPieces::ChunkPieces(const TimingSite& site, const StageChunk& chunk) : site
   const ParameterCount counts = parameters_of(job.shape);
   if (chunk.embedding)
     all_.push_back(add(embedding_program(job.shape, job.slice(), job.kernels()),
-                       static_cast<double>(counts.embedding), false));
+                       static_cast<double>(counts.embedding), 0, false));
   add_layers(chunk, counts);
   if (!chunk.head) return;
-  all_.push_back(
-      add(head_program(job.shape, job.slice(), job.kernels()), static_cast<double>(counts.head), false));
+  all_.push_back(add(head_program(job.shape, job.slice(), job.kernels()), static_cast<double>(counts.head),
+                     static_cast<double>(counts.norm), false));
   add_next_tokens(counts);
 }
 

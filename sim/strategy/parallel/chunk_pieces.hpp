@@ -45,8 +45,10 @@ class ChunkPieces {
   const std::vector<const ChunkPiece*>& in_order() const { return all_; }
 
  private:
-  /// `is_wide`: products run in 16 bit where the others run in 4.
-  const ChunkPiece* add(LayerProgram program, double parameters, bool is_layer, bool is_wide = false);
+  /// `uncut`: of the parameters, those that each tensor rank has whole. `is_wide`: products run in 16 bit
+  /// where the others run in 4.
+  const ChunkPiece* add(LayerProgram program, double parameters, double uncut, bool is_layer,
+                        bool is_wide = false);
   void add_layers(const StageChunk& chunk, const ParameterCount& counts);
   /// A layer and the head once more for each further token that is predicted, behind the head.
   void add_next_tokens(const ParameterCount& counts);
@@ -60,6 +62,8 @@ class ChunkPieces {
 /// An expert's are cut by the expert degrees instead.
 double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
 
+/// Who exchanges along some ranks; requires one that is not `none`.
+RankGroup group_of(Along along);
 /// The stream that exchanges along some ranks run on, and what waiting for them is charged to.
 PassStream stream_of(Along along);
 PassCharge charge_of(Along along);

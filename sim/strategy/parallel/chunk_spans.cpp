@@ -65,4 +65,23 @@ ChunkSpans ChunkTimer::spans(const StageChunk& chunk, bool from_idle) {
           spans_between(ran, middle, end, factor(wanted.backward.total, end - middle))};
 }
 
+std::vector<double> ChunkTimer::parameters(const StageChunk& chunk) const {
+  const ChunkPieces pieces(site_, chunk);
+  std::vector<double> out;
+  for (const ChunkPiece* piece : pieces.in_order()) out.push_back(piece->parameters);
+  return out;
+}
+
+ChunkMessages ChunkTimer::messages(const StageChunk& chunk, bool from_idle) const {
+  const ChunkPieces pieces(site_, chunk);
+  ChunkMessages out;
+  if (pieces.in_order().empty()) return out;
+  const SimulatedPasses ran(site_, pieces, from_idle);
+  for (const WrittenTask& written : ran.writer.written()) {
+    if (!written.message || written.task <= ran.begin) continue;
+    (written.task <= ran.middle ? out.forward : out.backward).push_back(*written.message);
+  }
+  return out;
+}
+
 }  // namespace foretrain

@@ -46,6 +46,10 @@ struct PassSpan {
 struct ChunkSpans {
   std::vector<PassSpan> forward, backward;
 };
+/// Exchanges of a chunk's passes, in the order of the host's calls.
+struct ChunkMessages {
+  std::vector<PassMessage> forward, backward;
+};
 
 /// Passes of a chunk one behind the other, as they ran, with three moments of the last: forward from
 /// `begin` to `middle`, backward from `middle` to `end`.
@@ -65,6 +69,10 @@ class ChunkTimer {
   const ChunkTime& at(const StageChunk& chunk, bool from_idle);
   /// What its passes are made of, all layers, as long together as at() says. Not kept.
   ChunkSpans spans(const StageChunk& chunk, bool from_idle);  // chunk_spans.cpp
+  /// Of each of its pieces, those of a rank, in forward order.
+  std::vector<double> parameters(const StageChunk& chunk) const;  // chunk_spans.cpp
+  /// What they send. Not kept.
+  ChunkMessages messages(const StageChunk& chunk, bool from_idle) const;  // chunk_spans.cpp
 
  private:
   ChunkTime simulate(const StageChunk& chunk, bool from_idle) const;

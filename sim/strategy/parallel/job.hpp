@@ -78,6 +78,11 @@ struct LargeModelJob {
   int first_wide_layer() const;
   double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
   bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
+  /// Stages gather what they share out in the first forward pass of a step and reduce behind the last
+  /// backward pass; else every pass does.
+  bool keeps_gathered() const {
+    return shards_parameters() && degrees.pipeline > 1 && kernels().keeps_in_pipeline;
+  }
   LayerSlice slice() const;
   /// Ends of the pipeline that micro-batches come from: with DualPipe both, half of them each, so that a
   /// stage has the layers of two places.

@@ -223,8 +223,10 @@ LargeStepRecord LargeStepMaker::record() {
   for (const PricedChunk& chunk : costs.chunks)
     out.chunks.push_back({chunk.chunk, chunk.time.forward, chunk.time.backward, chunk.forward_wait_s,
                           chunk.backward_wait_s, chunk.forward_host_s, chunk.backward_host_s,
-                          timer_.spans(chunk.chunk, chunk.from_idle)});
-  for (const StageEnd& end : costs.stages) out.ends.push_back({end.behind_s, end.optimizer_s});
+                          timer_.spans(chunk.chunk, chunk.from_idle),
+                          timer_.messages(chunk.chunk, chunk.from_idle)});
+  for (const StageEnd& end : costs.stages) out.ends.push_back({end.behind_s, end.optimizer_s, end.sent});
+  out.message_bytes = costs.message_bytes;
   return out;
 }
 

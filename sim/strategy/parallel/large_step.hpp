@@ -70,11 +70,13 @@ struct RecordedChunk {
   PassTime forward, backward;
   double forward_wait_s = 0, backward_wait_s = 0, forward_host_s = 0, backward_host_s = 0;
   ChunkSpans spans;
+  ChunkMessages messages;
 };
 
 /// The end of a step on one stage: exchanges that nothing hides, then the update.
 struct RecordedEnd {
   double behind_s = 0, optimizer_s = 0;
+  std::vector<PassMessage> messages;  ///< once a step: gradients, norms, parameters
 };
 
 /// A whole step as it ran; its last span ends at step.step_s. Of many micro-batches alike those in the middle
@@ -86,6 +88,7 @@ struct LargeStepRecord {
   std::vector<StageMessage> messages;
   std::vector<RecordedChunk> chunks;  ///< in the order of a micro-batch
   std::vector<RecordedEnd> ends;      ///< by stage
+  double message_bytes = 0;           ///< of each of `messages`
   bool splits_backward = false;       ///< gradients of weights are passes of their own
   int left_out = 0;
   double cut_s = 0, left_out_s = 0;

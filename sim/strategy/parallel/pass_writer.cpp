@@ -12,6 +12,7 @@ constexpr std::size_t kLayersOnGpu = 2;
 
 PassWriter::PassWriter(const TimingSite& site, const ChunkPieces& pieces, int passes)
     : site_(site), pieces_(pieces), pass_(site.device.host.launch_latency) {
+  gathers_in_passes_ = site.job.shards_parameters() && !site.job.keeps_gathered();
   call_ = site.on_host_of_site(site.job.kernels().exchange);
   layer_call_ = site.on_host_of_site(site.job.kernels().layer);
   constexpr std::size_t kAround = 8;  // calls of a piece besides its steps
@@ -27,11 +28,12 @@ PassGraph::Exchange PassWriter::sharded(RankGroup group, Exchange exchange, Pass
 }
 
 TaskId PassWriter::gather(const ChunkPiece& piece) {
-  if (!site_.job.shards_parameters()) return kNone;
+  if (!gathers_in_passes_) return kNone;
   pass_.call(call_);
   const TaskId task = pass_.prefetch(
       sharded(RankGroup::shards, Exchange::all_gather, PassStream::gather, 2 * piece.parameters));
-  written_.push_back({task, nullptr, "all-gather of parameters"});
+  written_.push_back({task, nullptr, "all-gather of parameters",
+                      PassMessage{RankGroup::shards, Exchange::all_gather, 2 * piece.parameters}});
   return task;
 }
 
@@ -40,11 +42,13 @@ TaskId PassWriter::scatter(const ChunkPiece& piece) {
   const double bytes = site_.job.summed_bytes() * piece.parameters;
   TaskId last =
       pass_.exchange_behind(sharded(RankGroup::shards, Exchange::reduce_scatter, PassStream::scatter, bytes));
-  written_.push_back({last, nullptr, "reduce-scatter of gradients"});
+  written_.push_back({last, nullptr, "reduce-scatter of gradients",
+                      PassMessage{RankGroup::shards, Exchange::reduce_scatter, bytes}});
   if (site_.job.shards() == site_.job.gradient_ranks()) return last;
   last = pass_.exchange_behind(
       sharded(RankGroup::replicas, Exchange::all_reduce, PassStream::scatter, bytes / site_.job.shards()));
-  written_.push_back({last, nullptr, "all-reduce of shards"});
+  written_.push_back({last, nullptr, "all-reduce of shards",
+                      PassMessage{RankGroup::replicas, Exchange::all_reduce, bytes / site_.job.shards()}});
   return last;
 }
 
@@ -76,17 +80,20 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
       tasks.push_back(step.behind ? pass_.exchange_behind(exchange) : pass_.exchange(exchange));
     }
     written_.push_back({tasks.back(), &step, {}});
+    if (step.along != Along::none)
+      written_.back().message = PassMessage{group_of(step.along), step.exchange, step.bytes};
     if (step.host_waits) pass_.host_waits_for(tasks.back());
   }
 }
 
 TaskId PassWriter::forward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
-  TaskId next = gather(*all.front());
+  const bool ahead = site_.job.kernels().gathers_ahead;
+  TaskId next = ahead ? gather(*all.front()) : kNone;
   std::vector<TaskId> away;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const TaskId own = next;
-    if (i + 1 < all.size()) next = gather(*all[i + 1]);
+    const TaskId own = ahead ? next : gather(*all[i]);
+    if (ahead && i + 1 < all.size()) next = gather(*all[i + 1]);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
     // The place of a layer's activations is the next but one's: theirs have to be away.
@@ -114,7 +121,7 @@ TaskId PassWriter::backward() {
     back = i > 0 ? copied(*all[i - 1], PassStream::to_gpu, pass_.last()) : kNone;
     if (here != kNone) pass_.kernel_waits_for(here);
     run(all[i]->backward, all[i]->program.again.size());
-    if (site_.job.shards_parameters()) scattered = scatter(*all[i]);
+    if (gathers_in_passes_) scattered = scatter(*all[i]);
   }
   if (scattered != kNone) pass_.kernel_waits_for(scattered);
   return pass_.mark();

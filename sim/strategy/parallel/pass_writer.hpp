@@ -1,6 +1,7 @@
 // Writes passes of a chunk's pieces as tasks of one GPU.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -9,11 +10,19 @@
 
 namespace foretrain {
 
+/// An exchange among ranks; bytes as CollectiveOp counts them.
+struct PassMessage {
+  RankGroup group = RankGroup::tensor;
+  Exchange exchange = Exchange::all_reduce;
+  double bytes = 0;
+};
+
 /// What a task is: a step of a layer, or what sharded parameters need.
 struct WrittenTask {
   TaskId task = kNone;
   const LayerStep* step = nullptr;  ///< nullptr: see `what`
   std::string_view what{};
+  std::optional<PassMessage> message{};
 };
 
 /// With what sharded parameters need: each piece's are gathered while the one before it runs, and its
@@ -41,6 +50,7 @@ class PassWriter {
   const ChunkPieces& pieces_;
   PassGraph pass_;
   Time call_{}, layer_call_{};
+  bool gathers_in_passes_ = false;
   std::vector<WrittenTask> written_;
 };
 

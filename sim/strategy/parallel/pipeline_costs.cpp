@@ -43,7 +43,13 @@ class CostsMaker {
   void price_messages(PricedChunk& chunk);
   void price_gradients(PricedChunk& chunk, StageEnd& end);
   void price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end);
-  double gathered_s(double dense, double expert);
+  double gathered_s(double dense, double expert, StageEnd& end);
+  double gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end);
+  /// Seconds of a message at the end of a step, which is noted there.
+  double sent(RankGroup group, Exchange exchange, double bytes, StageEnd& end) {
+    end.sent.push_back({group, exchange, bytes});
+    return exchanges_.at(group, exchange, bytes).seconds;
+  }
   double host_s(Time reference) const {
     return to_seconds(on_host(reference, request_.cluster.node_spec(0).host, request_.device.host));
   }
@@ -102,6 +108,8 @@ void CostsMaker::price_gradients(PricedChunk& chunk, StageEnd& end) {
     const ExchangeTime& time =
         exchanges_.at(group, scatters ? Exchange::reduce_scatter : Exchange::all_reduce, bytes);
     chunk.gradients_s += time.seconds * chunk.buckets;
+    const Exchange exchange = scatters ? Exchange::reduce_scatter : Exchange::all_reduce;
+    for (int bucket = 0; bucket < chunk.buckets; ++bucket) end.sent.push_back({group, exchange, bytes});
     end.gpu_share = std::max(end.gpu_share, time.gpu_share), end.how = time.how;
   };
   sum(RankGroup::gradients, held.dense), sum(RankGroup::expert_gradients, held.expert);
@@ -117,18 +125,37 @@ double CostsMaker::offloaded_s(double parameters) const {
 
 /// Updated 16-bit parameters come back from who updated them. With Megatron-LM they are gathered behind the
 /// next forward pass, but for the first bucket.
-double CostsMaker::gathered_s(double dense, double expert) {
+double CostsMaker::gathered_s(double dense, double expert, StageEnd& end) {
   if (job_.sharding == ModelSharding::none || job_.shards_parameters()) return 0;
   double all = 0;
   if (exchanges_.size(RankGroup::gradients) > 1)
-    all += exchanges_.at(RankGroup::gradients, Exchange::all_gather, 2 * dense).seconds;
+    all += sent(RankGroup::gradients, Exchange::all_gather, 2 * dense, end);
   if (expert > 0 && exchanges_.size(RankGroup::expert_gradients) > 1)
-    all += exchanges_.at(RankGroup::expert_gradients, Exchange::all_gather, 2 * expert).seconds;
+    all += sent(RankGroup::expert_gradients, Exchange::all_gather, 2 * expert, end);
   if (!kernels_.gathers_behind_forward) return all;
   const double forward = costs_.chunks.front().time.forward.total;
   const double first = all * std::min(1.0, kMegatronBucket / std::max(1.0, dense + expert));
   return std::max(first,
                   all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
+}
+
+/// Gathers of the pieces behind the first hide behind the first forward pass; reductions stand behind the
+/// last backward pass.
+double CostsMaker::gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end) {
+  double first = 0, gathers = 0, reductions = 0;
+  const std::vector<double> pieces = timer_.parameters(chunk);
+  for (const double parameters : pieces) {
+    const double seconds = sent(RankGroup::shards, Exchange::all_gather, 2 * parameters, end);
+    if (gathers == 0) first = seconds;
+    gathers += seconds;
+  }
+  for (std::size_t i = pieces.size(); i-- > 0;) {
+    const double bytes = job_.summed_bytes() * pieces[i];
+    reductions += sent(RankGroup::shards, Exchange::reduce_scatter, bytes, end);
+    if (job_.shards() < job_.gradient_ranks())
+      reductions += sent(RankGroup::replicas, Exchange::all_reduce, bytes / job_.shards(), end);
+  }
+  return std::max(first, gathers - priced.time.forward.total) + reductions;
 }
 
 void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end) {
@@ -140,17 +167,18 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
     const StageParameters held = stage_parameters(job_, chunk);
     dense += held.dense, expert += held.expert, layers += chunk.layers;
     has_end = has_end || chunk.embedding || chunk.head;
+    if (!job_.keeps_gathered()) continue;
+    const auto place = static_cast<std::size_t>(&chunk - chunks.data());
+    end.behind_s += gathered_once_s(chunk, costs_.chunks[place], end);
   }
   const double hidden = static_cast<double>(job_.shape.hidden);
   // With DualPipe those that hold one end hold the other as well, and gradients are summed over both.
   if (job_.shape.tied && job_.degrees.pipeline > 1 && job_.ways() == 1 && has_end)
-    end.behind_s += exchanges_
-                        .at(RankGroup::ends, Exchange::all_reduce,
-                            4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor)
-                        .seconds;
-  if (job_.slice().sequence_parallel && job_.degrees.tensor > 1)
     end.behind_s +=
-        exchanges_.at(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * layers + 1) * hidden).seconds;
+        sent(RankGroup::ends, Exchange::all_reduce,
+             4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor, end);
+  if (job_.slice().sequence_parallel && job_.degrees.tensor > 1)
+    end.behind_s += sent(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * layers + 1) * hidden, end);
   const bool sharded = job_.sharding != ModelSharding::none;
   const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
   const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
@@ -160,7 +188,7 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
                     bytes_s(kZeroBytes * (job_.shards_parameters() ? updated : dense + expert));
   if (job_.offload == Offload::optimizer) end.optimizer_s += offloaded_s(updated);
   end.optimizer_s *= request_.device.scale_of(Account::optimizer);
-  end.behind_s += gathered_s(dense, expert);
+  end.behind_s += gathered_s(dense, expert, end);
 }
 
 PricedChunk CostsMaker::priced(const StageChunk& chunk) {

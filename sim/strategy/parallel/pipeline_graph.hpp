@@ -34,6 +34,7 @@ struct StageEnd {
   double optimizer_s = 0;
   double gpu_share = 0;  ///< that gradients' exchange takes of the GPU
   std::string how;
+  std::vector<PassMessage> sent{};  ///< what is priced here
 };
 
 struct PipelineCosts {

@@ -40,8 +40,9 @@ StateBytes state_bytes(const LargeModelJob& job, int shards) {
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
   if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
   if (job.shards_parameters()) {
-    bytes.weights = 0;  // those of the optimizer are the weights; layers are gathered in 16 bit
-    bytes.gradients = 4 * share;
+    // Those of the optimizer are the weights; layers are gathered in 16 bit.
+    bytes.weights = job.keeps_gathered() ? 2 : 0;
+    bytes.gradients = 4 * share + (job.keeps_gathered() ? job.summed_bytes() : 0);
   }
   if (job.offload == Offload::optimizer) bytes.optimizer = 0;
   return bytes;
@@ -73,7 +74,7 @@ void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
   }
   if (job_.framework == LlmFramework::nanotron && job_.gradient_ranks() > 1)
     memory.buckets += 2 * held.all();  // 16-bit gradients in DDP's buckets, beside the fp32 sums
-  if (job_.shards_parameters() && chunk.layers > 0) {
+  if (job_.shards_parameters() && !job_.keeps_gathered() && chunk.layers > 0) {
     StageChunk layer = chunk;
     layer.layers = 1, layer.expert_layers = std::min(1, chunk.expert_layers);
     layer.embedding = layer.head = false;

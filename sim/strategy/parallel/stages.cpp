@@ -24,6 +24,15 @@ std::vector<int> equal_parts(int layers, int parts) {
   return counts;
 }
 
+/// torchtitan (generate_llm_fqn_per_model_part): embedding and head count as a layer each, whatever that
+/// comes to; the first parts have one more.
+std::vector<int> parts_with_ends(int layers, int parts) {
+  std::vector<int> counts(static_cast<std::size_t>(parts), (layers + 2) / parts);
+  for (int i = 0; i < (layers + 2) % parts; ++i) ++counts[static_cast<std::size_t>(i)];
+  --counts.front(), --counts.back();
+  return counts;
+}
+
 /// nanotron: a block stays on the stage until the costs so far exceed the stage's share of all. Returns the
 /// layers of each stage and the stage of the head.
 std::pair<std::vector<int>, int> parts_by_cost(const TransformerShape& shape, int parts) {
@@ -55,7 +64,11 @@ int chunks_per_stage(const LargeModelJob& job) {
 
 std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
   const int stages = job.degrees.pipeline, parts = stages * chunks_per_stage(job) / job.ways();
-  std::vector<int> counts = equal_parts(job.shape.layers, parts);
+  // Where there are fewer layers than parts, a chunk would have none and its ends no place.
+  const bool counts_ends =
+      job.framework == LlmFramework::torchtitan && parts > 1 && job.shape.layers + 2 > parts;
+  std::vector<int> counts =
+      counts_ends ? parts_with_ends(job.shape.layers, parts) : equal_parts(job.shape.layers, parts);
   int head = parts - 1;
   if (job.kernels().split == StageSplit::by_cost && parts == stages)
     std::tie(counts, head) = parts_by_cost(job.shape, parts);

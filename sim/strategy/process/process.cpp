@@ -291,8 +291,9 @@ PatternId Process::pattern_of(const Route& route, double weight) {
   return known->second;
 }
 
-TaskId Process::collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
-  return collective({thread, op, size, label});
+TaskId Process::collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label,
+                           WireType type) {
+  return collective({.thread = thread, .op = op, .size = size, .label = label, .type = type});
 }
 
 TaskId Process::collective(const CollectiveCall& wanted) {
@@ -319,7 +320,8 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   const TaskId added = graph_.add(task, after);
   const auto way = known.plan.algorithm ? static_cast<std::uint8_t>(*known.plan.algorithm) + 1 : 0;
   graph_.note_traffic({added, static_cast<std::uint8_t>(wanted.op), static_cast<std::uint8_t>(wanted.among),
-                       static_cast<std::uint8_t>(way), wanted.size});
+                       static_cast<std::uint8_t>(way), static_cast<std::uint8_t>(wanted.type),
+                       static_cast<std::uint8_t>(pass_), wanted.size});
   return added;
 }
 

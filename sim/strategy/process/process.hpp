@@ -85,6 +85,7 @@ struct CollectiveCall {
   QueueId stream = kNone;              ///< kNone: the NCCL stream of the thread's GPU
   std::span<const TaskId> after = {};  ///< its inputs; none: the compute stream's last kernel
   Group among = Group::world;
+  WireType type = WireType::unsaid;
 };
 
 /// A kernel that reads and writes `bytes` on a stream beside the compute stream.
@@ -162,8 +163,12 @@ class Process {
   Group add_group(int size, int stride);
   /// A collective of all ranks on the NCCL stream, after the compute stream's last kernel; the host does not
   /// wait.
-  TaskId collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label,
+                    WireType type = WireType::unsaid);
   TaskId collective(const CollectiveCall& call);
+  /// What follows is issued by this pass of the step (TrafficNote::pass).
+  void enter(StepPass pass) { pass_ = pass; }
+  StepPass pass() const { return pass_; }
   /// The same as one task of all GPUs of this process, in its compute streams: it starts when all of them
   /// have come there, and their next kernels wait for it (NCCL within one process).
   TaskId collective_of_all_gpus(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
@@ -250,6 +255,7 @@ class Process {
     }
   };
   std::vector<CachedPattern> patterns_;
+  StepPass pass_ = StepPass::forward;
   Decisions decisions_;
 };
 

@@ -24,8 +24,10 @@ ProcessGroup::ProcessGroup(Process& process, Backend backend)
   to_gpu_ = process.graph().add_queue("copies to the GPU");
 }
 
-TaskId ProcessGroup::start(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
-  return is_gloo() ? start_gloo(thread, op, size, label) : process_.collective(thread, op, size, label);
+TaskId ProcessGroup::start(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label,
+                           WireType type) {
+  return is_gloo() ? start_gloo(thread, op, size, label, type)
+                   : process_.collective(thread, op, size, label, type);
 }
 
 void ProcessGroup::wait(const HostThread& thread, TaskId work) {
@@ -73,7 +75,8 @@ const Task& ProcessGroup::gloo_task(CollectiveOp op, Bytes size) {
   return task;
 }
 
-TaskId ProcessGroup::start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
+TaskId ProcessGroup::start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label,
+                                WireType type) {
   TaskGraph& graph = process_.graph();
   const TaskId call = process_.host(thread, process_.host_costs().collective_call, Account::host);
   std::vector<TaskId> after{call};
@@ -88,8 +91,8 @@ TaskId ProcessGroup::start_gloo(const HostThread& thread, CollectiveOp op, Bytes
   task.label = label;
   task.queue = slots_[operation.slot];
   const TaskId reduced = operation.reduced = graph.add(task, before);
-  graph.note_traffic(
-      {reduced, static_cast<std::uint8_t>(op), static_cast<std::uint8_t>(Group::world), 0, size});
+  graph.note_traffic({reduced, static_cast<std::uint8_t>(op), static_cast<std::uint8_t>(Group::world), 0,
+                      static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(process_.pass()), size});
   const TaskId work = stages_ ? process_.transfer(to_gpu_, in_, size, Account::exposed_communication,
                                                   graph.label("copy of gradients to the GPU"), {&reduced, 1})
                               : reduced;

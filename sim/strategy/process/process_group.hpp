@@ -24,7 +24,8 @@ class ProcessGroup {
 
   /// Begins a collective of all ranks after the compute stream's last kernel; the thread does not wait. To be
   /// ended by wait().
-  TaskId start(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId start(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label,
+               WireType type = WireType::unsaid);
   /// work.wait(): the compute stream waits; over gloo the thread itself as well.
   void wait(const HostThread& thread, TaskId work);
 
@@ -39,7 +40,7 @@ class ProcessGroup {
     std::size_t slot = 0;
     TaskId reduced = kNone;  ///< when its worker thread is done
   };
-  TaskId start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label, WireType type);
   std::size_t take_slot();
   const Task& gloo_task(CollectiveOp op, Bytes size);
   PatternId pattern_of(const TransportTraffic& traffic);

@@ -36,7 +36,7 @@ void SyncBatchNorm::small_kernel(const HostThread& thread) {
 }
 
 void SyncBatchNorm::exchange(const HostThread& thread, CollectiveOp op, std::int64_t floats) {
-  group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_));
+  group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_, WireType::fp32));
 }
 
 void SyncBatchNorm::gather_statistics(const HostThread& thread, std::int64_t channels) {

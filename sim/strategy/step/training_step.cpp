@@ -163,6 +163,7 @@ bool TrainingStep::keeps_gradients() const {
 }
 
 void TrainingStep::begin_backward() {
+  process_.enter(StepPass::backward);
   update_.scale_loss(threads_.forward);
   process_.hand_over(threads_.forward, threads_.backward);
   launches_.begin_backward(threads_.backward);

@@ -99,7 +99,7 @@ class TrainingStep {
   /// ExpandedModel::parameters).
   using GradientHook = std::function<void(std::uint32_t parameter)>;
 
-  void load_batch() { input_.load_batch(); }
+  void load_batch() { process_.enter(StepPass::forward), input_.load_batch(); }
   void zero_gradients();
   void forward();
   /// forward() and backward() in pieces, for strategies that put something between operators or spread a pass
@@ -116,7 +116,10 @@ class TrainingStep {
   /// `accumulating`: the gradient is added to one that exists already.
   void backward(bool accumulating, const GradientHook& hook);
   /// GradScaler's check in amp_fp16, clipping, then the optimizer; returns the last kernel of the step.
-  TaskId optimize() { return noise_.after_backward(threads_.update), update_.apply(threads_.update); }
+  TaskId optimize() {
+    process_.enter(StepPass::optimizer);
+    return noise_.after_backward(threads_.update), update_.apply(threads_.update);
+  }
   /// `loss.item()` and metrics after the step, and the loop's own overhead.
   void finish_step();
 

@@ -13,6 +13,7 @@
 #include "sim/strategy/step/training_step.hpp"
 #include "sim/strategy/zero/zero_options.hpp"
 #include "sim/strategy/zero/zero_phases.hpp"
+#include "sim/workload/device/memory.hpp"
 
 namespace foretrain {
 
@@ -28,7 +29,7 @@ class ZeroEngine {
         reduction_(process, settings) {
     if (settings.stage == 3) fetch_.emplace(process, settings);
     if (settings.stage > 0 || settings.element_bytes == 2)
-      update_.emplace(process, settings, gathered_later());
+      update_.emplace(process, settings, fetch_ ? fetch_->persistent_sizes() : std::vector<std::int64_t>{});
   }
 
   TaskId run_step(int micro_steps);
@@ -36,9 +37,6 @@ class ZeroEngine {
   const std::optional<ZeroFetch>& fetch() const { return fetch_; }
 
  private:
-  std::int64_t gathered_later() const {
-    return fetch_ ? model_.parameter_elements() - fetch_->persistent() : 0;
-  }
   void enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last);
   void forward();
   void backward(int micro, bool reduces);
@@ -102,6 +100,12 @@ void ZeroEngine::reduce(int micro, bool boundary) {
 
 /// engine.step(), and its zero_grad(), which gives every gradient's memory back, whatever the script does.
 TaskId ZeroEngine::update() {
+  if (!update_ && process_.request().workload.loop.clip_grad_norm != GradientClipping::none) {
+    process_.enter(StepPass::optimizer);
+    const LabelId label = process_.graph().label("gradient norm");
+    process_.stream_waits_for(process_.collective(process_.main_thread(), CollectiveOp::all_reduce,
+                                                  {kFloatBytes}, label, WireType::fp32));
+  }
   const TaskId last = update_ ? update_->apply(reduction_.offloaded()) : step_.optimize();
   const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
   process_.host(process_.main_thread(),
@@ -126,14 +130,16 @@ void explain_reduction(const PlanRequest& request, const ZeroSettings& settings,
                        const std::vector<Bytes>& messages, Decisions& decisions) {
   std::string sizes;
   for (const Bytes& message : messages) sizes += (sizes.empty() ? "" : ", ") + to_string(message);
+  const ZeroOptions& options = request.options<ZeroOptions>();
   const std::string after = settings.overlap   ? "beside backward (overlap_comm)"
                             : settings.hooks() ? "in the compute stream whenever the bucket is full"
                                                : "after backward";
   decisions.add("gradient messages", sizes,
                 settings.stage == 0 ? "up to 500,000,000 elements each, after backward: nothing overlaps"
                                     : fmt::format("strategy.reduce_bucket_size = {} elements; {}",
-                                                  request.options<ZeroOptions>().reduce_bucket_size, after));
-  if (settings.stage == 1 || settings.stage == 2) {
+                                                  options.reduce_bucket_size, after));
+  const bool all_reduces = options.multi_rank_allreduce || !options.reduce_scatter;
+  if ((settings.stage == 1 || settings.stage == 2) && all_reduces) {
     decisions.add("reduction", "all_reduce of the whole bucket",
                   "DeepSpeed's default for buckets of several ranks' slices "
                   "(use_multi_rank_bucket_allreduce), not a reduce_scatter");
@@ -174,7 +180,8 @@ Plan plan_zero(const PlanRequest& request, int stage) {
   }
   if (request.placement.size() > 1) plan.buckets = messages;
   const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
-  plan.memory = zero_memory(*request.workload.model, settings, request.options<ZeroOptions>(), live);
+  plan.memory = zero_memory(*request.workload.model, settings, request.options<ZeroOptions>(), live,
+                            activation_peaks(request.workload));
   explain_zero(request, settings, engine, messages, process.decisions());
   plan.decisions = process.decisions();
   return plan;
@@ -195,6 +202,12 @@ std::vector<Knob> stage_knobs(int stage) {
       {"offload_optimizer", choice_of<&ZeroOptions::offload_optimizer>({"none", "cpu"}), "\"cpu\"", "none",
        "where the optimizer's state and step are"}};
   if (stage < 3) {
+    knobs.push_back({"use_multi_rank_bucket_allreduce", option<&ZeroOptions::multi_rank_allreduce>(), "false",
+                     "true",
+                     "slices of several ranks are all-reduced together; false: each is reduced to its "
+                     "rank"});
+    knobs.push_back({"reduce_scatter", option<&ZeroOptions::reduce_scatter>(), "false", "true",
+                     "false: whole buckets are all-reduced"});
     knobs.push_back(elements("allgather_bucket_size", option<&ZeroOptions::allgather_bucket_size>(),
                              "50_000_000", "500,000,000",
                              "elements of one gather of new weights, before PyTorch 1.10"));
@@ -220,12 +233,31 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.element_bytes = gradient_element_bytes(request.workload);
   settings.overlap = stage > 0 && request.options<ZeroOptions>().overlap_comm.value_or(stage == 3);
   settings.offload = stage > 0 && request.options<ZeroOptions>().offload_optimizer == OptimizerDevice::cpu;
-  settings.checks_overflow = request.workload.precision == Precision::amp_fp16;
+  const bool scales = request.workload.precision == Precision::amp_fp16;
+  // Since bf16 is in the optimizer of stages 1 and 2, they look for infinities in it as in fp16.
+  settings.checks_overflow = scales || ((stage == 1 || stage == 2) && settings.element_bytes == 2);
+  settings.sums_norm = stage > 0 || scales;
   return settings;
 }
 
+ActivationPeaks activation_peaks(const Workload& workload) {
+  const ExpandedModel& model = *workload.model;
+  const auto peak_of = [&](const Lifetimes& lifetimes) {
+    return static_cast<std::int64_t>(
+        peak_bytes(lifetimes, 1, activation_width(workload), GradientTensors::kept));
+  };
+  Lifetimes backward = model.lifetimes;
+  const auto ready =
+      std::ranges::find_if(model.backward, [](const BackwardStep& step) { return !step.ready.empty(); });
+  const auto first = static_cast<std::uint32_t>(model.forward.size()) +
+                     static_cast<std::uint32_t>(ready - model.backward.begin());
+  std::erase_if(backward.activations, [first](const Lifetime& life) { return life.until < first; });
+  for (Lifetime& life : backward.activations) life.from = std::max(life.from, first);
+  return {peak_of(model.lifetimes), peak_of(backward)};
+}
+
 StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
-                           const ZeroOptions& options, std::int64_t live) {
+                           const ZeroOptions& options, std::int64_t live, const ActivationPeaks& peaks) {
   const double share = 1.0 / settings.ranks;
   const std::int64_t elements = model.parameter_elements();
   StrategyMemory memory;
@@ -242,7 +274,15 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   // fp32 weights are copied into a flat partition that the optimizer steps on.
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
-  memory.buffers = {settings.element_bytes * (buckets * options.reduce_bucket_size + live) + master};
+  // The bucket is made for the first gradient. Its gradients are whole until it is reduced, and packed then:
+  // in place of activations where one bucket has all.
+  const std::int64_t in_bucket = std::min(elements, options.reduce_bucket_size);
+  const std::int64_t packed = settings.element_bytes * (settings.stage == 1 ? 1 : 2) * in_bucket;
+  const std::int64_t beside =
+      in_bucket == elements ? std::max(peaks.backward, packed) : peaks.backward + packed;
+  const std::int64_t bucket = settings.element_bytes * buckets * options.reduce_bucket_size;
+  memory.buffers = {settings.element_bytes * live + master +
+                    std::max<std::int64_t>(0, bucket + beside - peaks.step)};
   return memory;
 }
 

@@ -14,12 +14,21 @@ struct ZeroSettings {
   std::int64_t element_bytes = 4;  ///< of weights and gradients
   bool overlap = false;            ///< gradients are reduced beside backward, on a stream of their own
   bool offload = false;            ///< optimizer state and step on the host
-  bool checks_overflow = false;    ///< fp16
+  bool checks_overflow = false;    ///< all ranks ask each other for infinities
+  bool sums_norm = true;           ///< and for the norm of gradients
   /// Ranks that share the optimizer's state.
+  WireType element_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }
   int partitions() const { return stage == 0 ? 1 : ranks; }
   /// Gradients are taken while backward runs, not after it.
   bool hooks() const { return stage >= 2 || (stage == 1 && overlap); }
-  std::int64_t own(std::int64_t elements) const { return (elements + partitions() - 1) / partitions(); }
+  /// Of one rank, when elements are laid end to end: stages 1 and 2 align pieces to two elements
+  /// (nccl_start_alignment_factor).
+  std::int64_t own(std::int64_t elements) const {
+    const std::int64_t aligned = stage == 1 || stage == 2 ? kAlignedElements : 1;
+    const std::int64_t all = partitions() * aligned;
+    return (elements + all - 1) / all * aligned;
+  }
+  static constexpr std::int64_t kAlignedElements = 2;
 };
 ZeroSettings zero_settings(const PlanRequest& request, int stage);
 
@@ -34,9 +43,18 @@ StrategyEntry zero1_strategy();
 StrategyEntry zero2_strategy();
 StrategyEntry zero3_strategy();
 
+/// Most bytes of one sample's activations at any moment, and of those from the first gradient of a parameter
+/// on: what a strategy holds is the same for every batch, and more samples leave more room.
+struct ActivationPeaks {
+  std::int64_t step = 0, backward = 0;
+};
+ActivationPeaks activation_peaks(const Workload& workload);
+
 /// Shares of one GPU; beside them the gradient bucket, in fp32 the optimizer's copy of the weights, and in
 /// stage 3 the parameters that are whole at the same time (`live`).
+/// The bucket is made for the first gradient; gradients are whole until it is reduced, and packed once more
+/// then.
 StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
-                           const ZeroOptions& options, std::int64_t live);
+                           const ZeroOptions& options, std::int64_t live, const ActivationPeaks& peaks);
 
 }  // namespace foretrain

@@ -55,7 +55,10 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
     const std::int64_t elements = model.parameters[i].elements;
     const bool stays = elements <= options_.param_persistence_threshold;
     (stays ? persistent_ : elements_[users[i]]) += elements;
-    if (!stays) ++parameters_[users[i]];
+    if (stays)
+      persistent_sizes_.push_back(elements);
+    else
+      ++parameters_[users[i]];
   }
   measure_trace();
 }
@@ -76,6 +79,7 @@ void ZeroFetch::begin_iteration() {
   step_ = queue_ = 0;
   std::fill(wanted_.begin(), wanted_.end(), 0);
   iteration_start_ = process_.last_kernel();
+  prefetch(process_.main_thread());
 }
 
 /// The shards are put together, gathered at once, and copied to where each parameter is whole.
@@ -88,8 +92,14 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
       iteration_start_ == kNone ? std::vector<TaskId>{} : std::vector<TaskId>{iteration_start_};
   const TaskId packed =
       process_.launch_beside({thread, stream_, {2 * bytes / settings_.ranks}, copy_label_, start});
-  TaskId whole =
-      process_.collective({thread, CollectiveOp::all_gather, {bytes}, gather_label_, kNone, {&packed, 1}});
+  TaskId whole = process_.collective({thread,
+                                      CollectiveOp::all_gather,
+                                      {bytes},
+                                      gather_label_,
+                                      kNone,
+                                      {&packed, 1},
+                                      Group::world,
+                                      settings_.element_type()});
   if (parameters > 1)
     whole = process_.launch_beside({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
   for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;

@@ -18,6 +18,8 @@ struct ZeroOptions {
   std::int64_t param_persistence_threshold = 100'000;  ///< stage 3
   std::int64_t max_live_parameters = 1'000'000'000;    ///< stage 3
   std::int64_t max_reuse_distance = 1'000'000'000;     ///< stage 3
+  bool multi_rank_allreduce = true;                    ///< use_multi_rank_bucket_allreduce, stages 1 and 2
+  bool reduce_scatter = true;  ///< false: buckets are all-reduced uncut, stages 1 and 2
   OptimizerDevice offload_optimizer = OptimizerDevice::gpu;
 };
 

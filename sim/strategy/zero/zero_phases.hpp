@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "sim/strategy/process/process.hpp"
@@ -22,7 +23,7 @@ class ZeroFetch {
   ZeroFetch(Process& process, const ZeroSettings& settings);
 
   /// A forward and backward pass begins: what is gathered from here on waits for what the compute stream has
-  /// done so far.
+  /// done so far. The network as a whole is a module, too, at which parameters are gathered ahead.
   void begin_iteration();
   /// The pass comes to a layer: releases the one before, gathers what is missing, waits for it, gathers
   /// ahead.
@@ -32,6 +33,8 @@ class ZeroFetch {
 
   /// Elements that are whole all the time, of all parameters; and of others the most at any time.
   std::int64_t persistent() const { return persistent_; }
+  /// Of each of those parameters.
+  const std::vector<std::int64_t>& persistent_sizes() const { return persistent_sizes_; }
   std::int64_t most_live() const { return most_live_; }
 
  private:
@@ -52,6 +55,7 @@ class ZeroFetch {
   std::vector<std::int64_t> parameters_;       ///< per layer: how many of them
   QueueId stream_;                             ///< allgather_stream
   LabelId gather_label_, copy_label_;
+  std::vector<std::int64_t> persistent_sizes_;
   std::int64_t persistent_ = 0, live_ = 0, most_live_ = 0;
   std::size_t step_ = 0;           ///< place in the trace
   std::size_t queue_ = 0;          ///< first place that no prefetch has looked at
@@ -86,6 +90,12 @@ class ZeroReduction {
   const std::vector<Bytes>& messages() const { return messages_; }
 
  private:
+  /// Of a bucket, what the partition of one rank has.
+  struct Slice {
+    std::int64_t rank = 0, elements = 0;
+  };
+  std::vector<Slice> slices() const;
+  std::vector<std::pair<CollectiveOp, std::int64_t>> exchanges() const;
   TaskId kernel(const HostThread& thread, std::int64_t bytes, Time reference, LabelId label);
   void exchange(const HostThread& thread, CollectiveOp op, std::int64_t elements);
   void reduce_bucket(const HostThread& thread);
@@ -101,7 +111,9 @@ class ZeroReduction {
   QueueId stream_;          ///< reduction_stream, reduce_and_partition_stream
   QueueId offload_stream_;  ///< copies to the host
   LabelId copy_label_, reduce_label_, pack_label_, own_label_, offload_label_;
-  std::int64_t filled_ = 0;     ///< elements in the bucket
+  std::vector<std::int64_t> begins_;  ///< per parameter: its place when all are laid end to end
+  std::int64_t filled_ = 0;           ///< elements in the bucket
+  std::vector<std::uint32_t> in_bucket_;
   TaskId pending_ = kNone;      ///< what the next kernel of `stream_` waits for
   TaskId last_beside_ = kNone;  ///< end of the reduction stream
   TaskId offloaded_ = kNone;
@@ -118,9 +130,9 @@ inline constexpr double kHostOptimizerRate = 200e9;
 
 class ZeroUpdate {
  public:
-  /// `gathered_later`: elements of weights that the next forward pass gathers by itself (stage 3); all others
-  /// are gathered here.
-  ZeroUpdate(Process& process, const ZeroSettings& settings, std::int64_t gathered_later);
+  /// `persistent`: of stage 3, the sizes of the parameters that are gathered here one by one; all others are
+  /// gathered by the next forward pass. Other stages gather everything here.
+  ZeroUpdate(Process& process, const ZeroSettings& settings, std::vector<std::int64_t> persistent);
 
   /// `gradients`: when they have arrived in host memory (offload). Returns the last kernel.
   TaskId apply(TaskId gradients);
@@ -128,18 +140,19 @@ class ZeroUpdate {
  private:
   void check_overflow();
   void norm();
-  void sum(Bytes size, LabelId label);
+  void sum(Bytes size, LabelId label, WireType type);
   TaskId update_on_gpu();
   TaskId update_on_host(TaskId gradients);
+  std::vector<std::int64_t> gathers() const;
   void gather_weights();
   TaskId kernel(std::int64_t bytes, LabelId label);
 
   Process& process_;
   const Workload& workload_;
   ZeroSettings settings_;
-  std::int64_t own_;                ///< elements of the partition
-  std::int64_t gathered_;           ///< elements of weights to be gathered
-  std::vector<std::int64_t> mine_;  ///< sizes of the gradients, or parts of them, in the partition
+  std::int64_t own_;                      ///< elements of the partition
+  std::vector<std::int64_t> persistent_;  ///< stage 3: sizes of weights to be gathered
+  std::vector<std::int64_t> mine_;        ///< sizes of the gradients, or parts of them, in the partition
   LabelId check_label_, norm_label_, optimizer_label_, weights_label_, gather_label_;
 };
 

@@ -25,7 +25,54 @@ ZeroReduction::ZeroReduction(Process& process, const ZeroSettings& settings)
                                                               : "all_reduce of gradients")),
       pack_label_(process.graph().label("divide and pack gradients")),
       own_label_(process.graph().label("own slice of gradients")),
-      offload_label_(process.graph().label("gradients to host memory")) {}
+      offload_label_(process.graph().label("gradients to host memory")) {
+  std::int64_t begin = 0;
+  for (const Parameter& parameter : model_.parameters) {
+    begins_.push_back(begin);
+    begin += parameter.elements;
+  }
+}
+
+/// Places of the bucket's gradients in the partitions, neighbours of one rank joined
+/// (deepspeed/runtime/zero/stage_1_and_2.py, average_tensor).
+std::vector<ZeroReduction::Slice> ZeroReduction::slices() const {
+  const std::int64_t own = settings_.own(model_.parameter_elements());
+  std::vector<Slice> out;
+  for (const std::uint32_t parameter : in_bucket_) {
+    std::int64_t at = begins_[parameter], left = model_.parameters[parameter].elements;
+    while (left > 0) {
+      const std::int64_t rank = at / own, taken = std::min(left, (rank + 1) * own - at);
+      if (!out.empty() && out.back().rank == rank)
+        out.back().elements += taken;
+      else
+        out.push_back({rank, taken});
+      at += taken, left -= taken;
+    }
+  }
+  return out;
+}
+
+/// Slices go together until they have more elements than a bucket (allreduce_and_scatter); or those of each
+/// rank are reduced to it.
+std::vector<std::pair<CollectiveOp, std::int64_t>> ZeroReduction::exchanges() const {
+  const ZeroOptions& options = process_.request().options<ZeroOptions>();
+  std::vector<std::pair<CollectiveOp, std::int64_t>> out;
+  if (!options.reduce_scatter) return {{CollectiveOp::all_reduce, filled_}};
+  std::vector<std::int64_t> ranks;
+  bool is_full = true;
+  for (const Slice& slice : slices()) {
+    if (options.multi_rank_allreduce) {
+      if (is_full) out.push_back({CollectiveOp::all_reduce, 0});
+      out.back().second += slice.elements;
+      is_full = out.back().second > bucket_;
+      continue;
+    }
+    const auto known = std::ranges::find(ranks, slice.rank) - ranks.begin();
+    if (known == std::ssize(ranks)) ranks.push_back(slice.rank), out.push_back({CollectiveOp::reduce, 0});
+    out[static_cast<std::size_t>(known)].second += slice.elements;
+  }
+  return out;
+}
 
 /// In the compute stream, or with overlap in the reduction stream behind what the compute stream has done so
 /// far.
@@ -42,8 +89,10 @@ void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int
   const Bytes size{settings_.element_bytes * elements};
   messages_.push_back(size);
   if (!settings_.overlap)
-    return process_.stream_waits_for(process_.collective(thread, op, size, reduce_label_));
-  pending_ = process_.collective({thread, op, size, reduce_label_, kNone, {&last_beside_, 1}});
+    return process_.stream_waits_for(
+        process_.collective(thread, op, size, reduce_label_, settings_.element_type()));
+  pending_ = process_.collective(
+      {thread, op, size, reduce_label_, kNone, {&last_beside_, 1}, Group::world, settings_.element_type()});
 }
 
 void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t parameter) {
@@ -51,6 +100,7 @@ void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t paramete
   const std::int64_t elements = model_.parameters[parameter].elements;
   if (filled_ > 0 && filled_ + elements > bucket_) reduce_bucket(thread);
   filled_ += elements;
+  in_bucket_.push_back(parameter);
   const std::int64_t moved = elements > bucket_ ? 0 : 2 * settings_.element_bytes * elements;
   if (moved == 0) {
     process_.host(thread, process_.calls().zero_hook, Account::host);
@@ -68,7 +118,7 @@ void ZeroReduction::reduce_to_slices(const HostThread& thread, std::int64_t elem
     process_.stream_waits_for(last_beside_);  // the other of the two buffers
   kernel(thread, 2 * bytes, process_.calls().zero_bucket, pack_label_);
   if (settings_.ranks > 1) kernel(thread, 2 * bytes, process_.calls().zero_bucket, pack_label_);
-  exchange(thread, CollectiveOp::all_reduce, elements);
+  for (const auto& [op, sent] : exchanges()) exchange(thread, op, sent);
   kernel(thread, 2 * bytes / settings_.ranks, process_.calls().zero_bucket, own_label_);
 }
 
@@ -88,8 +138,8 @@ void ZeroReduction::scatter(const HostThread& thread, std::int64_t elements) {
 
 void ZeroReduction::reduce_bucket(const HostThread& thread) {
   const std::int64_t elements = filled_;
-  filled_ = 0;
   settings_.stage == 3 ? scatter(thread, elements) : reduce_to_slices(thread, elements);
+  filled_ = 0, in_bucket_.clear();
   if (settings_.offload) offload(elements);
 }
 

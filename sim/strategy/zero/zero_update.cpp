@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kOverflowKernels = 6;  ///< float, isnan, isinf, or, float, max
 constexpr std::int64_t kOverflowBytes = 26;   ///< of them, per element, besides reading the gradient
-constexpr std::int64_t kDoubleBytes = 8;      ///< norms are taken in double precision
+constexpr int kNormReads = 2;  ///< by the host: is it infinite, is it no number (is_invalid_grad_norm)
+constexpr std::int64_t kDoubleBytes = 8;  ///< norms are taken in double precision
 /// Adam on the host: gradient and weight read, weight written; each state besides, read and written.
 constexpr std::int64_t kHostUpdateBytes = 3 * kFloatBytes;
 constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
@@ -48,12 +49,12 @@ std::vector<std::int64_t> partition_tensors(const ExpandedModel& model, const Ze
   return most_pieces(model, settings.own(model.parameter_elements()));
 }
 
-ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::int64_t gathered_later)
+ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::vector<std::int64_t> persistent)
     : process_(process),
       workload_(process.request().workload),
       settings_(settings),
       own_(settings.own(workload_.model->parameter_elements())),
-      gathered_(settings.stage == 0 ? 0 : workload_.model->parameter_elements() - gathered_later),
+      persistent_(std::move(persistent)),
       mine_(partition_tensors(*workload_.model, settings)),
       check_label_(process.graph().label("overflow check")),
       norm_label_(process.graph().label("gradient norm")),
@@ -66,9 +67,9 @@ TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
                               label);
 }
 
-void ZeroUpdate::sum(Bytes size, LabelId label) {
+void ZeroUpdate::sum(Bytes size, LabelId label, WireType type) {
   process_.stream_waits_for(
-      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label));
+      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label, type));
 }
 
 /// Looks for infinities, asks all ranks, and the host reads the answer.
@@ -77,19 +78,24 @@ void ZeroUpdate::check_overflow() {
     const std::int64_t bytes = (settings_.element_bytes + kOverflowBytes) * elements / kOverflowKernels;
     for (std::int64_t i = 0; i < kOverflowKernels; ++i) kernel(bytes, check_label_);
   }
-  sum({1}, check_label_);
+  sum({1}, check_label_, WireType::uint8);
   kernel(1, check_label_);
   process_.synchronize(process_.main_thread());
 }
 
-/// Each gradient in double precision, its norm, and the sum over ranks.
+/// Each gradient in double precision, its norm, and the sum over ranks, which the host reads.
 void ZeroUpdate::norm() {
   for (const std::int64_t elements : mine_) {
     kernel((settings_.element_bytes + kDoubleBytes) * elements, norm_label_);
     kernel(kDoubleBytes * elements, norm_label_);
   }
-  sum({4}, norm_label_);
+  if (settings_.stage == 3)
+    sum({kDoubleBytes}, norm_label_, WireType::fp64);
+  else if (settings_.sums_norm)
+    sum({kFloatBytes}, norm_label_, WireType::fp32);
   kernel(4, norm_label_);
+  for (int read = 0; read < (settings_.stage == 3 ? 1 : kNormReads); ++read)
+    process_.synchronize(process_.main_thread());
 }
 
 TaskId ZeroUpdate::update_on_gpu() {
@@ -119,24 +125,33 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
                            Account::optimizer, weights_label_, {&updated, 1});
 }
 
-/// At once, or before _all_gather_base in pieces.
-void ZeroUpdate::gather_weights() {
+/// At once, or before _all_gather_base in pieces; of stage 3 one by one what stays whole.
+std::vector<std::int64_t> ZeroUpdate::gathers() const {
+  if (settings_.stage == 0) return {};
+  if (settings_.stage == 3) return persistent_;
+  const std::int64_t all = own_ * settings_.partitions();  // padded
   const bool at_once = workload_.framework.version >= kGathersAtOnce;
-  const std::int64_t limit =
-      at_once ? gathered_ : process_.request().options<ZeroOptions>().allgather_bucket_size;
-  if (limit > 0 && gathered_ / limit >= kMostGathers)
+  const std::int64_t limit = at_once ? all : process_.request().options<ZeroOptions>().allgather_bucket_size;
+  if (limit > 0 && all / limit >= kMostGathers)
     throw InputError(
         fmt::format("strategy.allgather_bucket_size = {} cuts {} elements into more than {} gathers", limit,
-                    gathered_, kMostGathers),
+                    all, kMostGathers),
         "the default is 500_000_000 elements");
-  for (std::int64_t left = gathered_; left > 0; left -= limit) {
-    const Bytes size{settings_.element_bytes * std::min(left, limit)};
-    process_.stream_waits_for(
-        process_.collective(process_.main_thread(), CollectiveOp::all_gather, size, gather_label_));
+  std::vector<std::int64_t> out;
+  for (std::int64_t left = all; left > 0; left -= limit) out.push_back(std::min(left, limit));
+  return out;
+}
+
+void ZeroUpdate::gather_weights() {
+  for (const std::int64_t elements : gathers()) {
+    process_.stream_waits_for(process_.collective(process_.main_thread(), CollectiveOp::all_gather,
+                                                  {settings_.element_bytes * elements}, gather_label_,
+                                                  settings_.element_type()));
   }
 }
 
 TaskId ZeroUpdate::apply(TaskId gradients) {
+  process_.enter(StepPass::optimizer);
   process_.host(
       process_.main_thread(),
       process_.calls().zero_bookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()),

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sim/base/largest_holding.hpp"
+#include "sim/workload/device/framework_memory.hpp"
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
@@ -168,6 +169,17 @@ ActivationWidth activation_width(const Workload& workload) {
   return everywhere ? ActivationWidth::half : ActivationWidth::autocast;
 }
 
+Bytes convolution_scratch(const Workload& workload, Bytes activations) {
+  const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
+  return whole(scratch_bytes(*workload.model, batch, is_half(workload.precision),
+                             static_cast<double>(activations.count)));
+}
+
+Bytes framework_bytes(const MemorySite& site, Bytes allocated) {
+  return whole(context_bytes(site.architecture) + (site.gpus > 1 ? kNcclBytes : 0) +
+               kAllocatorShare * static_cast<double>(allocated.count));
+}
+
 MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const ExpandedModel& model = *workload.model;
   const ParameterBytes bytes = parameter_bytes(workload, site.strategy);
@@ -180,11 +192,8 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   use.buckets = whole(static_cast<double>(site.strategy.buffers.count) +
                       batch * static_cast<double>(site.strategy.per_sample.count));
   use.activations = whole(transient_bytes(workload, site, batch, bytes));
-  use.workspace = whole(
-      scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
-  const double allocated = static_cast<double>((use.total() - use.workspace).count);
-  use.framework = whole(context_bytes(site.architecture) + (site.gpus > 1 ? kNcclBytes : 0) +
-                        kAllocatorShare * allocated);
+  use.workspace = convolution_scratch(workload, use.activations);
+  use.framework = framework_bytes(site, use.total() - use.workspace);
   return use;
 }
 

@@ -66,7 +66,10 @@ LayerProgram head_program(const TransformerShape& shape, const LayerSlice& narro
   writer.column_forward(program.forward, head);
   for (LayerStep& step : program.forward) step.is_half = true;  // heads stay in 16 bit
   program.forward.push_back(LayerWriter::pass(logits, kernels.loss_passes, kLossLaunches));
-  for (int i = 0; i < kLossSums; ++i)
+  if (kernels.gathers_logits)
+    writer.exchange(program.forward, Along::tensor, Exchange::all_gather,
+                    2 * static_cast<double>(head.rows * shape.vocabulary));
+  for (int i = 0; i < (kernels.gathers_logits ? 0 : kLossSums); ++i)
     writer.exchange(program.forward, Along::tensor, Exchange::all_reduce, 4 * static_cast<double>(head.rows));
   program.backward.push_back(LayerWriter::pass(logits, kernels.loss_backward_passes, 3));
   writer.column_backward(program.backward, head);

@@ -79,6 +79,9 @@ LayerKernels torchtitan() {
           .attention = AttentionKernel::version_2,
           .loss_passes = 8,
           .loss_backward_passes = 6,
+          .regathers_inputs = false,
+          .gathers_ahead = false,
+          .keeps_in_pipeline = true,
           .launch = microseconds(6),
           .layer = microseconds(60)};
 }
@@ -124,6 +127,7 @@ LayerKernels internevo() {
 LayerKernels maxtext() {
   LayerKernels row = torchtitan();
   row.framework = LlmFramework::maxtext, row.name = "maxtext";
+  row.regathers_inputs = row.gathers_ahead = true, row.keeps_in_pipeline = false;
   row.launch = row.layer = row.python_function = Time{};
   row.exchange = microseconds(2);
   return row;
@@ -140,6 +144,8 @@ LayerKernels pytorch() {
   row.gate_passes = 5, row.gate_backward_passes = 8;
   row.gate_launches = 2, row.gate_backward_launches = 3;
   row.saved_inner = 4;
+  row.regathers_inputs = row.gathers_ahead = false;
+  row.sums_each_matrix = row.gathers_logits = true;
   return row;
 }
 

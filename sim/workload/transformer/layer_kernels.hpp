@@ -51,8 +51,15 @@ struct LayerKernels {
   bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
   int pieces_of_gathered = 1;  ///< products behind a gathered input: own share, those before, those behind
   bool overlaps_row_backward =
-      false;                  ///< of a row layer the gathered gradient beside the own share's product
-  double gradient_bytes = 4;  ///< of each value when data-parallel ranks sum gradients
+      false;  ///< of a row layer the gathered gradient beside the own share's product
+  // What is sent (docs/judges.md).
+  bool regathers_inputs = true;  ///< with sequence parallelism backward gathers a column layer's input again
+  /// The gradient of the input of queries, keys and values, and of gate and up, is summed for each matrix.
+  bool sums_each_matrix = false;
+  bool gathers_logits = false;     ///< over tensor ranks, instead of a loss cut by vocabulary
+  bool gathers_ahead = true;       ///< forward asks for sharded parameters a layer ahead
+  bool keeps_in_pipeline = false;  ///< stages gather sharded parameters once a step, and reduce once
+  double gradient_bytes = 4;       ///< of each value when data-parallel ranks sum gradients
   StageSplit split = StageSplit::equal;
   bool overlaps_gradients = true;       ///< summed beside the last backward pass
   bool gathers_behind_forward = false;  ///< updated parameters come back while the next step begins

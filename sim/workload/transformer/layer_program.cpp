@@ -10,6 +10,8 @@ namespace foretrain {
 
 namespace {
 
+constexpr int kHeadMatrices = 3;  ///< queries, keys, values
+
 struct LayerSizes {
   double norm = 0, query = 0, key = 0, inner = 0;  ///< elements of one rank
   std::vector<LinearSize> into_heads;              ///< one after the other
@@ -134,7 +136,7 @@ void LayerSteps::attention_backward(std::vector<LayerStep>& steps) const {
   write_attention_core(writer_, shape_, true, steps);
   around_core(steps);
   for (std::size_t i = sizes_.into_heads.size(); i-- > (shape_.latent ? 1U : 0U);)
-    writer_.column_backward(steps, sizes_.into_heads[i]);
+    writer_.column_backward(steps, sizes_.into_heads[i], shape_.latent ? 1 : kHeadMatrices);
   if (shape_.latent) writer_.plain_backward(steps, sizes_.into_heads.front());
 }
 
@@ -146,7 +148,7 @@ std::vector<LayerStep> LayerSteps::backward() const {
     writer_.row_backward(steps, sizes_.down);
     const double passes = shape_.gated ? kernels_.gate_backward_passes : 3;
     steps.push_back(LayerWriter::pass(sizes_.inner, passes, kernels_.gate_backward_launches));
-    writer_.column_backward(steps, sizes_.up);
+    writer_.column_backward(steps, sizes_.up, shape_.gated ? 2 : 1);
   }
   steps.push_back(norm_backward()), steps.push_back(added());
   attention_backward(steps);
@@ -166,8 +168,11 @@ double LayerSteps::saved_bytes() const {
   const double operand = kept_operand_bytes(slice_.precision);
   const double heads =
       2 * sizes_.query + 2 * sizes_.key + kernels_.saved_attention_copies * (sizes_.query + 2 * sizes_.key);
-  const double attention = (2 + operand) * sizes_.norm + 2 * heads + saved_scores(writer_, shape_);
-  const double into_feed = (2 + operand) * sizes_.norm;
+  // What backward does not gather again is kept whole.
+  const double inputs =
+      kernels_.regathers_inputs ? sizes_.norm : static_cast<double>(slice_.tokens() * shape_.hidden);
+  const double attention = 2 * sizes_.norm + operand * inputs + 2 * heads + saved_scores(writer_, shape_);
+  const double into_feed = 2 * sizes_.norm + operand * inputs;
   if (with_experts_) return attention + into_feed + saved_by_experts(writer_, shape_);
   const double inner = shape_.gated ? kernels_.saved_inner : kernels_.saved_inner - 1;
   return attention + into_feed + (2 * (inner - 1) + operand) * sizes_.inner;

@@ -100,19 +100,21 @@ void LayerWriter::row_forward(std::vector<LayerStep>& steps, const LinearSize& s
   if (cuts_tensor() && slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1 / kPipelinedPieces;
 }
 
-void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
+void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSize& size, int matrices) const {
   if (!cuts_tensor()) return plain_backward(steps, size);
   const bool overlaps = slice_.overlap != TensorOverlap::none;
   int gather = -1;
-  if (slice_.sequence_parallel) {
+  if (slice_.sequence_parallel && kernels_.regathers_inputs) {
     exchange(steps, Along::tensor, Exchange::all_gather, message(size, true));
     steps.back().behind = overlaps, gather = overlaps ? last_of(steps) : -1;
   }
   quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
   steps.back().python = 1;
-  exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
-           message(size, true));
+  const bool sums_each = kernels_.sums_each_matrix && !slice_.sequence_parallel;
+  for (int i = 0; i < (sums_each ? matrices : 1); ++i)
+    exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
+             message(size, true));
   steps.back().behind = overlaps;
   const int scatter = last_of(steps);
   weight_gradient(steps, size, gather);

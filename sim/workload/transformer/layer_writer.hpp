@@ -22,7 +22,8 @@ class LayerWriter {
 
   void column_forward(std::vector<LayerStep>& steps, const LinearSize& size) const;
   void row_forward(std::vector<LayerStep>& steps, const LinearSize& size) const;
-  void column_backward(std::vector<LayerStep>& steps, const LinearSize& size) const;
+  /// `matrices`: that read the same input, in one product.
+  void column_backward(std::vector<LayerStep>& steps, const LinearSize& size, int matrices = 1) const;
   void row_backward(std::vector<LayerStep>& steps, const LinearSize& size) const;
   /// Without exchanges: one that every rank has for itself.
   void plain_forward(std::vector<LayerStep>& steps, const LinearSize& size) const;

@@ -43,6 +43,7 @@ int expert_layers_of(const TransformerShape& shape) {
 ParameterCount parameters_of(const TransformerShape& shape) {
   ParameterCount count;
   count.embedding = (shape.vocabulary + shape.positions) * shape.hidden;
+  count.norm = norm_parameters(shape);
   count.head = shape.vocabulary * shape.hidden + norm_parameters(shape);
   count.attention = attention_parameters(shape) + 2 * norm_parameters(shape);
   count.dense = feed_parameters(shape, shape.inner);

@@ -55,6 +55,7 @@ struct ParameterCount {
   std::int64_t attention = 0;  ///< of a layer, with both norms
   std::int64_t dense = 0;      ///< the feed-forward part of a dense layer
   std::int64_t one_expert = 0, router = 0;
+  std::int64_t norm = 0;               ///< of one norm, which tensor ranks do not cut
   std::int64_t total = 0, active = 0;  ///< a tied matrix once; those that a token passes
 };
 ParameterCount parameters_of(const TransformerShape& shape);

@@ -38,6 +38,15 @@ constexpr std::int64_t kRoot = 50'257 * 1600 + 1024 * 1600 + 2 * 1600;  // words
 constexpr std::int64_t kAll = 1'557'611'200;
 constexpr std::int64_t kBlock = (kAll - kRoot) / 48;
 
+/// In 16 bits: the root, three blocks, the root's gradient behind the blocks (a norm), a block's gradient.
+constexpr std::int64_t kWhole = 2 * (kRoot + 3 * kBlock + 2 * 1600 + kBlock);
+
+/// Gradients are filled with zeros, so that their shards are always there.
+SmallPlan filled(SmallPlan small) {
+  small.workload.loop.zero_grad = TrainingLoop::ZeroGrad::zero;
+  return small;
+}
+
 MemoryUse memory_of(const SmallPlan& small, const Plan& plan) {
   return memory_use(small.workload, {plan.memory, small.gpus, Architecture::ampere});
 }
@@ -126,15 +135,21 @@ TEST_CASE("defaults follow the version of PyTorch") {
 }
 
 TEST_CASE(
-    "GPT-2 XL on eight GPUs holds an eighth, the root, three blocks and the root's gradient, to the byte") {
-  const SmallPlan small = gpt2_xl();
+    "GPT-2 XL on eight GPUs holds an eighth, the root, three blocks and a block's gradient, to the byte") {
+  const SmallPlan small = filled(gpt2_xl());
   const Plan plan = plan_of(small, "fsdp");
   REQUIRE(kBlock * 48 + kRoot == kAll);
   const MemoryUse use = memory_of(small, plan);
   CHECK(use.parameters.count == 0);                  // the fp32 shards are the master weights
   CHECK(use.gradients.count == 4 * kAll / 8);        // fp32 shards
   CHECK(use.optimizer.count == (8 + 4) * kAll / 8);  // two moments and the master weights
-  CHECK(use.buckets.count == 2 * (kRoot + 3 * kBlock + kRoot));
+  CHECK(use.buckets.count == kWhole);
+}
+
+TEST_CASE("what is whole when backward begins lies where shards of gradients will be") {
+  REQUIRE(kWhole < 4 * kAll / 8);
+  const SmallPlan small = gpt2_xl();
+  CHECK(memory_of(small, plan_of(small, "fsdp")).buckets.count == 0);
 }
 
 TEST_CASE("shards of frozen parameters stay in fp32") {
@@ -146,10 +161,10 @@ TEST_CASE("shards of frozen parameters stay in fp32") {
 }
 
 TEST_CASE("shard_grad_op holds all parameters between forward and backward") {
-  SmallPlan small = gpt2_xl();
+  SmallPlan small = filled(gpt2_xl());
   small.knobs.edit<FsdpOptions>().sharding = Sharding::shard_grad_op;
   const Plan plan = plan_of(small, "fsdp");
-  CHECK(memory_of(small, plan).buckets.count == 2 * (kAll + kRoot));
+  CHECK(memory_of(small, plan).buckets.count == 2 * (kAll + 2 * 1600 + kBlock));
 }
 
 TEST_CASE("hybrid_shard holds a share of its node's GPUs") {
@@ -177,7 +192,7 @@ TEST_CASE("hybrid_shard on nodes that are not filled alike is pointed out") {
 TEST_CASE("accumulating without synchronisation holds every gradient whole") {
   SmallPlan small = gpt2_xl();
   small.knobs.accumulation = 2;
-  CHECK(memory_of(small, plan_of(small, "fsdp")).buckets.count == 2 * (kRoot + 3 * kBlock + kAll));
+  CHECK(memory_of(small, plan_of(small, "fsdp")).buckets.count == kWhole + 2 * kAll);
 }
 
 TEST_CASE("without no_sync every micro-step reduces its gradients, and none stays whole") {
@@ -192,13 +207,13 @@ TEST_CASE("without no_sync every micro-step reduces its gradients, and none stay
     };
     CHECK(reductions(shared) == 3 * reductions(whole));
     CHECK(shared.buckets == whole.buckets);  // of one exchange, as DDP has it
-    CHECK(whole.memory.buffers.count - shared.memory.buffers.count > 2 * (kAll - 2 * kRoot));
+    CHECK(whole.memory.buffers.count - shared.memory.buffers.count == 2 * kAll);
   }
 }
 
 TEST_CASE("gradients summed in fp32 are twice as many bytes as those of 16 bits") {
   for (const char* strategy : {"fsdp", "fsdp2"}) {
-    const SmallPlan half = gpt2_xl();
+    const SmallPlan half = filled(gpt2_xl());
     SmallPlan wide = half;
     wide.knobs.edit<FsdpOptions>().reduce_dtype = ReduceType::fp32;
     const Plan narrow_plan = plan_of(half, strategy), wide_plan = plan_of(wide, strategy);
@@ -287,7 +302,7 @@ TEST_CASE("the catalog knows both with their options") {
   REQUIRE(one != nullptr);
   REQUIRE(two != nullptr);
   CHECK(one->knobs.size() == 7);
-  CHECK(two->knobs.size() == 4);
+  CHECK(two->knobs.size() == 5);
   CHECK(one->framework == FrameworkKind::pytorch);
 }
 

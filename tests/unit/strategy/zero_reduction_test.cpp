@@ -67,7 +67,8 @@ TEST_CASE("a gradient that does not fit any more closes the bucket first") {
 
 TEST_CASE("a parameter larger than the bucket is reduced alone and not copied") {
   const Plan plan = plan_of(with_bucket(2048), "zero2");
-  CHECK(sent_per_step(plan, "all_reduce of gradients") == Sent{4 * kAll, 12});
+  // Two of the three borders between partitions cut a weight; the third lies between two layers.
+  CHECK(sent_per_step(plan, "all_reduce of gradients") == Sent{4 * kAll, 14});
   CHECK(kernels_per_step(plan, "gradient to bucket") == 6);  // the biases
 }
 
@@ -160,6 +161,37 @@ TEST_CASE("with offload each slice goes to host memory") {
   const auto copies = tasks_labelled(plan.graph, TaskKind::copy, "gradients to host memory");
   REQUIRE(copies.size() == plan.step_ends.size());
   CHECK(plan.graph.tasks()[copies[0]].traffic.count == 4 * kAll / 4);
+}
+
+TEST_CASE("a bucket is cut at the borders of partitions and sent when it has more than a bucket") {
+  // Two layers of 1024 x 1024 + 1024, cut in four: each partition has half a layer. The first bucket is the
+  // last layer's weight alone, whose three cuts are larger than the bucket each but for the last.
+  SmallPlan small = blocks_on(4, 0);
+  small.knobs.edit<ZeroOptions>().reduce_bucket_size = 300'000;
+  constexpr std::int64_t kOwn = kLinear / 2, kWeight = 1024 * 1024;
+  const Plan plan = plan_of(small, "zero2");
+  // Backward: bias of head; then its weight, of which partition 2 has a whole one and partition 3 the rest
+  // without the bias; then the same of the stem.
+  CHECK(plan.buckets ==
+        std::vector<Bytes>{
+            {4 * 1024}, {4 * kOwn}, {4 * (kWeight - kOwn)}, {4 * 1024}, {4 * kOwn}, {4 * (kWeight - kOwn)}});
+}
+
+TEST_CASE("without the all-reduce of several ranks' slices each slice is reduced to its rank") {
+  SmallPlan small = blocks_on(4, 0);
+  small.knobs.edit<ZeroOptions>().multi_rank_allreduce = false;
+  const Plan plan = plan_of(small, "zero2");
+  constexpr std::int64_t kOwn = kLinear / 2;
+  CHECK(plan.buckets == std::vector<Bytes>(4, {4 * kOwn}));
+}
+
+TEST_CASE("without reduce_scatter a bucket is all-reduced uncut") {
+  SmallPlan small = blocks_on(4, 0);
+  small.knobs.edit<ZeroOptions>().reduce_scatter = false;
+  small.knobs.edit<ZeroOptions>().reduce_bucket_size = 300'000;
+  const Plan plan = plan_of(small, "zero2");
+  constexpr std::int64_t kWeight = 1024 * 1024;
+  CHECK(plan.buckets == std::vector<Bytes>{{4 * 1024}, {4 * kWeight}, {4 * 1024}, {4 * kWeight}});
 }
 
 }  // namespace zero_reduction_test

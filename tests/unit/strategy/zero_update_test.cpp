@@ -69,7 +69,7 @@ TEST_CASE("stages 1 and 2 gather all weights, stage 3 only those that are never 
   CHECK(sent_per_step(plan_of(blocks_on(4), "zero1"), "all_gather of weights") == Sent{4 * kAll, 1});
   CHECK(sent_per_step(plan_of(blocks_on(4), "zero2"), "all_gather of weights") == Sent{4 * kAll, 1});
   CHECK(sent_per_step(plan_of(blocks_on(4), "zero3"), "all_gather of weights") ==
-        Sent{4 * 6 * 1024, 1});  // the biases
+        Sent{4 * 6 * 1024, 6});  // the biases, one by one
   CHECK(sent_per_step(plan_of(in_half(blocks_on(4)), "zero1"), "all_gather of weights").bytes == 2 * kAll);
 }
 
@@ -95,23 +95,23 @@ TEST_CASE("before PyTorch 1.10 weights are gathered in buckets") {
       ContainsSubstring("strategy.allgather_bucket_size = 1 cuts 6297600 elements into more than 10000"));
 }
 
-TEST_CASE("fp16 asks all ranks for overflows and waits for the answer, bf16 does not") {
+TEST_CASE("16 bits ask all ranks for overflows and wait for the answer, fp32 does not") {
   const Plan fp16 = plan_of(in_half(blocks_on(4), Precision::amp_fp16), "zero1"),
-             bf16 = plan_of(in_half(blocks_on(4)), "zero1");
+             fp32 = plan_of(blocks_on(4), "zero1");
   CHECK(sent_per_step(fp16, "overflow check") == Sent{1, 1});
-  CHECK(sent_per_step(bf16, "overflow check").count == 0);
+  CHECK(sent_per_step(fp32, "overflow check").count == 0);
   const auto waits = [](const Plan& plan) {
     std::size_t count = 0;
     for (const Task& task : plan.graph.tasks()) count += task.kind == TaskKind::wait ? 1 : 0;
     return count / plan.step_ends.size();
   };
-  CHECK(waits(fp16) == waits(bf16) + 1);
+  CHECK(waits(fp16) == waits(fp32) + 1);
 }
 
 TEST_CASE("the norm of the gradients is always computed: two kernels a tensor and one sum") {
   SmallPlan small = blocks_on(4);
   const Plan plan = plan_of(small, "zero3");
-  CHECK(sent_per_step(plan, "gradient norm") == Sent{4, 1});
+  CHECK(sent_per_step(plan, "gradient norm") == Sent{8, 1});  // fp64
   CHECK(kernels_per_step(plan, "gradient norm") == 2 * 12 + 1);
   CHECK(sent_per_step(plan_of(small, "zero0"), "gradient norm").count == 0);
 }
@@ -166,6 +166,14 @@ TEST_CASE("offload makes the step longer and the GPU's memory smaller") {
   CHECK(run_plan(offloaded, "zero2").last_step_s() > run_plan(small, "zero2").last_step_s());
   CHECK(plan_of(offloaded, "zero2").memory.optimizer == 0);
   CHECK(plan_of(small, "zero2").memory.optimizer == 1.0 / 4);
+}
+
+TEST_CASE("stages 1 and 2 look for infinities in bf16 as well") {
+  SmallPlan small = blocks_on(4);
+  small.workload.precision = Precision::bf16, small.workload.half_weights = true;
+  for (const char* strategy : {"zero1", "zero2"})
+    CHECK(sent_per_step(plan_of(small, strategy), "overflow check") == Sent{1, 1});
+  CHECK(sent_per_step(plan_of(small, "zero3"), "overflow check") == Sent{0, 0});
 }
 
 }  // namespace zero_update_test

@@ -1,0 +1,64 @@
+// Rows of a program file as text, each on a line of its own.
+#include <fmt/format.h>
+
+#include "sim/report/program/sent_program.hpp"
+#include "sim/scenario/cluster_text.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string sequence_text(const RankSequence& ranks, std::string_view size) {
+  return fmt::format("{{ first = {}, {} = {}, stride = {} }}", ranks.first, size, ranks.size, ranks.stride);
+}
+
+std::string list_text(const std::vector<RankSequence>& all, std::string_view size) {
+  std::string out;
+  for (const RankSequence& ranks : all) out += (out.empty() ? "" : ", ") + sequence_text(ranks, size);
+  return "[" + out + "]";
+}
+
+std::string what_text(const ProgramRow& row) {
+  switch (row.kind) {
+    case ProgramRow::Kind::send:
+      return fmt::format("send = {}, peer = {}", row.bytes.count, row.peer);
+    case ProgramRow::Kind::receive:
+      return fmt::format("receive = {}, peer = {}", row.bytes.count, row.peer);
+    default:
+      return fmt::format("collective = \"{}\", bytes = {}, group = {}", name_of(row.operation),
+                         row.bytes.count, row.group);
+  }
+}
+
+std::string row_text(const SentRow& sent, const SentRank& rank) {
+  constexpr std::string_view kPasses[] = {"forward", "backward", "optimizer"};
+  std::string out = what_text(sent.row);
+  out += fmt::format(", pass = \"{}\"", kPasses[static_cast<std::size_t>(sent.row.pass)]);
+  if (sent.row.stream != 0)
+    out += fmt::format(", stream = {}", quoted_text(rank.streams.at(sent.row.stream)));
+  if (!sent.type.empty()) out += fmt::format(", type = {}", quoted_text(sent.type));
+  if (!sent.of.empty()) out += fmt::format(", of = {}", quoted_text(sent.of));
+  return "  { " + out + " },\n";
+}
+
+}  // namespace
+
+std::string write_sent_program(const SentProgram& program) {
+  const Program& head = program.head;
+  std::string out = fmt::format("[program]\nformat = 1\nby = {}\n", quoted_text(head.by));
+  out += fmt::format("framework = {}\nworld = {}\ndata_ranks = {}\n", quoted_text(head.framework), head.world,
+                     head.data_ranks);
+  out += fmt::format("batch = {}\nmicro_steps = {}\nparameters = {}\ntrained = {}\n", head.batch,
+                     head.micro_steps, head.parameters, head.trained);
+  for (const std::string& note : head.notes) out += fmt::format("notes = [{}]\n", quoted_text(note));
+  out += fmt::format("groups = {}\n", list_text(head.groups, "size"));
+  for (const SentRank& rank : program.ranks) {
+    out += fmt::format("\n[[program.ranks]]\nrank = {}\nlike = {}\noperators = [\n", rank.rank,
+                       list_text(rank.like, "count"));
+    for (const SentRow& row : rank.rows) out += row_text(row, rank);
+    out += "]\n";
+  }
+  return out;
+}
+
+}  // namespace foretrain

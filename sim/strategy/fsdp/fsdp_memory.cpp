@@ -1,0 +1,90 @@
+// Two moments are looked at: the beginning of backward, when all activations are there, and its end, when the
+// last unit is exchanged in their place.
+#include <algorithm>
+
+#include "sim/strategy/fsdp/fsdp.hpp"
+#include "sim/workload/device/memory.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Elements of units: whole parameters, frozen ones included, and those that get a gradient.
+struct UnitSizes {
+  std::int64_t all = 0, trained = 0, largest = 0, most_trained = 0;
+  std::int64_t behind_blocks = 0;  ///< of the root, whose gradients come first in backward
+};
+
+UnitSizes sizes_of(const ExpandedModel& model, const ModelUnits& units) {
+  UnitSizes sizes;
+  for (std::size_t i = 0; i < units.units.size(); ++i) {
+    sizes.all += units.units[i].held(), sizes.trained += units.units[i].elements;
+    if (i == 0) continue;
+    sizes.largest = std::max(sizes.largest, units.units[i].held());
+    sizes.most_trained = std::max(sizes.most_trained, units.units[i].elements);
+  }
+  const auto first = std::ranges::find_if(units.of_layer, [](std::uint32_t unit) { return unit != 0; });
+  const auto block = static_cast<std::uint32_t>(first - units.of_layer.begin());
+  for (const std::uint32_t parameter : units.units.front().parameters) {
+    if (model.parameters[parameter].layer > block)
+      sizes.behind_blocks += model.parameters[parameter].elements;
+  }
+  return sizes;
+}
+
+/// Bytes besides shards and activations.
+struct Moments {
+  std::int64_t begins = 0, ends = 0;
+};
+
+Moments moments_of(const ModelUnits& units, const UnitSizes& sizes, const FsdpSettings& settings) {
+  const ModelUnit& root = units.units.front();
+  const auto others = static_cast<std::int64_t>(units.units.size()) - 1;
+  // Gradients of a unit, and what is summed where that is another tensor.
+  const bool copies = settings.per_parameter || settings.reduced_bytes != settings.element_bytes;
+  const std::int64_t exchanged = settings.element_bytes + (copies ? settings.reduced_bytes : 0);
+  const std::int64_t last = root.elements > 0 || others == 0 ? root.elements : units.units[1].elements;
+  // Two units in flight and one in use.
+  std::int64_t first_whole =
+      std::min(sizes.all, root.held() + std::min<std::int64_t>(3, others) * sizes.largest);
+  std::int64_t last_whole = std::max(root.held(), last);
+  if (settings.sharding == Sharding::shard_grad_op) first_whole = last_whole = sizes.all;
+  return {settings.element_bytes * (first_whole + sizes.behind_blocks) + exchanged * sizes.most_trained,
+          settings.element_bytes * last_whole + exchanged * last};
+}
+
+}  // namespace
+
+StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
+                           const FsdpSettings& settings) {
+  const ExpandedModel& model = *request.workload.model;
+  StrategyMemory memory;
+  if (settings.sharding == Sharding::no_shard) return memory;
+  memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
+  if (settings.casts_shards()) {
+    // Shards are fp32. Those that are trained are the optimizer's masters, and gradients are back in fp32
+    // once they are reduced; weights are counted in 16 bits.
+    constexpr double kWide = 2;
+    const auto frozen = static_cast<double>(model.frozen_elements());
+    memory.parameters *=
+        kWide * frozen / std::max(1.0, frozen + static_cast<double>(model.parameter_elements()));
+    memory.gradients *= kWide;
+  }
+  const UnitSizes sizes = sizes_of(model, units);
+  const Moments moments = moments_of(units, sizes, settings);
+  const StrategyOptions& knobs = request.knobs;
+  const bool accumulates = knobs.accumulation > 1 && knobs.no_sync;
+  const std::int64_t added = accumulates ? settings.element_bytes * sizes.trained : 0;
+  // Shards of gradients are counted by themselves, but are not there when the first backward pass begins.
+  const bool is_fresh =
+      knobs.accumulation == 1 && request.workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none;
+  const std::int64_t shards = is_fresh ? settings.shard_bytes * sizes.trained / settings.shards : 0;
+  // Of one sample: what a strategy holds is the same for every batch, and more samples leave more room.
+  const auto activations = static_cast<std::int64_t>(
+      peak_bytes(model.lifetimes, 1, activation_width(request.workload), GradientTensors::kept));
+  memory.buffers = {
+      std::max({std::int64_t{0}, added + moments.begins - shards, added + moments.ends - activations})};
+  return memory;
+}
+
+}  // namespace foretrain
