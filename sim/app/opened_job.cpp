@@ -18,6 +18,7 @@
 #include "sim/import/settings/readers.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/site_names.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -137,7 +138,11 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   job.text = std::move(text);
   JobSettings settings = read_job_settings(job.text, job.script, find);
   job.settings = std::move(settings.files);
-  const std::string asked_cluster = said_of("cluster.name", overrides.cluster, overrides.settings);
+  std::string asked_cluster = said_of("cluster.name", overrides.cluster, overrides.settings);
+  // A partition that the user names goes before the script's.
+  const std::string partition = said_of("cluster.partition", "", overrides.settings);
+  if (!asked_cluster.empty() && !partition.empty() && !site_part_of(asked_cluster))
+    asked_cluster += "/" + partition;
   std::vector<Diagnostic> no_nodes;  // of the site that the user names, where the script asks for them
   try {
     job.cluster = choose_cluster(job.script, asked_cluster);

@@ -94,7 +94,7 @@ std::string how_to_choose(const std::vector<ClusterSpec>& clusters, const std::s
     const bool is_file_part = clusters[i].name.find('/') != std::string::npos;
     names.push_back(is_file_part ? fmt::format("{}/{}", asked, part_name(clusters[i])) : clusters[i].name);
   }
-  return fmt::format("--cluster {}", fmt::join(names, ", or "));
+  return fmt::format("--cluster {}; or --partition NAME", fmt::join(names, ", or "));
 }
 
 std::vector<std::string> files_of_site(const std::string& site) {

@@ -99,7 +99,7 @@ std::vector<std::string> names_of_list(std::string_view list, std::size_t most) 
 }
 
 HostSet::HostSet(std::string_view list) : has_all_(list == "ALL") {
-  constexpr std::size_t kMostOfSet = 100'000;
+  constexpr std::size_t kMostOfSet = 20'000;
   for (std::string& name : names_of_list(list, kMostOfSet)) names_.insert(std::move(name));
 }
 

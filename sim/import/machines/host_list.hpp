@@ -14,7 +14,7 @@ int count_of_names(std::string_view list);
 /// The names themselves, at most `most`.
 std::vector<std::string> names_of_list(std::string_view list, std::size_t most);
 
-/// The nodes that a list of Slurm names, at most 100,000; "ALL": every node.
+/// The nodes that a list of Slurm names, at most 20,000; "ALL": every node.
 class HostSet {
  public:
   explicit HostSet(std::string_view list);

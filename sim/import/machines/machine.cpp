@@ -119,9 +119,11 @@ void take_product(Machine& machine, const Machine& other) {
 void take_cores(Machine& machine, const Machine& other) {
   if (machine.affinity_cores && !other.affinity_cores && other.cores > 0) {
     if (other.cores != machine.cores)
-      machine.remarks.push_back(fmt::format("cores: {} by {}, {} by the affinities in {}", other.cores,
-                                            printable(other.place.file), machine.cores,
-                                            printable(machine.place.file)));
+      machine.doubts.push_back(
+          {machine.place,
+           fmt::format("the affinities of GPUs show {}, and {} says {}", counted(machine.cores, "core"),
+                       printable(other.place.file), other.cores),
+           "the file has the second; NUMA nodes without a GPU stand in no affinity"});
     machine.cores = other.cores, machine.affinity_cores = false;
     if (other.sockets > 0) machine.sockets = other.sockets;
   }

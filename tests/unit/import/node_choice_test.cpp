@@ -75,8 +75,9 @@ TEST_CASE("a job that may get several kinds is refused with the kinds and how to
       several,
       Catch::Matchers::StartsWith(
           "2: the job may get 2 kinds of nodes of partition all of ./lab.toml: v100: 10 nodes with 8x "));
-  CHECK(
-      several.ends_with("say a type of GPU in the script, or --cluster ./lab.toml/v100, or ./lab.toml/a100"));
+  CHECK(several.ends_with(
+      "say a type of GPU in the script, or --cluster ./lab.toml/v100, or ./lab.toml/a100; or "
+      "--partition NAME"));
 }
 
 TEST_CASE("a cluster whose nodes are all alike needs no word") {

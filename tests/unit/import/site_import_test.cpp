@@ -273,6 +273,8 @@ TEST_CASE("NUMA nodes of NPS4 are no sockets, and affinities no count of cores")
       "PARTITION AVAIL TIMELIMIT GRES S:C:T NODELIST\ngpu up 1:00 gpu:a100:2 2:64:1 a[1-2]\n", "sinfo.txt");
   const Machine both = joined({matrix, table});
   CHECK(both.cores == 128);
+  REQUIRE(both.doubts.size() == 1);
+  CHECK(both.doubts[0].what == "the affinities of GPUs show 32 cores, and sinfo.txt says 128");
   CHECK(both.of_kind(PartKind::socket).size() == 2);
   Machine one_socket = table;
   one_socket.sockets = 1, one_socket.cores = 64;
