@@ -114,6 +114,11 @@ add_test(NAME "jobs: written scripts start one training with as many processes a
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/written_scripts.py ${PROJECT_BINARY_DIR}/foretrain --jobs 8)
 set_tests_properties("jobs: written scripts start one training with as many processes as they say"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# Laws of random jobs: CPUs, check against prediction, what plan writes; the whole law with FORETRAIN_RANDOM_JOBS=2000.
+add_test(NAME "jobs: random ones keep the laws of CPUs, checks and plans"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/random_jobs.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("jobs: random ones keep the laws of CPUs, checks and plans"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 20 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
 # What is read of job scripts beside what a person says of them, as docs/job_reading.md shows it.
 add_test(NAME "jobs: scripts are read as a person reads them"
          COMMAND ${PROJECT_SOURCE_DIR}/tools/job_reading WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

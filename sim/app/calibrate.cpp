@@ -2,12 +2,16 @@
 // what it has not seen.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/fitted_files.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/named_rows.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/machines/machine.hpp"
 #include "sim/import/sample_log.hpp"
 #include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/report/output_file.hpp"
@@ -69,9 +73,31 @@ CalibrationTableOptions table_options(const CalibrateCommand& command) {
 
 }  // namespace
 
+namespace {
+
+/// Logs of one GPU say nothing of another.
+void refuse_other_gpus(const std::vector<SampleFile>& files, const ClusterSpec& cluster) {
+  std::vector<Diagnostic> mistakes;
+  for (const SampleFile& file : files) {
+    for (const auto& [key, value] : file.provenance) {
+      if (key != "gpu" || !are_different_products(value, cluster.node.gpu.name)) continue;
+      mistakes.push_back({file.file,
+                          {},
+                          "",
+                          fmt::format("it was measured on {}, and {} has {}", printable(shortened(value, 60)),
+                                      cluster.name, cluster.node.gpu.name),
+                          "--cluster names the machine that it was measured on"});
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+}
+
+}  // namespace
+
 void run_calibrate_fit(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
   const ClusterSpec cluster = open_uncalibrated_cluster(command.cluster);
+  refuse_other_gpus(files, cluster);
   const bool prints_table = !command.output.empty() && command.output != "-";
   check_outputs({{"-o", command.output}, {"--svg", command.svg}, {"the table", prints_table ? "-" : ""}});
   ProgressLine progress("fitting");

@@ -91,7 +91,8 @@ std::string missing_for_prediction(const JobCommand& command, const OpenedJob& j
 /// What could not be looked at, and how to have it looked at.
 std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& job) {
   std::vector<NotChecked> out;
-  if (!job.cluster) out.push_back({"nodes and partitions", job.no_cluster_sentence});
+  if (!job.cluster && !job.no_cluster_sentence.empty())
+    out.push_back({"nodes and partitions", job.no_cluster_sentence});
   if (!job.script.launch.started_by && job.script.request.asks)
     out.push_back({"how the training starts",
                    "no line was recognised that starts a training program, so that processes, batch and "

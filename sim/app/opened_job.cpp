@@ -8,6 +8,7 @@
 #include "sim/app/settings_files.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/cluster/site_kinds.hpp"
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/import/job_settings.hpp"
@@ -16,6 +17,8 @@
 #include "sim/import/program_arguments.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/site_names.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -112,6 +115,16 @@ void add_settings_warnings(OpenedJob& job) {
 
 }  // namespace
 
+namespace {
+
+/// With the lines they stand in, for quotes.
+std::vector<Diagnostic> with_lines(std::vector<Diagnostic> mistakes, const SourceText& text) {
+  for (Diagnostic& mistake : mistakes) mistake.line_text = text.line(mistake.span.line);
+  return mistakes;
+}
+
+}  // namespace
+
 bool describes_network(const OpenedJob& job) {
   return std::ranges::any_of(job.settings, [](const TrainingSettings& settings) {
     return !value_of(settings, "model.network").empty();
@@ -125,13 +138,21 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   job.text = std::move(text);
   JobSettings settings = read_job_settings(job.text, job.script, find);
   job.settings = std::move(settings.files);
+  std::string asked_cluster = said_of("cluster.name", overrides.cluster, overrides.settings);
+  // A partition that the user names goes before the script's.
+  const std::string partition = said_of("cluster.partition", "", overrides.settings);
+  if (!asked_cluster.empty() && !partition.empty() && !site_part_of(asked_cluster))
+    asked_cluster += "/" + partition;
+  std::vector<Diagnostic> no_nodes;  // of the site that the user names, where the script asks for them
   try {
-    job.cluster = choose_cluster(job.script, said_of("cluster.name", overrides.cluster, overrides.settings));
+    job.cluster = choose_cluster(job.script, asked_cluster);
   } catch (const InputError& error) {
+    const bool is_of_script = error.diagnostics().front().file == job.text.name;
+    if (is_of_script) no_nodes = with_lines(error.diagnostics(), job.text);
     // A cluster that the user names must be there; one that the script leaves open may stay open.
-    if (!overrides.cluster.empty()) throw;
+    if (!overrides.cluster.empty() && !is_of_script) throw;
     job.no_cluster = error.what();
-    job.no_cluster_sentence = in_one_line(error);
+    if (!is_of_script) job.no_cluster_sentence = in_one_line(error);  // else it is told with its line
   }
   if (job.cluster) take_whole_nodes(job.script, *job.cluster);
   // One process that drives several GPUs has the script's batch, workers and CPUs for all of them.
@@ -147,6 +168,7 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
     job.script.launch.asked_strategy = asked->name;
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
   for (Diagnostic& note : settings_notes) job.findings.warnings.push_back(std::move(note));
+  for (Diagnostic& mistake : no_nodes) job.findings.refused.push_back(std::move(mistake));
   for (Diagnostic& mistake : settings.mistakes) job.findings.refused.push_back(std::move(mistake));
   add_settings_warnings(job);
   const SaidModel said = model_of(job.script, overrides);
@@ -154,6 +176,8 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   options.settings = job.settings;
   if (said.argument != nullptr)
     options.model_said_by = line_of(job.script, *said.argument) + ": " + said.argument->option;
+  if (job.cluster && !asked_cluster.empty() && open_parts(asked_cluster).size() > 1)
+    options.kind = part_name(*job.cluster);
   if (job.cluster) job.toml = write_job_scenario(job.script, *job.cluster, options);
   return job;
 }

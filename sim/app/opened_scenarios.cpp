@@ -11,6 +11,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/machines/machine.hpp"
 #include "sim/scenario/sections/parallel_section.hpp"
 #include "sim/scenario/sections/scenario_document.hpp"
 #include "sim/scenario/variation.hpp"
@@ -47,6 +48,18 @@ void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
   apply_reservation(*job, scenario);
 }
 
+/// A calibration of another GPU says nothing of this cluster.
+void warn_of_other_gpu(Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  for (const auto& [key, value] : cluster.calibration.provenance) {
+    if (key == "gpu" && are_different_products(value, cluster.node.gpu.name))
+      scenario.warnings.push_back(fmt::format("the calibration {} was measured on {}, and {} has {}",
+                                              printable(shortened(cluster.calibration.name, 60)),
+                                              printable(shortened(value, 60)), cluster.name,
+                                              cluster.node.gpu.name));
+  }
+}
+
 /// With the line it stands in, for the warning when the run takes longer.
 std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
   if (!job || !job->script.request.seconds) return std::nullopt;
@@ -59,6 +72,7 @@ OpenedScenario opened(NamedScenario named, const ScenarioOverrides& overrides, A
   Scenario scenario =
       named.source.text.empty() ? make_scenario(overrides) : read_scenario(named.source, overrides);
   apply_job(named.job, scenario);
+  warn_of_other_gpu(scenario);
   return {std::move(named.source), scaled(std::move(scenario), scaling), time_limit_of(named.job)};
 }
 

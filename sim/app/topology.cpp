@@ -11,6 +11,7 @@
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/path_class.hpp"
+#include "sim/cluster/site_kinds.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/topology/cluster_doubts.hpp"
@@ -172,9 +173,9 @@ Placement one_node_of_each(const ClusterSpec& spec) {
 
 }  // namespace
 
-void run_topology_show(const TopologyCommand& command) {
-  if (command.channels) return write_output("", describe_channels(command));
-  const ClusterSpec spec = open_cluster(command.cluster);
+namespace {
+
+std::string shown_cluster(const ClusterSpec& spec) {
   std::string out = heading(spec);
   for (int kind = 0; kind < kind_count(spec); ++kind) out += node_pages(spec, kind);
   if (spec.nodes > 1) out += fabric_summary(spec);
@@ -185,13 +186,34 @@ void run_topology_show(const TopologyCommand& command) {
       out += all_reduce_line(spec, place_packed(gpus, spec.node.gpus));
   }
   if (is_mixed(spec)) out += all_reduce_line(spec, one_node_of_each(spec));
-  write_output("", out);
+  return out;
 }
-
-namespace {
 
 std::string words_and_doubts(const std::string& cluster, const ClusterSpec& spec) {
   return cluster_in_words(spec) + doubts(spec) + placed_doubts(cluster, spec);
+}
+
+/// "partitions a40, test; type a40"
+std::string leads_in_words(const Site& site) {
+  std::string partitions;
+  for (const Partition& partition : site.partitions)
+    partitions += (partitions.empty() ? "" : ", ") + partition.name;
+  std::string out = partitions.empty() ? "" : fmt::format("partitions {}", partitions);
+  if (!site.gpu_type.empty()) out += fmt::format("{}type {}", out.empty() ? "" : "; ", site.gpu_type);
+  if (!site.constraints.empty())
+    out += fmt::format("{}features {}", out.empty() ? "" : "; ", fmt::join(site.constraints, ", "));
+  return out.empty() ? "" : "A job gets them by " + out + ".\n";
+}
+
+/// Each kind of a site is a cluster of its own, with what leads a job there.
+std::string checked_site(const TopologyCommand& command, const ClusterSpec& site) {
+  std::string out = fmt::format("{}: {}, {}, {} of node, of which a job gets one: no faults\n", site.name,
+                                counted(site.nodes, "node"), counted(gpu_count(site), "GPU"),
+                                counted(kind_count(site), "kind"));
+  for (const ClusterSpec& kind : clusters_of_site(site))
+    out += fmt::format("\n{}: {}\n{}{}", kind.name, nodes_line(kind, 0), leads_in_words(kind.site),
+                       words_and_doubts(command.cluster, kind));
+  return out;
 }
 
 /// Each as if the cluster were of its nodes alone.
@@ -205,8 +227,17 @@ void check_kinds(const TopologyCommand& command, const ClusterSpec& spec) {
 
 }  // namespace
 
+void run_topology_show(const TopologyCommand& command) {
+  if (command.channels) return write_output("", describe_channels(command));
+  std::string out;
+  for (const ClusterSpec& cluster : clusters_of_site(open_site(command.cluster)))
+    out += (out.empty() ? "" : "\n") + shown_cluster(cluster);
+  write_output("", out);
+}
+
 void run_topology_check(const TopologyCommand& command) {
-  const ClusterSpec spec = open_cluster(command.cluster);
+  const ClusterSpec spec = open_site(command.cluster);
+  if (is_site(spec)) return write_output("", checked_site(command, spec));
   if (is_mixed(spec)) return check_kinds(command, spec);
   write_output("",
                fmt::format("{}: {}, {}, {} per node: no faults\n{}", spec.name, counted(spec.nodes, "node"),

@@ -60,7 +60,8 @@ void write_imported(const ImportedCluster& cluster, const std::string& output) {
 }
 
 void run_topology_import(const ImportClusterCommand& command) {
-  write_imported(cluster_of(joined(read_machines(command.files)), command.answers), command.output);
+  const MeantNodes meant{command.answers.partition, command.answers.gpu};
+  write_imported(cluster_of(joined(read_machines(command.files), meant), command.answers), command.output);
 }
 
 }  // namespace foretrain

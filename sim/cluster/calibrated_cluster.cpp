@@ -18,6 +18,8 @@ void visit_links(ClusterSpec& cluster, const Visitor& visit) {
   });
   for (NodeKind& kind : cluster.more_nodes) {
     if (kind.link) visit(*kind.link);
+    if (!kind.fabric) continue;
+    for (LinkType* type : link_types_of(*kind.fabric)) visit(*type);
   }
   for (LinkType* type : link_types_of(cluster.fabric)) visit(*type);
 }

@@ -316,6 +316,12 @@ std::vector<ClusterFault> check_network(const ClusterSpec& spec) {
   return faults;
 }
 
+std::vector<ClusterFault> check_kind_names(const ClusterSpec& spec) {
+  Faults faults;
+  check_names_of_kinds(faults, spec);
+  return faults;
+}
+
 std::vector<ClusterFault> check(const ClusterSpec& spec) {
   Faults faults;
   check_counts(faults, spec);

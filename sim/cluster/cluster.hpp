@@ -171,6 +171,8 @@ std::vector<ClusterFault> check(const ClusterSpec& spec);
 std::vector<ClusterFault> check_node_links(const NodeSpec& node);
 std::vector<ClusterFault> check_node(const NodeSpec& node);
 std::vector<ClusterFault> check_network(const ClusterSpec& spec);
+/// Kinds of node that have the same name.
+std::vector<ClusterFault> check_kind_names(const ClusterSpec& spec);
 
 /// What is possible and hardly meant, in sentences: NVLinks slower than the PCIe beside them.
 std::vector<std::string> doubts_about(const ClusterSpec& spec);

@@ -184,15 +184,19 @@ struct FabricSpec : HeldOptions {
 };
 
 /// Kinds that a cluster file may have.
-inline constexpr std::size_t kMostNodeKinds = 16;
+inline constexpr std::size_t kMostNodeKinds = 64;
 
-/// Nodes of another kind than ClusterSpec::node: another partition, or another generation.
+/// Nodes of another kind than ClusterSpec::node: another partition, or another generation. What leads a job
+/// to nodes of the first kind is in ClusterSpec::site.
 struct NodeKind {
   std::string name;
   int nodes = 1;
   NodeSpec node;
   std::optional<LinkType> link{};  ///< of its NICs, where they have another than the fabric's
   SourceSpan span{};
+  std::string gpu_type{};                  ///< as Site::gpu_type
+  std::vector<std::string> constraints{};  ///< as Site::constraints
+  std::optional<FabricSpec> fabric{};      ///< a network of their own
 };
 
 struct ClusterSpec {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
 
 namespace foretrain {
@@ -33,6 +34,9 @@ struct Partition {
   Time longest{};                       ///< largest --time
   bool for_tests = false;               ///< short queue, not for production
   bool whole_nodes = false;             ///< a job gets and pays whole nodes
+  std::vector<std::string> kinds{};     ///< names of the kinds of node it has; empty: all
+  bool is_default = false;              ///< a job that names no partition gets this one
+  SourceSpan span{};                    ///< in the cluster's file
 };
 
 /// What a job is charged, in the centre's own units.
@@ -42,6 +46,7 @@ struct Billing {
 };
 
 struct Site {
+  std::string name{};  ///< of the computing centre's machine, where several clusters are parts of it
   std::optional<SiteKind> kind;  ///< none: kind_of() tells
   BatchSystem system = BatchSystem::none;
   std::string gpu_type;  ///< as in --gres=gpu:TYPE:N; empty: without a type

@@ -10,6 +10,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/gpu_requirements.hpp"
+#include "sim/import/jobs/node_choice.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
@@ -138,7 +139,7 @@ std::vector<ClusterSpec> clusters_with_site() {
 }
 
 ClusterSpec choose_cluster(const JobScript& script, const std::string& name) {
-  if (!name.empty()) return open_cluster(name);
+  if (!name.empty()) return nodes_for_job(script, open_parts(name), name);
   std::vector<ClusterSpec> clusters = clusters_with_site();
   const ClusterMatch match = match_cluster(script, clusters);
   if (match.names.size() == 1)

@@ -23,8 +23,9 @@ ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpe
 /// Every cluster of the catalog that has a table [site]. Reads files.
 std::vector<ClusterSpec> clusters_with_site();
 
-/// The script's cluster: `name` where the command line says one, else the match. Throws InputError that names
-/// the candidates when there are several, or none.
+/// The script's cluster: `name` where the command line says one, and of a site with several kinds of node the
+/// one that the script leads to; else the match. Throws InputError that names the candidates when there are
+/// several, or none.
 ClusterSpec choose_cluster(const JobScript& script, const std::string& name);
 
 }  // namespace foretrain

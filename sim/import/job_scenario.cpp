@@ -121,8 +121,7 @@ class ScenarioWriter {
     add_strategy();
     add_launch();
     table("cluster");
-    key("name", foretrain::quoted(cluster_.name),
-        script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "");
+    add_cluster();
     add_run();
     add_settings();
     return text();
@@ -165,6 +164,19 @@ class ScenarioWriter {
       }
     }
     return out;
+  }
+
+  /// A part of a site is "site/kind": its kind is a key of its own, which stays where an option names the
+  /// site.
+  void add_cluster() {
+    const std::string why =
+        script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "";
+    if (options_.kind.empty()) return key("name", foretrain::quoted(cluster_.name), why);
+    const std::size_t slash = cluster_.name.find('/');
+    key("name",
+        foretrain::quoted(slash == std::string::npos ? cluster_.site.name : cluster_.name.substr(0, slash)),
+        "");
+    key("partition", foretrain::quoted(options_.kind), why);
   }
 
   /// What settings files say besides; GPUs are those that the script reserves.

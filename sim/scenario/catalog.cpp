@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/csv/measurements.hpp"
@@ -91,13 +92,22 @@ std::optional<std::string> file_named(CatalogKind kind, const std::string& name)
   return std::nullopt;
 }
 
+/// "GTX 1080 Ti" of "NVIDIA GeForce GTX 1080 Ti", as nvidia-smi prints it.
+std::string without_maker(std::string_view name) {
+  for (const std::string_view word : {"nvidia", "geforce", "tesla", "amd", "instinct"}) {
+    if (lower_case(name).starts_with(std::string(word) + " ")) name.remove_prefix(word.size() + 1);
+  }
+  return std::string(name);
+}
+
 /// The file that a name stands for; nullopt for a name that is in no catalog.
 std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
   if (is_path(name)) return name;
   if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
   if (auto exact = file_named(kind, name)) return exact;
-  const std::string alike = spelt_alike(name, names_in(kind));
+  std::string alike = spelt_alike(name, names_in(kind));
+  if (alike.empty() && kind == CatalogKind::gpus) alike = spelt_alike(without_maker(name), names_in(kind));
   return alike.empty() ? std::nullopt : file_named(kind, alike);
 }
 

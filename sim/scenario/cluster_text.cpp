@@ -25,7 +25,14 @@ std::string device_pair(std::string_view a, std::string_view b) {
 
 void ClusterText::remark(std::string_view text) { text_ += fmt::format("# {}\n", text); }
 
-void ClusterText::section(std::string_view heading) { text_ += fmt::format("\n{}\n", heading); }
+std::string ClusterText::within(std::string_view heading) const {
+  const std::size_t name = std::min(heading.find_first_not_of('['), heading.size());
+  return fmt::format("{}{}{}", heading.substr(0, name), prefix_, heading.substr(name));
+}
+
+void ClusterText::section(std::string_view heading) { text_ += fmt::format("\n{}\n", within(heading)); }
+
+void ClusterText::raw_section(std::string_view heading) { text_ += fmt::format("\n{}\n", heading); }
 
 void ClusterText::add(std::string_view key, std::string_view value, std::string_view comment) {
   const std::string line = fmt::format("{} = {}", key, value);
@@ -49,7 +56,8 @@ void ClusterText::add_links(std::string_view link, int count, std::string_view c
 
 void ClusterText::add_assumed_host(const NodeSpec& like, std::string_view like_name, int sockets) {
   const Host& host = like.host;
-  text_ += fmt::format("\n# assumed: the host of the node template {}\n[node.host]\n", like_name);
+  text_ +=
+      fmt::format("\n# assumed: the host of the node template {}\n{}\n", like_name, within("[node.host]"));
   for (const auto& family : host_families()) {
     if (family.value == host.family) add("family", quoted_text(family.name), "assumed");
   }

@@ -16,10 +16,15 @@ std::string device_pair(std::string_view a, std::string_view b);
 
 class ClusterText {
  public:
+  ClusterText() = default;
+  /// Sections are those of another kind of node: "[node]" becomes "[more_nodes.node]" with "more_nodes.".
+  explicit ClusterText(std::string prefix) : prefix_(std::move(prefix)) {}
   /// One line of a comment of its own.
   void remark(std::string_view text);
   /// A heading such as [node], with an empty line before it.
   void section(std::string_view heading);
+  /// The same without the prefix.
+  void raw_section(std::string_view heading);
   /// `value` is TOML already. The comment stands behind it.
   void add(std::string_view key, std::string_view value, std::string_view comment = "");
   /// Four items to a line.
@@ -32,7 +37,9 @@ class ClusterText {
   const std::string& text() const { return text_; }
 
  private:
-  std::string text_;
+  std::string within(std::string_view heading) const;
+
+  std::string text_, prefix_;
 };
 
 /// The node template whose host and sockets servers with such a link between GPU and host usually have.

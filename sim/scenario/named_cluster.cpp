@@ -1,22 +1,56 @@
-// The catalog finds the text, the schema reads it.
+// The catalog finds the text, the schema reads it; of a site with several kinds of node a name says which.
 #include "sim/scenario/named_cluster.hpp"
 
+#include <algorithm>
+
 #include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/cluster/site_kinds.hpp"
 #include "sim/scenario/gpu_servers.hpp"
 #include "sim/scenario/named_value.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/site_names.hpp"
 
 namespace foretrain {
 
-ClusterSpec open_cluster(const std::string& name) {
-  if (const auto server = gpu_server_text(name)) return read_or_throw(*server, read_cluster);
-  return open_value(CatalogKind::clusters, name, read_cluster);
+namespace {
+
+using ClusterRead = ClusterSpec (*)(const SourceText&, Diagnostics&);
+
+ClusterSpec read_named(const std::string& name, ClusterRead read) {
+  const auto server = gpu_server_text(name);
+  return server ? read_or_throw(*server, read) : open_value(CatalogKind::clusters, name, read);
+}
+
+std::vector<ClusterSpec> read_parts(const std::string& name, ClusterRead read) {
+  std::vector<ClusterSpec> out;
+  const std::vector<std::string> files = files_of_site(name);
+  for (const std::string& file : files.empty() ? std::vector{name} : files) {
+    for (ClusterSpec& cluster : clusters_of_site(read_named(file, read))) out.push_back(std::move(cluster));
+  }
+  return out;
+}
+
+ClusterSpec read_one_kind(const std::string& name, ClusterRead read) {
+  const std::optional<SitePart> part = site_part_of(name);
+  const std::string& site = part ? part->site : name;
+  return chosen_of_site(read_parts(site, read), part ? part->part : "", site);
+}
+
+}  // namespace
+
+ClusterSpec open_cluster(const std::string& name) { return read_one_kind(name, read_cluster); }
+
+ClusterSpec open_site(const std::string& name) {
+  return site_part_of(name) || !files_of_site(name).empty() ? open_cluster(name)
+                                                            : read_named(name, read_cluster);
+}
+
+std::vector<ClusterSpec> open_parts(const std::string& name) {
+  return site_part_of(name) ? std::vector{open_cluster(name)} : read_parts(name, read_cluster);
 }
 
 ClusterSpec open_uncalibrated_cluster(const std::string& name) {
-  const auto server = gpu_server_text(name);
-  ClusterSpec spec = server ? read_or_throw(*server, read_uncalibrated_cluster)
-                            : open_value(CatalogKind::clusters, name, read_uncalibrated_cluster);
+  ClusterSpec spec = read_one_kind(name, read_uncalibrated_cluster);
   spec.calibration = {};
   return spec;
 }

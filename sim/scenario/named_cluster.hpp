@@ -4,14 +4,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/cluster/hardware.hpp"
 
 namespace foretrain {
 
-/// Reads an entry of the cluster catalog, or a file when the name has a slash or ends in ".toml". Throws
-/// InputError with every mistake in the file, or with near names when there is none.
+/// Reads an entry of the cluster catalog, or a file when the name has a slash or ends in ".toml"; of a site
+/// with several kinds of node the part that the name ends in ("./site.toml/a100"). Throws InputError with
+/// every mistake in the file, with near names when there is none, or with the kinds of a site that has
+/// several.
 ClusterSpec open_cluster(const std::string& name);
+/// The same with all kinds of node that the file has.
+ClusterSpec open_site(const std::string& name);
+/// Every kind of node of a site as a cluster alone; one for other clusters, and for a part of a site.
+std::vector<ClusterSpec> open_parts(const std::string& name);
 /// The same as if its file named no calibration.
 ClusterSpec open_uncalibrated_cluster(const std::string& name);
 /// The same with a calibration of the catalog, or a file, instead of its own; kNoCalibration: with none.

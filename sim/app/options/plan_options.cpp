@@ -51,6 +51,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
         ->type_name("VALUE");
   };
   set("--sequence", "parallel.sequence", "{}", "Tokens of a sequence, as parallel.sequence");
+  set("--partition", "cluster.partition", "\"{}\"", "Which nodes of a site, as cluster.partition");
   set("--precision", "model.precision", "\"{}\"", "bf16 or fp8, as model.precision");
   set("--framework", "parallel.framework", "\"{}\"",
       "Whose kernels and rules, as parallel.framework: megatron, torchtitan, nanotron, …");

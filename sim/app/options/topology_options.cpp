@@ -133,6 +133,10 @@ void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
       ->required()
       ->type_name("FILE");
   add_answers(*import, command.answers);
+  import
+      ->add_option("--partition", command.answers.partition,
+                   "Of a site with several kinds of node only those of this partition or queue")
+      ->type_name("NAME");
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");
   std::string formats;

@@ -90,6 +90,9 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->delimiter(',')
       ->type_name("FILE");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
+  add_setting(
+      command, overrides, "--partition", "cluster.partition", "\"{}\"",
+      "Which nodes of a site with several kinds, as cluster.partition: a partition, kind or type of GPU");
   command
       .add_option("--batch", batch,
                   "Samples per GPU and step, of all GPUs where the scenario has a global batch")

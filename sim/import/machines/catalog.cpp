@@ -42,6 +42,8 @@ const std::vector<MachineFormat>& machine_formats() {
       {"Slurm partitions", "scontrol show partition, beside nodes", is_slurm_partitions,
        read_slurm_partitions},
       {"sinfo", "partitions, and with %G nodes and GPUs; also -N -l", is_slurm_table, read_slurm_table},
+      {"pbsnodes", "pbsnodes -a of PBS and Torque: nodes, GPUs, queues", is_pbs_nodes, read_pbs_nodes},
+      {"LSF hosts", "bhosts -gpu, lshosts, lsload -gpu and -gpuload", is_lsf_hosts, read_lsf_hosts},
       {"ibsim network", "Switch and Hca records", is_ibsim_network, read_ibsim_network},
       {"ibnetdiscover", "also iblinkinfo: switches and hosts of InfiniBand", is_ib_discovery,
        read_ib_discovery},

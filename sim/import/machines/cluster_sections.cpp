@@ -81,10 +81,31 @@ void add_fabric_section(ClusterText& out, const MachineFabric& fabric, const std
   out.add("switch_latency", "\"0.3 us\"", "assumed");
 }
 
-void add_site_section(ClusterText& out, const Site& site) {
+void add_request_keys(ClusterText& out, const Site& site) {
+  if (is_site_word(site.gpu_type)) out.add("gpu_type", quoted_text(site.gpu_type));
+  std::vector<std::string> features;
+  for (const std::string& feature : site.constraints) {
+    if (is_site_word(feature)) features.push_back(quoted_text(feature));
+  }
+  if (!features.empty()) out.add_list("constraints", features);
+}
+
+void add_partitions_of_kinds(ClusterText& out, const std::vector<Partition>& partitions) {
+  for (const Partition& partition : partitions) {
+    if (!is_site_word(partition.name)) continue;
+    add_partition(out, partition);
+    if (partition.is_default) out.add("default", "true");
+    std::vector<std::string> kinds;
+    for (const std::string& kind : partition.kinds) kinds.push_back(quoted_text(kind));
+    if (!kinds.empty()) out.add_list("kinds", kinds);
+  }
+}
+
+void add_site_section(ClusterText& out, const Site& site, bool has_one_kind) {
   if (site.system == BatchSystem::none) return;
   out.section("[site]");
   out.add("batch_system", quoted_text(name_of(site.system)));
+  if (!has_one_kind) return add_request_keys(out, site);
   if (is_site_word(site.gpu_type)) out.add("gpu_type", quoted_text(site.gpu_type));
   for (const Partition& partition : site.partitions) {
     if (is_site_word(partition.name)) add_partition(out, partition);

@@ -98,4 +98,14 @@ std::vector<std::string> names_of_list(std::string_view list, std::size_t most) 
   return out;
 }
 
+HostSet::HostSet(std::string_view list) : has_all_(list == "ALL") {
+  constexpr std::size_t kMostOfSet = 20'000;
+  for (std::string& name : names_of_list(list, kMostOfSet)) names_.insert(std::move(name));
+}
+
+bool HostSet::shares(const std::vector<std::string>& hosts) const {
+  return has_all_ ||
+         std::ranges::any_of(hosts, [this](const std::string& host) { return names_.contains(host); });
+}
+
 }  // namespace foretrain

@@ -11,6 +11,7 @@
 #include "sim/import/jobs/yaml.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/machines/readers.hpp"
+#include "sim/import/sites/node_records.hpp"
 
 namespace foretrain {
 
@@ -168,6 +169,27 @@ void take_instance(const KubernetesNode& node, Machine& machine) {
   if (arch == "ppc64le") machine.family = HostFamily::power9;
 }
 
+NodeRecord record_of_kubernetes(const KubernetesNode& node, std::size_t number) {
+  NodeRecord record;
+  record.line = node.line;
+  record.hosts = {std::to_string(number)};  // each record is a node, whatever it is called
+  record.gpus = gpus_of_kubernetes(node);
+  record.gpu_product = product_of_kubernetes(node);
+  record.cores = cores_of_kubernetes(node);
+  record.memory = Bytes{static_cast<std::int64_t>(quantity_of(value_of(node.capacity, "memory")))};
+  return record;
+}
+
+/// What the first node of a kind says beyond numbers.
+void complete_kind(Machine& kind, const std::vector<KubernetesNode>& nodes) {
+  const auto first = std::ranges::find_if(nodes, [&kind](const KubernetesNode& node) {
+    return gpus_of_kubernetes(node) == kind.gpu_count && product_of_kubernetes(node) == kind.gpu_product;
+  });
+  if (first == nodes.end()) return;
+  take_instance(*first, kind);
+  take_shares(*first, kind);
+}
+
 }  // namespace
 
 bool is_kubernetes_node(std::string_view text) {
@@ -176,7 +198,7 @@ bool is_kubernetes_node(std::string_view text) {
   return is_yaml || (holds(text, "\"kind\"") && holds(text, "\"Node\"") && holds(text, "\"capacity\""));
 }
 
-/// The node with most GPUs describes all that have as many of the same kind.
+/// A kind of node for each product and number of GPUs.
 Machine read_kubernetes_node(const SourceText& source, Diagnostics& diagnostics) {
   const std::vector<KubernetesNode> nodes = kubernetes_nodes(source);
   Machine machine;
@@ -185,20 +207,15 @@ Machine read_kubernetes_node(const SourceText& source, Diagnostics& diagnostics)
                        "kubectl describe node NAME, or kubectl get node NAME -o yaml");
     return machine;
   }
-  const KubernetesNode& node = *std::ranges::max_element(nodes, {}, gpus_of_kubernetes);
-  machine.place = {source.name, node.line};
-  machine.gpu_count = gpus_of_kubernetes(node);
+  std::vector<NodeRecord> records;
+  for (const KubernetesNode& node : nodes) records.push_back(record_of_kubernetes(node, records.size()));
+  machine = machine_of_records(records, source.name, BatchSystem::none);
   machine.has_no_gpu = machine.gpu_count == 0;
-  machine.gpu_product = product_of_kubernetes(node);
-  machine.cores = cores_of_kubernetes(node);
-  machine.memory = Bytes{static_cast<std::int64_t>(quantity_of(value_of(node.capacity, "memory")))};
-  take_instance(node, machine);
-  take_shares(node, machine);
-  if (nodes.size() < 2) return machine;  // one that was asked for says nothing of how many there are
-  machine.fabric.nodes = static_cast<int>(std::ranges::count_if(nodes, [&](const KubernetesNode& other) {
-    return gpus_of_kubernetes(other) == machine.gpu_count &&
-           product_of_kubernetes(other) == machine.gpu_product;
-  }));
+  complete_kind(machine, nodes);
+  for (Machine& kind : machine.other_kinds) complete_kind(kind, nodes);
+  if (!machine.other_kinds.empty()) machine.site.system = BatchSystem::kubernetes;
+  if (nodes.size() < 2)
+    machine.fabric.nodes = 0;  // one that was asked for says nothing of how many there are
   return machine;
 }
 

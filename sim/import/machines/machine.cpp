@@ -8,6 +8,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 
 namespace foretrain {
@@ -42,14 +43,14 @@ bool has_digit(const std::string& word) {
   return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "NVIDIA A100-SXM4-80GB" and "v100": both name a product and no word is common. Names that sites make up
-/// ("volta") contradict nothing.
-bool are_different(std::string_view one, std::string_view other) {
-  const std::vector<std::string> a = product_words(one), b = product_words(other);
-  const auto is_common = [&b](const std::string& word) { return std::ranges::find(b, word) != b.end(); };
-  const bool is_part = holds_either(one, other);
-  return std::ranges::any_of(a, has_digit) && std::ranges::any_of(b, has_digit) &&
-         std::ranges::none_of(a, is_common) && !is_part;
+/// What tells products apart: words with digits that are neither a size of memory nor a socket.
+std::vector<std::string> product_numbers(std::string_view product) {
+  std::vector<std::string> words = product_words(product);
+  std::erase_if(words, [](const std::string& word) {
+    const bool is_size = word.ends_with("gb") && word.find_first_not_of("0123456789") == word.size() - 2;
+    return !has_digit(word) || is_size || word.starts_with("sxm");
+  });
+  return words;
 }
 
 template <class Value>
@@ -70,6 +71,11 @@ void take_site(Site& site, const Site& other) {
   if (site.system == BatchSystem::none) site.system = other.system;
   take_if_unsaid(site.gpu_type, other.gpu_type);
   if (site.partitions.empty()) site.partitions = other.partitions;
+  // Nodes say which partitions they are in, the list of partitions what these allow.
+  for (Partition& partition : site.partitions) {
+    const auto told = std::ranges::find(other.partitions, partition.name, &Partition::name);
+    if (told != other.partitions.end()) partition = *told;
+  }
 }
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -101,6 +107,30 @@ void take_adapters(Machine& machine, const Machine& other) {
   }
 }
 
+/// Of two names of one product the one that says more: "NVIDIA A100-SXM4-80GB" and "a100".
+void take_product(Machine& machine, const Machine& other) {
+  const std::size_t own = product_words(machine.gpu_product).size();
+  if (machine.gpu_product.empty() || product_words(other.gpu_product).size() > own)
+    machine.gpu_product = other.gpu_product;
+}
+
+/// What processes are bound to may be fewer cores than a node has: NUMA nodes without a GPU are not among
+/// them.
+void take_cores(Machine& machine, const Machine& other) {
+  if (machine.affinity_cores && !other.affinity_cores && other.cores > 0) {
+    if (other.cores != machine.cores)
+      machine.doubts.push_back(
+          {machine.place,
+           fmt::format("the affinities of GPUs show {}, and {} says {}", counted(machine.cores, "core"),
+                       printable(other.place.file), other.cores),
+           "the file has the second; NUMA nodes without a GPU stand in no affinity"});
+    machine.cores = other.cores, machine.affinity_cores = false;
+    if (other.sockets > 0) machine.sockets = other.sockets;
+  }
+  take_if_unsaid(machine.sockets, other.sockets);
+  take_if_unsaid(machine.cores, other.cores);
+}
+
 /// What `machine` does not say and `other` does.
 void take_missing(Machine& machine, const Machine& other) {
   if (!machine.tells_nvlinks && other.tells_nvlinks && gpus_of(machine) == gpus_of(other)) {
@@ -110,14 +140,14 @@ void take_missing(Machine& machine, const Machine& other) {
   take_adapters(machine, other);
   take_if_unsaid(machine.peer_access, other.peer_access);
   take_if_unsaid(machine.gpu_count, other.gpu_count);
-  take_if_unsaid(machine.gpu_product, other.gpu_product);
+  take_product(machine, other);
   take_if_unsaid(machine.gpu_memory, other.gpu_memory);
   take_if_unsaid(machine.cpu_model, other.cpu_model);
   take_if_unsaid(machine.family, other.family);
-  take_if_unsaid(machine.sockets, other.sockets);
-  take_if_unsaid(machine.cores, other.cores);
+  take_cores(machine, other);
   take_if_unsaid(machine.memory, other.memory);
   take_fabric(machine.fabric, other.fabric);
+  take_if_unsaid(machine.host_adapters, other.host_adapters);
   take_site(machine.site, other.site);
   machine.remarks.insert(machine.remarks.end(), other.remarks.begin(), other.remarks.end());
   machine.doubts.insert(machine.doubts.end(), other.doubts.begin(), other.doubts.end());
@@ -125,12 +155,41 @@ void take_missing(Machine& machine, const Machine& other) {
   machine.graphs.insert(machine.graphs.end(), other.graphs.begin(), other.graphs.end());
 }
 
+/// NUMA nodes become the sockets they are on, where another file says that these are fewer (NPS4). Numbers of
+/// NUMA nodes go up from socket to socket.
+void merge_numa_nodes(Machine& machine) {
+  const std::vector<int> nodes = machine.of_kind(PartKind::socket);
+  const int sockets = machine.sockets;
+  if (sockets < 1 || std::ssize(nodes) <= sockets) return;
+  int last = -1;
+  for (const int node : nodes) {
+    if (machine.parts[index(node)].numa < 0) return;
+    last = std::max(last, machine.parts[index(node)].numa);
+  }
+  const int per_socket = (last + sockets) / sockets;
+  std::vector<int> moved(machine.parts.size(), -1), socket_at(index(sockets), -1);
+  std::vector<MachinePart> parts;
+  for (std::size_t i = 0; i < machine.parts.size(); ++i) {
+    const MachinePart& part = machine.parts[i];
+    int& at = part.kind == PartKind::socket ? socket_at[index(part.numa / per_socket)] : moved[i];
+    if (at < 0) {
+      at = static_cast<int>(parts.size());
+      parts.push_back(part);
+      if (part.parent >= 0) parts.back().parent = moved[index(part.parent)];
+    }
+    moved[i] = at;
+  }
+  machine.remarks.push_back(
+      fmt::format("{} of {}", counted(std::ssize(nodes), "NUMA node"), counted(sockets, "socket")));
+  machine.parts = std::move(parts);
+}
+
 void refuse_other_counts(const Machine& base, const std::vector<Machine>& machines) {
   std::vector<Diagnostic> mistakes;
   for (const Machine& machine : machines) {
     const bool tells_gpus = gpus_of(machine) > 0 || machine.has_no_gpu;
     if (tells_gpus && gpus_of(machine) != gpus_of(base)) mistakes.push_back(contradiction(machine, base));
-    if (are_different(machine.gpu_product, base.gpu_product))
+    if (are_different_products(machine.gpu_product, base.gpu_product))
       mistakes.push_back(other_product(machine, base));
   }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
@@ -163,7 +222,17 @@ int gpus_of(const Machine& machine) {
   return placed > 0 ? placed : machine.gpu_count;
 }
 
-Machine joined(const std::vector<Machine>& machines) {
+bool are_different_products(std::string_view one, std::string_view other) {
+  const std::vector<std::string> a = product_numbers(one), b = product_numbers(other);
+  const auto is_common = [&b](const std::string& word) {
+    return std::ranges::any_of(b, [&word](const std::string& its) {
+      return its.starts_with(word) || word.starts_with(its);  // "2080" of "2080ti"
+    });
+  };
+  return !a.empty() && !b.empty() && std::ranges::none_of(a, is_common) && !holds_either(one, other);
+}
+
+Machine joined_node(const std::vector<Machine>& machines) {
   const auto devices = [](const Machine& machine) { return machine.parts.size(); };
   if (std::ranges::all_of(machines, [](const Machine& machine) { return !machine.graphs.empty(); }))
     refuse_graphs_alone(machines.front());
@@ -176,6 +245,7 @@ Machine joined(const std::vector<Machine>& machines) {
   for (const Machine& machine : machines) {
     if (machine.place != out.place) take_missing(out, machine);
   }
+  merge_numa_nodes(out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/cluster/hardware.hpp"
@@ -26,6 +27,7 @@ struct MachinePart {
   double compute_capability = 0;
   double network_gbps = 0;   ///< of an adapter's port; 0: not said
   bool is_ethernet = false;  ///< so an adapter's port runs
+  int numa = -1;             ///< number of a socket as a NUMA node, of which a socket may have several
   friend bool operator==(const MachinePart&, const MachinePart&) = default;
 };
 
@@ -84,6 +86,13 @@ struct Machine {
   std::vector<MachineDoubt> doubts{};
   std::vector<nccl::GraphResult> graphs;  ///< what NCCL itself found on it, a check of our search
 
+  std::vector<std::string> host_adapters{};  ///< of a host of the network; names may be empty
+  bool affinity_cores = false;               ///< `cores` are those that processes of GPUs are bound to
+  std::vector<std::string> hosts{};  ///< names of its nodes, where a table of a batch system lists them
+  /// By the place of a partition in `site`: the list of its nodes; empty: not said.
+  std::vector<std::string> partition_hosts{};
+  std::vector<Machine> other_kinds{};  ///< other kinds of node of the same site
+
   /// Indices of the parts of a kind, in order.
   std::vector<int> of_kind(PartKind kind) const;
 };
@@ -91,8 +100,26 @@ struct Machine {
 /// The number of GPUs, placed or only counted; 0: not said.
 int gpus_of(const Machine& machine);
 
+/// Which kind of node is meant where files tell of several.
+struct MeantNodes {
+  std::string partition{};  ///< only the nodes of this one; empty: all
+  std::string gpu{};        ///< a name of the catalog; empty: not said
+};
+
 /// Every file's facts as one machine: devices from the file that places most of them, the rest from whichever
-/// says it. Throws InputError, with both places, where two files count GPUs differently.
-Machine joined(const std::vector<Machine>& machines);
+/// says it. Where a file tells of several kinds of node, every other file is of the kind that has its GPUs,
+/// or of all kinds where it tells none. Throws InputError, with both places, where two files count GPUs
+/// differently, and with the kinds where a file may be of several.
+Machine joined(const std::vector<Machine>& machines, const MeantNodes& meant = {});
+
+/// The same of files that are of one kind of node.
+Machine joined_node(const std::vector<Machine>& machines);
+
+/// Whether two products cannot be the same: "NVIDIA A100-SXM4-80GB" and "v100". Names that sites make up
+/// contradict nothing.
+bool are_different_products(std::string_view one, std::string_view other);
+
+/// "a40, 8 GPUs", for messages.
+std::string kind_of_node_in_words(const Machine& machine);
 
 }  // namespace foretrain

@@ -14,7 +14,7 @@
 #include "sim/import/machines/amd_links.hpp"
 #include "sim/import/machines/board_nvlinks.hpp"
 #include "sim/import/machines/cluster_sections.hpp"
-#include "sim/import/machines/graph_check.hpp"
+#include "sim/import/machines/imported_node.hpp"
 #include "sim/import/machines/machine_completion.hpp"
 #include "sim/import/machines/machine_doubts.hpp"
 #include "sim/import/machines/node_gpu.hpp"
@@ -44,24 +44,32 @@ struct NodeParts {
 
 class ImportedWriter {
  public:
-  ImportedWriter(Machine machine, const ImportAnswers& answers)
-      : machine_(std::move(machine)), answers_(answers) {
+  ImportedWriter(Machine machine, const ImportAnswers& answers, const KindPlace& place)
+      : machine_(std::move(machine)),
+        answers_(answers),
+        place_(place),
+        out_(place.is_first ? "" : "more_nodes.") {
     complete_devices(machine_, answers_.gpus_per_node, nodes() > 1, assumptions_);
     recognise();
   }
 
-  ImportedCluster write() {
+  ImportedNode write() {
     leave_out_slow_ports();
     choose_network();
-    add_head();
+    if (place_.is_first)
+      add_head();
+    else
+      add_kind();
     add_node();
     add_host();
     add_pci_links();
     add_socket_links();
     add_nvlinks();
-    if (!network_.empty()) add_fabric_section(out_, machine_.fabric, network_, network_because_);
-    add_site_section(out_, machine_.site);
-    return {out_.text(), std::move(assumptions_), std::move(machine_.doubts)};
+    if (!network_.empty() && (place_.is_first || network_ != place_.first_network))
+      add_fabric_section(out_, machine_.fabric, network_, network_because_);
+    if (place_.is_first) add_site_section(out_, machine_.site, place_.name.empty());
+    return {out_.text(), std::move(assumptions_), std::move(machine_.doubts),
+            network_,    parts_.recognised.name,  nodes()};
   }
 
  private:
@@ -160,17 +168,33 @@ class ImportedWriter {
   }
 
   void add_head() {
-    out_.remark(fmt::format("{}, as `foretrain topology {}` reads {} ({}).", subject(), answers_.command,
+    out_.remark(fmt::format("{}, as `foretrain topology {}` reads {} ({}).",
+                            place_.site_subject.empty() ? subject() : place_.site_subject, answers_.command,
                             printable(machine_.place.file), machine_.format));
     out_.remark(
         "What is marked as assumed no file says: put in what yours have. Keys: docs/reference/cluster.md.");
     for (const std::string& remark : machine_.remarks) out_.remark(printable(remark));
     for (const MachineDoubt& doubt : machine_.doubts)
       out_.remark(printable(fmt::format("Doubtful: {} ({}).", doubt.what, to_string(doubt.place))));
-    out_.add("description", quoted_text(subject() + (network_.empty() ? "" : ", " + network_)));
+    const std::string about = place_.site_subject.empty() ? subject() : place_.site_subject;
+    out_.add("description", quoted_text(about + (network_.empty() ? "" : ", " + network_)));
+    if (!place_.name.empty()) out_.add("node_kind", quoted_text(place_.name), subject());
     const bool is_said = answers_.nodes > 0 || machine_.fabric.nodes > 0;
     out_.add("nodes", std::to_string(nodes()), is_said ? "" : "assumed: put in how many there are");
-    if (!is_said) assume("1 node; --nodes N says better");
+    if (!is_said)
+      assume(place_.name.empty() ? "1 node; --nodes N says better" : "1 node; put in how many there are");
+  }
+
+  /// The head of a kind beside the first.
+  void add_kind() {
+    out_.raw_section("[[more_nodes]]");
+    out_.add("name", quoted_text(place_.name), subject());
+    for (const MachineDoubt& doubt : machine_.doubts)
+      out_.remark(printable(fmt::format("Doubtful: {} ({}).", doubt.what, to_string(doubt.place))));
+    out_.add("nodes", std::to_string(nodes()),
+             machine_.fabric.nodes > 0 ? "" : "assumed: put in how many there are");
+    if (machine_.fabric.nodes == 0) assume("1 node; put in how many there are");
+    add_request_keys(out_, machine_.site);
   }
 
   void add_node() {
@@ -326,6 +350,7 @@ class ImportedWriter {
 
   Machine machine_;
   const ImportAnswers& answers_;
+  const KindPlace& place_;
   NodeParts parts_;
   std::vector<MachineNvlinks> usual_nvlinks_;  ///< where no file tells
   std::vector<int> adapters_;                  ///< parts that carry training traffic
@@ -336,11 +361,9 @@ class ImportedWriter {
 
 }  // namespace
 
-ImportedCluster cluster_of(const Machine& machine, const ImportAnswers& answers) {
-  ImportedCluster out = ImportedWriter(machine, answers).write();
-  const ClusterSpec spec = read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
-  out.checks = graph_checks(spec, machine.graphs);
-  return out;
+ImportedNode write_imported_node(const Machine& machine, const ImportAnswers& answers,
+                                 const KindPlace& place) {
+  return ImportedWriter(machine, answers, place).write();
 }
 
 }  // namespace foretrain

@@ -14,6 +14,7 @@ struct ImportAnswers {
   int gpus_per_node = 0;                     ///< where no file says it
   int nodes = 0;                             ///< 0: as files say, else 1
   std::string network;                       ///< a link between nodes; empty: by the adapters
+  std::string partition{};                   ///< of several kinds of node, only those of this one
   std::string gpu_because = "as asked for";  ///< why it is that
   std::string command = "import";            ///< what the file says it was made by
 };

@@ -53,6 +53,24 @@ void place_gpus(Machine& machine, int gpus_per_node, std::vector<std::string>& a
       fmt::format("where {} hang: spread over {}", counted(gpus, "GPU"), counted(sockets, "socket")));
 }
 
+/// As many as hosts of the network have; else one.
+void place_adapters(Machine& machine, const std::vector<int>& sockets,
+                    std::vector<std::string>& assumptions) {
+  const std::size_t count = std::min<std::size_t>(machine.host_adapters.size(), kMostNicsPerNode);
+  if (count < 2) {
+    machine.parts.push_back({PartKind::adapter, sockets.front()});
+    assumptions.push_back("one network adapter in a node, at the first socket");
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    machine.parts.push_back({PartKind::adapter, sockets[i * sockets.size() / count]});
+    machine.parts.back().name = machine.host_adapters[i];
+  }
+  assumptions.push_back(fmt::format("where {} hang: spread over {}",
+                                    counted(std::ssize(machine.host_adapters), "adapter"),
+                                    counted(std::ssize(sockets), "socket")));
+}
+
 void refuse_too_many(const Machine& machine, PartKind kind, std::string_view what, int most) {
   const auto count = machine.of_kind(kind).size();
   if (count > static_cast<std::size_t>(most))
@@ -70,8 +88,7 @@ void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
     place_gpus(machine, gpus_per_node, assumptions);
   const std::vector<int> sockets = machine.of_kind(PartKind::socket);
   if (needs_network && !sockets.empty() && machine.of_kind(PartKind::adapter).empty()) {
-    machine.parts.push_back({PartKind::adapter, sockets.front()});
-    assumptions.push_back("one network adapter in a node, at the first socket");
+    place_adapters(machine, sockets, assumptions);
   }
   refuse_too_many(machine, PartKind::gpu, "GPU", kMostGpusPerNode);
   refuse_too_many(machine, PartKind::socket, "socket", kMostCpusPerNode);

@@ -70,7 +70,9 @@ class MatrixTree {
 
   std::vector<MachinePart> parts() {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (sockets_.head_of(i) == i) socket_at_[i] = add(PartKind::socket, -1);
+      if (sockets_.head_of(i) != i) continue;
+      socket_at_[i] = add(PartKind::socket, -1);
+      parts_.back().numa = numa_of(i);
     }
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       if (trees_.head_of(i) == i && trees_.size_of(i) > 1)
@@ -91,6 +93,14 @@ class MatrixTree {
   int add(PartKind kind, int parent) {
     parts_.push_back({kind, parent});
     return static_cast<int>(parts_.size()) - 1;
+  }
+
+  /// Of the devices of a group; −1: not said.
+  int numa_of(std::size_t head) const {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (sockets_.head_of(i) == head && devices_[i].numa >= 0) return devices_[i].numa;
+    }
+    return -1;
   }
 
   int place_of(std::size_t i) const {

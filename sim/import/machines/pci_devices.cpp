@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -29,6 +33,10 @@ constexpr GpuModel kGpuModels[] = {{"10de:102d", "k80"},
                                    {"10de:15f9", "p100-sxm2-16gb"},
                                    {"10de:1bb3", "p4"},
                                    {"10de:1b38", "p40"},
+                                   {"10de:1b06", "gtx-1080ti"},
+                                   {"10de:1e02", "titan-rtx"},
+                                   {"10de:2206", "rtx-3080"},
+                                   {"10de:2236", "a10"},
                                    {"10de:1db1", "v100-sxm2-16gb"},
                                    {"10de:1db4", "v100-pcie-16gb"},
                                    {"10de:1db5", "v100-sxm2-32gb"},
@@ -114,10 +122,25 @@ constexpr ChipNumbers kChipNumbers[] = {
     {"1d", 7.0}, {"1e", 7.5}, {"1f", 7.5}, {"21", 7.5}, {"20", 8.0},  {"22", 8.6}, {"24", 8.6}, {"25", 8.6},
     {"23", 9.0}, {"26", 8.9}, {"27", 8.9}, {"28", 8.9}, {"29", 10.0}, {"2b", 12.0}};
 
+/// Words by which sites ask for a generation.
+struct GenerationWord {
+  std::string_view word;
+  double compute_capability;
+};
+constexpr GenerationWord kGenerationWords[] = {{"kepler", 3.7}, {"pascal", 6.0},    {"volta", 7.0},
+                                               {"turing", 7.5}, {"ampere", 8.0},    {"lovelace", 8.9},
+                                               {"hopper", 9.0}, {"blackwell", 10.0}};
+
+double generation_said(std::string_view product) {
+  const std::string word = lower_case(product);
+  const auto found = std::ranges::find(kGenerationWords, word, &GenerationWord::word);
+  return found == std::end(kGenerationWords) ? 0 : found->compute_capability;
+}
+
 /// 0: not said.
 double compute_capability_of(const GpuTraits& traits) {
   if (traits.compute_capability > 0 || !traits.pci_device.starts_with("10de:"))
-    return traits.compute_capability;
+    return traits.compute_capability > 0 ? traits.compute_capability : generation_said(traits.product);
   const std::string_view digits = std::string_view(traits.pci_device).substr(5, 2);
   const auto found = std::ranges::find(kChipNumbers, digits, &ChipNumbers::digits);
   return found == std::end(kChipNumbers) ? 0 : found->compute_capability;
@@ -165,6 +188,40 @@ RecognisedGpu nearest_of(std::vector<Gpu> gpus, const GpuTraits& traits, std::st
   const auto nearest =
       std::ranges::min_element(gpus, {}, [&](const Gpu& gpu) { return distance(gpu, traits); });
   return {nearest->name, std::move(because), true};
+}
+
+/// 50 of "AMD Instinct MI50"; 0: none of AMD's products.
+int amd_number(std::string_view product) {
+  const std::vector<std::string> words = product_words(product);
+  if (words.size() != 1 || !words.front().starts_with("mi")) return 0;
+  int number = 0;
+  const std::string& word = words.front();
+  std::from_chars(word.data() + 2, word.data() + word.size(), number);
+  return std::clamp(number, 0, 10'000);
+}
+
+/// Of AMD's GPUs alone: the one whose number is nearest.
+RecognisedGpu nearest_of_amd(std::vector<Gpu> gpus, const GpuTraits& traits) {
+  std::erase_if(gpus, [](const Gpu& gpu) { return !is_amd(gpu.architecture); });
+  const int wanted = amd_number(traits.product);
+  const auto ratio = [wanted](const Gpu& gpu) {
+    return std::abs(std::log(static_cast<double>(std::max(amd_number(gpu.name), 1)) / wanted));
+  };
+  return {std::ranges::min_element(gpus, {}, ratio)->name, "\"" + traits.product + "\"", true};
+}
+
+/// A product that is none of the catalog's, and nothing else that tells its generation.
+void refuse_unknown_product(const std::vector<Gpu>& gpus, const GpuTraits& traits) {
+  const bool is_known = compute_capability_of(traits) > 0 || traits.nvlinks >= 0 || traits.generation > 0 ||
+                        !traits.pci_device.empty() || generation_said(traits.product) > 0;
+  if (traits.product.empty() || is_known) return;
+  std::vector<std::string> names;
+  for (const Gpu& gpu : gpus) names.push_back(gpu.name);
+  const std::vector<std::string> near = nearest_names(lower_case(bare_product(traits.product)), names);
+  throw InputError(
+      fmt::format("no GPU of the catalog is called \"{}\"", printable(shortened(traits.product, 60))),
+      near.empty() ? "--gpu NAME says which it is: one of `foretrain list gpus`, or a file"
+                   : fmt::format("--gpu NAME says which it is, as in --gpu {}", fmt::join(near, ", ")));
 }
 
 std::string what_is_known(const GpuTraits& traits) {
@@ -217,6 +274,12 @@ std::vector<std::string> product_words(std::string_view product) {
     return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" || word == "amd" ||
            word == "instinct" || word.starts_with("hbm");
   });
+  for (std::string& word : words) {
+    // "v100-32g" as a site's feature.
+    const bool is_size =
+        word.size() > 1 && word.ends_with('g') && word.find_first_not_of("0123456789") == word.size() - 1;
+    if (is_size) word += 'b';
+  }
   // "Instinct MI250X/MI250", "MI300X OAM": AMD's products are one word.
   const auto is_amd_product = [](const std::string& word) {
     return word.starts_with("mi") && word.size() > 2 &&
@@ -236,6 +299,23 @@ bool is_product(const Gpu& gpu, std::string_view product) {
   return !wanted.empty() && (std::ranges::all_of(wanted, has) || name == joined);
 }
 
+std::vector<std::string> gpu_names_among(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  if (words.empty()) return out;
+  const std::vector<Gpu> gpus = catalog_gpus();
+  std::ranges::copy_if(words, std::back_inserter(out), [&gpus](const std::string& word) {
+    const std::string first = word.substr(0, word.find_first_of("-_"));
+    const bool has_letter =
+        std::ranges::any_of(first, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+    const bool has_digit =
+        std::ranges::any_of(first, [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+    return has_letter && has_digit && std::ranges::any_of(gpus, [&](const Gpu& gpu) {
+             return is_product(gpu, first) && is_product(gpu, word);
+           });
+  });
+  return out;
+}
+
 RecognisedGpu recognised_gpu(const GpuTraits& traits) {
   std::vector<Gpu> gpus = catalog_gpus();
   const auto model = std::ranges::find(kGpuModels, traits.pci_device, &GpuModel::device);
@@ -248,6 +328,8 @@ RecognisedGpu recognised_gpu(const GpuTraits& traits) {
     if (is_product(gpu, bare_product(traits.product))) alike.push_back(gpu);
   }
   if (alike.size() == 1) return {alike.front().name, "\"" + traits.product + "\""};
+  if (alike.empty() && amd_number(traits.product) > 0) return nearest_of_amd(std::move(gpus), traits);
+  if (alike.empty()) refuse_unknown_product(gpus, traits);
   return nearest_of(alike.empty() ? std::move(gpus) : std::move(alike), traits, what_is_known(traits));
 }
 

@@ -29,6 +29,9 @@ std::vector<std::string> product_words(std::string_view product);
 /// "NVIDIA A100-SXM4-80GB" is a100-sxm4-80gb, "NVIDIA H200" any H200, "L40" no L40S.
 bool is_product(const Gpu& gpu, std::string_view product);
 
+/// Those of the words that name GPUs of the catalog: "mi100", "v100-32g"; a number alone names none.
+std::vector<std::string> gpu_names_among(const std::vector<std::string>& words);
+
 /// What is known of the GPUs of a node.
 struct GpuTraits {
   std::string product;            ///< empty: not said

@@ -39,6 +39,12 @@ Machine read_slurm_table(const SourceText& source, Diagnostics& diagnostics);
 bool is_slurm_partitions(std::string_view text);
 Machine read_slurm_partitions(const SourceText& source, Diagnostics& diagnostics);
 
+bool is_pbs_nodes(std::string_view text);
+Machine read_pbs_nodes(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_lsf_hosts(std::string_view text);
+Machine read_lsf_hosts(const SourceText& source, Diagnostics& diagnostics);
+
 bool is_ib_discovery(std::string_view text);
 Machine read_ib_discovery(const SourceText& source, Diagnostics& diagnostics);
 

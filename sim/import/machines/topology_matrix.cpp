@@ -220,6 +220,7 @@ class TopologyMatrix {
 
   /// Distinct ranges of cores; two halves of one range are two threads of each core.
   void read_cores(Machine& machine) const {
+    machine.affinity_cores = true;
     std::map<std::string, std::pair<int, int>> ranges;
     for (std::size_t i = 0; i < gpus_; ++i) {
       for (const std::string& word : rows_[i].behind) {

@@ -1,5 +1,8 @@
 // ibnetdiscover, plain and with -p, and iblinkinfo: which adapter hangs at which switch, by cable and rate.
+#include <algorithm>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/machines/readers.hpp"
@@ -27,6 +30,12 @@ std::string host_of(std::string_view description) {
   return words.empty() ? "" : std::string(words[0]);
 }
 
+/// "mlx5_0" of "node01 mlx5_0".
+std::string adapter_of_host(std::string_view description) {
+  const Words words = words_of(description, 2);
+  return words.size() < 2 ? "" : std::string(words[1]);
+}
+
 bool is_aggregation(std::string_view description) { return holds(description, "Aggregation Node"); }
 
 /// `Switch 40 "S-…"` opens a record, `[21] "S-…"[1] # "spine-1" lid 2 4xHDR` is a cable of it.
@@ -49,7 +58,14 @@ class PlainDiscovery {
     const std::string_view told = between(line, '"', 1);
     const std::size_t lid = line.rfind("lid ");
     const double gbps = lid == std::string_view::npos ? 0 : infiniband_gbps(line.substr(lid));
-    if (id.starts_with("H-") && !is_aggregation(told)) graph_.add_host(open_, host_of(told), gbps);
+    if (id.starts_with("H-") && !is_aggregation(told)) {
+      graph_.add_host(open_, host_of(told), gbps);
+      // The port of the adapter stands behind its number: "H-…"[1].
+      const std::size_t behind = line.find(id) + id.size() + 1;
+      const std::string_view port = line.substr(std::min(behind, line.size()), 4);
+      graph_.add_adapter(host_of(told), fmt::format("{}{}", id, port.substr(0, port.find(']'))),
+                         adapter_of_host(told));
+    }
     if (id.starts_with("S-"))
       graph_.add_link(open_, std::string(id), std::string(line.substr(0, line.find(']'))));
   }
@@ -65,8 +81,14 @@ void take_port_line(std::string_view line, SwitchGraph& graph) {
   const std::string rate = std::string(words[4]) + std::string(words[5]);
   const std::string near(between(line, '\'', 0)), far(between(line, '\'', 1));
   const std::string at(words[3]), to(words[10]);
-  if (words[0] == "SW" && words[7] == "CA") graph.add_host(at, host_of(far), infiniband_gbps(rate));
-  if (words[0] == "CA" && words[7] == "SW") graph.add_host(to, host_of(near), infiniband_gbps(rate));
+  if (words[0] == "SW" && words[7] == "CA") {
+    graph.add_host(at, host_of(far), infiniband_gbps(rate));
+    graph.add_adapter(host_of(far), fmt::format("{} {}", to, words[9]), adapter_of_host(far));
+  }
+  if (words[0] == "CA" && words[7] == "SW") {
+    graph.add_host(to, host_of(near), infiniband_gbps(rate));
+    graph.add_adapter(host_of(near), fmt::format("{} {}", at, words[2]), adapter_of_host(near));
+  }
   if (words[0] == "SW" && words[7] == "SW") graph.add_link(at, to, std::string(words[2]));
 }
 
@@ -163,6 +185,7 @@ Machine read_ib_discovery(const SourceText& source, Diagnostics& diagnostics) {
     if (was_empty && !graph.empty()) machine.place = {source.name, line.number};
   }
   machine.fabric = graph.fabric();
+  machine.host_adapters = graph.adapters();
   if (machine.fabric.nodes == 0)
     diagnostics.report({1, 1, 1}, "no host hangs at a switch here",
                        "run ibnetdiscover where it sees the whole fabric");

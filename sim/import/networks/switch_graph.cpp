@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kMostSwitches = 100'000;
+constexpr std::size_t kMostSwitches = 100'000, kMostAdapterHosts = 100'000, kMostAdaptersOfHost = 64;
 
 }  // namespace
 
@@ -18,6 +18,29 @@ void SwitchGraph::add_host(const std::string& switch_name, const std::string& ho
   if (switches_.size() >= kMostSwitches && !switches_.contains(switch_name)) return;
   switches_[switch_name].hosts.insert(host);
   if (gbps > 0) ++rates_[gbps];
+}
+
+void SwitchGraph::add_adapter(const std::string& host, const std::string& id, const std::string& name) {
+  if (adapters_.size() >= kMostAdapterHosts && !adapters_.contains(host)) return;
+  std::map<std::string, std::string>& own = adapters_[host];
+  if (own.size() < kMostAdaptersOfHost) own.emplace(id, name);
+}
+
+std::vector<std::string> SwitchGraph::adapters() const {
+  std::map<std::size_t, int> hosts_with;
+  for (const auto& [host, ports] : adapters_) ++hosts_with[ports.size()];
+  std::size_t usual = 0;
+  for (const auto& [count, hosts] : hosts_with) {
+    if (usual == 0 || hosts >= hosts_with[usual]) usual = count;
+  }
+  std::vector<std::string> out;
+  for (const auto& [host, ports] : adapters_) {
+    if (ports.size() != usual) continue;
+    for (const auto& [id, name] : ports) out.push_back(name);
+    std::ranges::sort(out);
+    break;
+  }
+  return out;
 }
 
 void SwitchGraph::add_link(const std::string& switch_name, const std::string& other,

@@ -1,6 +1,7 @@
 // Each doubt compares a figure of the file with the catalog's, or a device with its siblings.
 #include "sim/report/topology/cluster_doubts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/report/topology/node_view.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -30,6 +32,7 @@ class DoubtSearch {
     doubt_slots();
     doubt_nvlinks();
     doubt_nic_slots();
+    doubt_gpu_type();
     return std::move(doubts_);
   }
 
@@ -126,6 +129,17 @@ class DoubtSearch {
                                link->type.name, to_string(link->type.bandwidth * link->count)),
                    "nic_link is its slot; a port is not faster than its slot", link->span.line);
     }
+  }
+
+  /// A word by which jobs ask for GPUs that names another product than the nodes have.
+  void doubt_gpu_type() {
+    const std::string& type = spec_.site.gpu_type;
+    const std::vector<std::string> known = names_in(CatalogKind::gpus);
+    const auto is_named = [&type](const std::string& gpu) { return names_product(type, gpu); };
+    const auto named = std::ranges::find_if(known, is_named);
+    if (type.empty() || named == known.end() || names_product(type, node_.gpu.name)) return;
+    doubt(fmt::format("site.gpu_type {} names {}, and the nodes have {}", type, *named, node_.gpu.name),
+          "gpu_type is the word of --gres=gpu:TYPE:N, or node.gpu is another GPU");
   }
 
   const ClusterSpec& spec_;

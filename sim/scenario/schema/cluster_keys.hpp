@@ -16,6 +16,7 @@ const Keys<LinkType>& link_keys();        // schema_link.cpp
 const Keys<StorageSpec>& storage_keys();  // schema_storage.cpp
 const Keys<Site>& site_keys();            // schema_site.cpp
 const Keys<Partition>& partition_keys();  // schema_site.cpp
+const Keys<NodeKind>& kind_site_keys();   // schema_site.cpp
 const Keys<Billing>& billing_keys();      // schema_site.cpp
 
 const std::vector<Choice<HostFamily>>& host_families();  // schema_node.cpp

@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/cluster/node_kinds.hpp"
+#include "sim/cluster/site_kinds.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -31,9 +34,10 @@ class ClusterReader {
     read_keys(document, keys(), *this);
     document.finish();
     if (diagnostics_.empty())
-      report(check(spec_));
+      report(is_site(spec_) && spec_.nodes <= kMostNodes ? faults_of_site() : check(spec_));
     else
       report_faults_of_parts();
+    if (diagnostics_.empty()) check_partitions(document);
     return std::move(spec_);
   }
 
@@ -133,7 +137,13 @@ class ClusterReader {
     KnownNode known{};
   };
 
-  static const Keys<KindReader>& kind_keys() {
+  static Keys<KindReader> kind_keys() {
+    return own_kind_keys() + keys_within<KindReader>(kind_site_keys(), [](KindReader& reader) -> NodeKind& {
+             return reader.kind;
+           });
+  }
+
+  static const Keys<KindReader>& own_kind_keys() {
     static const Keys<KindReader> keys{
         {"name",
          {"text",
@@ -170,7 +180,15 @@ class ClusterReader {
           }},
          "\"ib_edr\"",
          "that of the fabric",
-         "from their NICs to the first switch"}};
+         "from their NICs to the first switch"},
+        {"fabric",
+         {"table",
+          [](TableReader& table, std::string_view, KindReader& reader) {
+            if (table.has("fabric")) reader.kind.fabric = read_fabric(table);
+          }},
+         "{ kind = \"star\", link = \"ib_ndr\" }",
+         "they share `[fabric]`",
+         "a network of their own, as `[fabric]`"}};
     return keys;
   }
 
@@ -237,10 +255,45 @@ class ClusterReader {
     for (int kind = 0; kind < kind_count(spec_); ++kind) add_faults_of_kind(faults, kind);
     std::erase_if(faults, [&](const ClusterFault& fault) { return is_of_unread_link(fault); });
     const bool knows_devices = std::ranges::all_of(known_, &KnownNode::devices);
-    if (knows_fabric_ && knows_nodes_ && knows_devices) {
+    if (knows_fabric_ && knows_nodes_ && knows_devices && !is_site(spec_)) {
       for (ClusterFault& fault : check_network(spec_)) faults.push_back(std::move(fault));
     }
     report(faults);
+  }
+
+  /// Each kind is a cluster of its own.
+  std::vector<ClusterFault> faults_of_site() const {
+    std::vector<ClusterFault> faults = check_kind_names(spec_);
+    const std::vector<ClusterSpec> kinds = clusters_of_site(spec_);
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      for (ClusterFault& fault : check(kinds[kind])) {
+        fault.kind = static_cast<int>(kind);
+        faults.push_back(std::move(fault));
+      }
+    }
+    return faults;
+  }
+
+  /// Partitions name kinds that are there; a part of a site is named "site/kind".
+  void check_partitions(TableReader& document) {
+    std::vector<std::string> names;
+    for (int kind = 0; kind < kind_count(spec_); ++kind) names.push_back(name_of_kind(spec_, kind));
+    for (const Partition& partition : spec_.site.partitions) {
+      for (const std::string& kind : partition.kinds) {
+        if (find_kind(spec_, kind)) continue;
+        document.report(partition.span,
+                        fmt::format("partition {} has nodes of kind \"{}\", and the file has none",
+                                    partition.name, printable(shortened(kind, 60))),
+                        did_you_mean(kind, names));
+      }
+    }
+    if (!is_site(spec_)) return;
+    for (int kind = 0; kind < kind_count(spec_); ++kind) {
+      if (names[static_cast<std::size_t>(kind)].find('/') == std::string::npos) continue;
+      const SourceSpan span = kind == 0 ? document.span_of("node_kind")
+                                        : spec_.more_nodes[static_cast<std::size_t>(kind - 1)].span;
+      document.report(span, "the name of a kind must not hold a slash", "as in \"a100\"");
+    }
   }
 
   void add_faults_of_kind(std::vector<ClusterFault>& faults, int kind) const {

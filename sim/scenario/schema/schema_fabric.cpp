@@ -254,7 +254,7 @@ FabricSpec read_fabric(TableReader& document) {
   fabric.kind = "none";
   const Table* table = document.table("fabric");
   if (table != nullptr) {
-    TableReader reader(*table, "fabric", document.diagnostics());
+    TableReader reader(*table, document.full_name("fabric"), document.diagnostics());
     fabric = FabricReader(reader).read();
   }
   fabric.span = document.span_of("fabric");

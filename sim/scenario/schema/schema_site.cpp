@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kMostPartitions = 64, kMostConstraints = 64;
+constexpr std::size_t kMostPartitions = 256, kMostConstraints = 64;
 constexpr std::int64_t kMostOfJob = 1'000'000;
 constexpr double kDearest = 1e9;
 
@@ -64,13 +64,21 @@ takes::Of<Path...> amount() {
   return takes::number<Path...>(0, kDearest);
 }
 
-void read_constraints(TableReader& table, std::string_view key, Site& site) {
+void read_features(TableReader& table, std::string_view key, std::vector<std::string>& features) {
   const auto texts = table.strings(key, kMostConstraints);
   for (std::size_t i = 0; texts && i < texts->size(); ++i) {
     const SourceSpan span = std::get<Array>(table.value(key)->data)[i].span;
     if (auto text = for_scripts(table, key, span, (*texts)[i], kOfFeatures))
-      site.constraints.push_back(*std::move(text));
+      features.push_back(*std::move(text));
   }
+}
+
+void read_constraints(TableReader& table, std::string_view key, Site& site) {
+  read_features(table, key, site.constraints);
+}
+
+void read_kind_names(TableReader& table, std::string_view key, Partition& partition) {
+  if (auto kinds = table.strings(key, kMostNodeKinds)) partition.kinds = *std::move(kinds);
 }
 
 void read_partitions(TableReader& table, std::string_view key, Site& site) {
@@ -83,7 +91,8 @@ void read_partitions(TableReader& table, std::string_view key, Site& site) {
       continue;
     }
     TableReader reader(*partition, table.full_name(key), table.diagnostics());
-    read_keys(reader, partition_keys(), site.partitions.emplace_back());
+    site.partitions.emplace_back().span = element.span;
+    read_keys(reader, partition_keys(), site.partitions.back());
     reader.finish();
   }
 }
@@ -115,7 +124,27 @@ const Keys<Partition>& partition_keys() {
       {"for_tests", takes::flag<&Partition::for_tests>(), "true", "false",
        "a short queue, not for production"},
       {"whole_nodes", takes::flag<&Partition::whole_nodes>(), "true", "false",
-       "a job gets and pays whole nodes"}};
+       "a job gets and pays whole nodes"},
+      {"kinds",
+       {"list of texts", read_kind_names},
+       "[\"a100\"]",
+       "all of them",
+       "names of the kinds of node in it (`node_kind`, `more_nodes.name`)"},
+      {"default", takes::flag<&Partition::is_default>(), "true", "false",
+       "a job that names no partition gets it"}};
+  return keys;
+}
+
+const Keys<NodeKind>& kind_site_keys() {
+  static const Keys<NodeKind> keys{
+      {"gpu_type", script_text<&NodeKind::gpu_type>(kOfName), "\"a100\"", "none",
+       "as `site.gpu_type`, of these nodes"},
+      {"constraints",
+       {"list of texts", [](TableReader& table, std::string_view key,
+                            NodeKind& kind) { read_features(table, key, kind.constraints); }},
+       "[\"a100\", \"nvlink\"]",
+       "none",
+       "as `site.constraints`, of these nodes"}};
   return keys;
 }
 
@@ -138,6 +167,9 @@ std::vector<Choice<BatchSystem>> batch_systems() {
 
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
+      {"name", script_text<&Site::name>(kOfName), "\"m3\"", "none",
+       "of the machine of which several cluster files are parts: `--cluster m3/m3g` is its part with the "
+       "partition m3g"},
       {"batch_system", takes::choice<&Site::system>(batch_systems()), "\"slurm\"", "none",
        "whose job scripts `predict --job-script` writes"},
       {"kind",

@@ -2,10 +2,12 @@
 #include "sim/scenario/sections/cluster_section.hpp"
 
 #include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/cluster/site_kinds.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/gpu_servers.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/site_names.hpp"
 #include "sim/scenario/toml/part_reader.hpp"
 
 namespace foretrain {
@@ -25,24 +27,45 @@ std::optional<SourceText> cluster_source(const std::string& name, SourceSpan spa
   return find_named(CatalogKind::clusters, name, span, diagnostics);
 }
 
-std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, std::string_view key,
-                                                     OpenedCatalogs& opened) {
-  const auto name = section.string(key);
-  if (!name) return std::nullopt;
-  const std::string opened_as = name_from(section.diagnostics().source(), section.span_of(key), *name);
+std::optional<ClusterSpec> load_uncalibrated_cluster(const std::string& name, SourceSpan span,
+                                                     Diagnostics& diagnostics, OpenedCatalogs& opened) {
+  const std::string opened_as = name_from(diagnostics.source(), span, name);
   if (const auto known = opened.clusters.find(opened_as); known != opened.clusters.end())
     return known->second;
-  const auto source = cluster_source(*name, section.span_of(key), section.diagnostics());
+  const auto source = cluster_source(name, span, diagnostics);
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
   ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
-  section.diagnostics().include(problems.found());
+  diagnostics.include(problems.found());
   if (!problems.empty()) return std::nullopt;
   return opened.clusters.emplace(opened_as, std::move(cluster)).first->second;
 }
 
 void read_cluster_name(TableReader& table, std::string_view key, ClusterSection& section) {
-  section.cluster = load_uncalibrated_cluster(table, key, section.opened);
+  const auto name = table.string(key);
+  if (!name) return;
+  const std::optional<SitePart> part = site_part_of(*name);
+  section.name = part ? part->site : *name, section.part = part ? part->part : "";
+  const std::vector<std::string> files = files_of_site(section.name);
+  for (const std::string& file : files.empty() ? std::vector{section.name} : files) {
+    const auto cluster =
+        load_uncalibrated_cluster(file, table.span_of(key), table.diagnostics(), section.opened);
+    if (!cluster) return section.kinds.clear();
+    for (ClusterSpec& kind : clusters_of_site(*cluster)) section.kinds.push_back(std::move(kind));
+  }
+}
+
+/// The nodes that the job gets; mistakes are reported.
+std::optional<ClusterSpec> chosen_nodes(TableReader& table, const ClusterSection& section) {
+  if (section.kinds.empty()) return std::nullopt;
+  const bool by_key = section.partition.has_value();
+  try {
+    return chosen_of_site(section.kinds, by_key ? *section.partition : section.part, section.name);
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    table.report(table.span_of(by_key ? "partition" : "name"), first.message, first.hint);
+    return std::nullopt;
+  }
 }
 
 void read_calibration_key(TableReader& table, std::string_view key, ClusterSection& section) {
@@ -65,6 +88,12 @@ const Keys<ClusterSection>& cluster_keys() {
        "\"mahti\"",
        kRequired,
        "a cluster of topologies/ or a file"},
+      {"partition",
+       {"text", [](TableReader& table, std::string_view key,
+                   ClusterSection& section) { section.partition = table.string(key); }},
+       "\"gpu\"",
+       "that in the cluster's name, as in \"m3/m3g\"",
+       "which nodes of a site with several kinds: a partition, a kind's name or a type of GPU"},
       {"calibration",
        {"name, path or none", read_calibration_key},
        "\"none\"",
@@ -88,10 +117,11 @@ void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario
   ClusterSection section{opened};
   read_keys(cluster, cluster_keys(), section);
   scenario.layout = section.layout;
-  if (!section.cluster) return;
+  std::optional<ClusterSpec> chosen = chosen_nodes(cluster, section);
+  if (!chosen) return;
   Calibration calibration =
-      section.calibration ? *std::move(section.calibration) : std::move(section.cluster->calibration);
-  scenario.cluster = calibrated(*std::move(section.cluster), std::move(calibration));
+      section.calibration ? *std::move(section.calibration) : std::move(chosen->calibration);
+  scenario.cluster = calibrated(*std::move(chosen), std::move(calibration));
   scenario.cluster.kernel_speed = section.kernel_speed, scenario.cluster.link_speed = section.link_speed;
 }
 

@@ -10,7 +10,9 @@ namespace foretrain {
 /// What [cluster] is read into.
 struct ClusterSection {
   OpenedCatalogs& opened;
-  std::optional<ClusterSpec> cluster{};
+  std::vector<ClusterSpec> kinds{};  ///< of node, each as a cluster alone; empty: could not be read
+  std::string name{}, part{};        ///< as asked for, and the part that the name ends in
+  std::optional<std::string> partition{};
   std::optional<Calibration> calibration{};  ///< instead of the one that the cluster's file names
   Layout layout = Layout::packed;
   double kernel_speed = 1, link_speed = 1;

@@ -252,4 +252,27 @@ TEST_CASE("the day of a fit is that of UTC, east and west of it") {
   }
 }
 
+TEST_CASE("a log of another GPU is not fitted, and predict says where a calibration is from") {
+  std::string devices = "#\n# Using devices\n";
+  for (int rank = 0; rank < 8; ++rank)
+    devices +=
+        fmt::format("#  Rank  {0} Group  0 Pid 10{0} on  node0 device  {0} [0x0{0}] NVIDIA B200\n", rank);
+  const TemporaryFolder folder;
+  std::string log = gathers();
+  log.insert(log.find('\n') + 1, devices);
+  folder.write("all_gather.log", log);
+  const ProgramRun refused =
+      folder.run("foretrain calibrate fit all_gather.log --cluster dgx-a100 -o cal.toml");
+  CHECK(refused.exit_code == 1);
+  CHECK_THAT(refused.output,
+             ContainsSubstring("it was measured on NVIDIA B200, and dgx-a100 has a100-sxm4-40gb"));
+  CHECK(folder.run("foretrain calibrate fit all_gather.log --op all_gather --cluster hgx-b200 -o cal.toml")
+            .exit_code == 0);
+  const ProgramRun warned = folder.run(
+      "foretrain predict --model resnet50 --cluster dgx-a100 --set cluster.calibration=./cal.toml --gpus 8");
+  CHECK(warned.exit_code == 0);
+  CHECK_THAT(warned.output,
+             ContainsSubstring("was measured on NVIDIA B200, and dgx-a100 has a100-sxm4-40gb"));
+}
+
 }  // namespace calibrate_command_test

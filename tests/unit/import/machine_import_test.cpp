@@ -257,8 +257,9 @@ TEST_CASE("sinfo tells nodes, their GPUs and cores, and the partitions that have
   CHECK(spec.site.partitions[0].name == "gpu");
   CHECK(spec.site.partitions[0].most_nodes == 20);
   CHECK(spec.site.partitions[1].longest == Time{std::chrono::minutes(15)});
-  REQUIRE(table.remarks.size() == 1);
-  CHECK(table.remarks[0] == "1 line of sinfo with fewer fields than the heading");
+  REQUIRE(table.remarks.size() == 2);
+  CHECK(table.remarks[0] == "100 nodes without GPUs are left out (partition large)");
+  CHECK(table.remarks[1] == "1 line of sinfo with fewer fields than the heading");
 }
 
 TEST_CASE("sinfo as it is typed tells partitions and nodes, beside a file with the GPUs") {

@@ -177,4 +177,14 @@ TEST_CASE("sites are compared by partition") {
   CHECK_THAT(text, ContainsSubstring("partitions of night: not there | up to any nodes"));
 }
 
+TEST_CASE("a type of GPU that names another GPU is doubted, a word of the site's own is not") {
+  ClusterSpec spec = open_cluster("puhti");
+  CHECK(doubted(spec).empty());
+  spec.site.gpu_type = "a100";
+  REQUIRE(doubted(spec).size() == 1);
+  CHECK_THAT(doubted(spec)[0], Catch::Matchers::ContainsSubstring("site.gpu_type a100 names a100-"));
+  spec.site.gpu_type = "fast";
+  CHECK(doubted(spec).empty());
+}
+
 }  // namespace cluster_words_test

@@ -11,13 +11,15 @@
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/machines/host_list.hpp"
+#include "sim/import/machines/pci_devices.hpp"
 #include "sim/import/machines/readers.hpp"
+#include "sim/import/sites/node_records.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kMostRows = 100'000, kMostTablePartitions = 200, kMostNames = 100'000;
+constexpr std::size_t kMostRows = 100'000, kMostFeatureWords = 1000;
 constexpr std::int64_t kMostTableNodes = 100'000, kLongestTableLimit = 400 * 86'400;
 
 /// The fields that are read here, and with which others a heading is known for one (sinfo.1: -o, -O, -l, -N).
@@ -91,7 +93,8 @@ GpuRequest gpus_of_row(const TableRow& row) {
 Partition partition_of_row(const TableRow& row) {
   Partition partition;
   std::string_view name = field(row, "PARTITION");
-  if (name.ends_with('*')) name.remove_suffix(1);
+  partition.is_default = name.ends_with('*');
+  if (partition.is_default) name.remove_suffix(1);
   partition.name = std::string(name.substr(0, 200));
   partition.longest = std::chrono::seconds(
       std::clamp<std::int64_t>(slurm_time(field(row, "TIMELIMIT")).value_or(0), 0, kLongestTableLimit));
@@ -102,46 +105,54 @@ Partition partition_of_row(const TableRow& row) {
   return partition;
 }
 
-void add_partitions(const SinfoTable& table, Site& site) {
-  const bool any_gpus =
-      std::ranges::any_of(table.rows, [](const TableRow& row) { return gpus_of_row(row).count > 0; });
-  for (const TableRow& row : table.rows) {
-    const Partition partition = partition_of_row(row);
-    const bool is_known =
-        std::ranges::find(site.partitions, partition.name, &Partition::name) != site.partitions.end();
-    const bool is_up = field(row, "AVAIL").empty() || field(row, "AVAIL") == "up";
-    if (partition.name.empty() || is_known || !is_up || (any_gpus && gpus_of_row(row).count == 0)) continue;
-    if (site.partitions.size() < kMostTablePartitions) site.partitions.push_back(partition);
-  }
-}
-
 /// S:C:T, or its parts; without them CPUs, which count threads.
-void take_cores(const TableRow& row, Machine& machine) {
+void take_cores(const TableRow& row, NodeRecord& record) {
   const std::vector<std::string_view> parts = split_at(field(row, "S:C:T"), ':');
   const bool has_parts = parts.size() == 3;
   const std::int64_t sockets = leading_count(has_parts ? parts[0] : field(row, "SOCKETS")),
                      cores = leading_count(has_parts ? parts[1] : field(row, "CORES"));
-  machine.sockets = static_cast<int>(std::min<std::int64_t>(sockets, 1000));
-  machine.cores = static_cast<int>(
+  record.sockets = static_cast<int>(std::min<std::int64_t>(sockets, 1000));
+  record.cores = static_cast<int>(
       std::min<std::int64_t>(sockets > 0 && cores > 0 ? sockets * std::min<std::int64_t>(cores, 100'000)
                                                       : leading_count(field(row, "CPUS")),
                              100'000));
 }
 
-/// Nodes with the same GPUs, by their names where there are some: a node stands in a line for each partition.
-int nodes_like(const SinfoTable& table, const GpuRequest& gpus) {
-  std::set<std::string> names;
-  std::int64_t unnamed = 0;
-  for (const TableRow& row : table.rows) {
-    const GpuRequest own = gpus_of_row(row);
-    if (own.count != gpus.count || own.type != gpus.type) continue;
-    const std::string_view list = field(row, "NODELIST");
-    if (list.empty())
-      unnamed = std::max(unnamed, leading_count(field(row, "NODES")));
-    else if (names.size() < kMostNames)
-      for (std::string& name : names_of_list(list, kMostNames)) names.insert(std::move(name));
+/// Features that jobs ask for, under whichever name the heading has.
+std::string_view features_of_row(const TableRow& row) {
+  for (const std::string_view name : {"AVAIL_FEATURES", "AVAIL_FE", "FEATURES", "ACTIVE_FEATURES"}) {
+    if (const std::string_view features = field(row, name); !features.empty()) return features;
   }
-  return static_cast<int>(std::min(std::max<std::int64_t>(unnamed, std::ssize(names)), kMostTableNodes));
+  return "";
+}
+
+NodeRecord record_of_row(const TableRow& row, int line, std::size_t& names_left) {
+  NodeRecord record;
+  const GpuRequest gpus = gpus_of_row(row);
+  record.line = line, record.gpus = gpus.count, record.gpu_type = gpus.type;
+  const std::string_view list = field(row, "NODELIST");
+  record.count = leading_count(field(row, "NODES"));
+  take_hosts(record, list.empty() ? field(row, "HOSTNAMES") : list, names_left);
+  if (gpus.count > 0 || field(row, "GRES").empty()) take_cores(row, record);
+  record.memory = Bytes{std::min<std::int64_t>(leading_count(field(row, "MEMORY")), 1'000'000'000) << 20};
+  for (const std::string_view feature : split_at(features_of_row(row), ',')) {
+    if (feature != "(null)" && !feature.empty()) record.features.emplace_back(feature.substr(0, 200));
+  }
+  const bool is_up = field(row, "AVAIL").empty() || field(row, "AVAIL") == "up";
+  if (is_up) record.partitions.push_back(partition_of_row(row));
+  return record;
+}
+
+/// Whether GPUs stand among the features, as in "amd,epyc,mi100", and no column says how many a node has.
+bool hides_gpus(const std::vector<TableRow>& rows) {
+  std::set<std::string> words;
+  for (const TableRow& row : rows) {
+    if (row.contains("GRES")) return false;
+    for (const std::string_view word : split_at(features_of_row(row), ',')) {
+      if (words.size() < kMostFeatureWords) words.insert(std::string(word.substr(0, 200)));
+    }
+  }
+  return !gpu_names_among({words.begin(), words.end()}).empty();
 }
 
 }  // namespace
@@ -154,29 +165,25 @@ bool is_slurm_table(std::string_view text) {
   return false;
 }
 
-/// The line with most GPUs describes the node.
 Machine read_slurm_table(const SourceText& source, Diagnostics& diagnostics) {
   const SinfoTable table = sinfo_table_of(source.text);
-  Machine machine;
   if (table.rows.empty()) {
     diagnostics.report({std::max(1, table.heading), 1, 1}, "no line of sinfo stands below its heading",
                        "sinfo -o \"%P %l %D %G %c %m %N\" prints what is read");
-    return machine;
+    return {};
   }
-  const TableRow& row =
-      *std::ranges::max_element(table.rows, {}, [](const TableRow& r) { return gpus_of_row(r).count; });
-  const GpuRequest gpus = gpus_of_row(row);
-  machine.place = {source.name, table.heading};
-  machine.gpu_count = std::clamp(gpus.count, 0, 1000);
-  machine.gpu_product = machine.site.gpu_type = gpus.type;
-  machine.has_no_gpu = gpus.count == 0 && std::ranges::all_of(table.rows, [](const TableRow& r) {
-                         return r.contains("GRES") && gpus_of_row(r).count == 0;
-                       });
-  machine.site.system = BatchSystem::slurm;
-  add_partitions(table, machine.site);
-  if (gpus.count > 0 || field(row, "GRES").empty()) take_cores(row, machine);
-  machine.memory = Bytes{std::min<std::int64_t>(leading_count(field(row, "MEMORY")), 1'000'000'000) << 20};
-  machine.fabric.nodes = nodes_like(table, gpus);
+  std::vector<NodeRecord> records;
+  std::size_t names_left = kMostHostNames;
+  for (const TableRow& row : table.rows) records.push_back(record_of_row(row, table.heading, names_left));
+  Machine machine = machine_of_records(records, source.name, BatchSystem::slurm);
+  const auto has_none = [](const TableRow& row) {
+    return row.contains("GRES") && gpus_of_row(row).count == 0;
+  };
+  machine.has_no_gpu = machine.gpu_count == 0 && std::ranges::all_of(table.rows, has_none);
+  if (hides_gpus(table.rows))
+    diagnostics.report({table.heading, 1, 1},
+                       "GPUs stand among the features, and no column says how many a node has (GRES)",
+                       "sinfo -o \"%P %a %l %D %G %z %m %f %N\" prints them");
   if (table.left_out > 0)
     machine.remarks.push_back(fmt::format("{} of sinfo with fewer fields than the heading",
                                           counted(static_cast<std::int64_t>(table.left_out), "line")));
