@@ -181,6 +181,12 @@ struct ImportClusterCommand {
 };
 void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
 
+void run_topology_questions(const std::string& file);  // topology_questions.cpp
+
+void run_paste(const std::string& file);  // paste.cpp
+/// Whether a file is a text of many tools, as people paste it, and no job script.
+bool is_pasted_file(const std::string& file);  // paste.cpp
+
 struct DetectClusterCommand {
   std::string root;  ///< a folder with another machine's sys/ and proc/; empty: this machine
   ImportAnswers answers;
