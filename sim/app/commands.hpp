@@ -339,7 +339,8 @@ struct EvidenceCommand {
   std::string svg;                   ///< of learn; empty: nothing is drawn
 };
 struct MeasuredCommand {
-  std::string value;            ///< "326/s", "98ms"
+  std::string value;            ///< "326/s", "98ms", a line of a log, or a file of a log
+  int tokens_per_sample = 0;    ///< of a rate in tokens; 0: not said
   std::string scenario;         ///< as of predict; empty: model and cluster come from the overrides
   ScenarioOverrides overrides;  ///< with one number of GPUs
   std::string store;            ///< empty: the user's own

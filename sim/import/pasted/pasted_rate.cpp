@@ -64,7 +64,9 @@ std::string in_words(const PastedRate& rate) {
   const std::string_view unit = rate.of == PastedRate::Of::steps     ? "steps/s"
                                 : rate.of == PastedRate::Of::samples ? "samples/s"
                                                                      : "tokens/s";
-  std::string out = fmt::format("{}, {:.4g} {}{}", counted(rate.lines, "rate"), rate.per_s, unit,
+  const std::string figure =
+      rate.per_s < 1000 ? fmt::format("{:.4g}", rate.per_s) : fmt::format("{:.0f}", rate.per_s);
+  std::string out = fmt::format("{}, {} {}{}", counted(rate.lines, "rate"), figure, unit,
                                 rate.per_gpu ? " of one GPU" : "");
   return rate.spread > 0 ? out + fmt::format(", spread {:.2g} %", 100 * rate.spread) : out;
 }
