@@ -124,6 +124,10 @@ add_test(NAME "jobs: written scripts run under a real Slurm"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/real_slurm.py ${PROJECT_BINARY_DIR}/foretrain)
 set_tests_properties("jobs: written scripts run under a real Slurm"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# What the filters of packaging/submit print when a job is submitted: Slurm's in the real sbatch, where it is installed.
+add_test(NAME "jobs: filters at submission say at most three lines and hold up no job"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/submit_filters.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("jobs: filters at submission say at most three lines and hold up no job" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 # Whether `tune` finds what enumeration finds; by hand with `--spaces 200 --cases 500 20000 --markdown`.
 add_test(NAME "tune: what enumeration finds is found"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/tune/enumerated_spaces.py ${PROJECT_BINARY_DIR}/foretrain)

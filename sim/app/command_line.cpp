@@ -198,6 +198,14 @@ void add_job_check(CLI::App& command, JobCommand& job) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   check->add_flag("--strict", job.strict, "End with exit code 1 for warnings, too");
+  CLI::Option* brief =
+      check->add_flag("--brief", job.brief,
+                      "At most three lines, and none where nothing is wrong: for filters at submission");
+  check
+      ->add_option("--options", job.options,
+                   "Options of sbatch's command line, which come before the script's")
+      ->needs(brief)
+      ->type_name("TEXT");
   check->add_option("--format", job.format, joined(names_of_rows(kJobCheckFormats)))
       ->transform(one_of(names_of_rows(kJobCheckFormats)))
       ->type_name("FORMAT")
@@ -208,7 +216,7 @@ void add_job_check(CLI::App& command, JobCommand& job) {
       "Exit code 1: the batch system would refuse it, it cannot start, or there is nothing to train on.\n\n"
       "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
       "resnet50 --set data.samples=1281167");
-  check->callback([&job] { run_job_check(job); });
+  check->callback([&job] { job.brief ? run_job_brief(job) : run_job_check(job); });
 }
 
 void add_job(CLI::App& app, Options& options) {

@@ -283,12 +283,15 @@ void run_calibrate_machine(const MeasureMachineCommand& command);  // machine/ca
 struct JobCommand {
   std::string file;
   bool strict = false;          ///< of `job check`: warnings end it with exit code 1, too
+  bool brief = false;           ///< of `job check`: at most three lines, nothing predicted
+  std::string options;          ///< of sbatch's command line: they come before the script's directives
   ScenarioOverrides overrides;  ///< model and cluster, where the script does not say
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };
 void run_job_show(const JobCommand& command);   // job.cpp
 void run_job_check(const JobCommand& command);  // job.cpp
+void run_job_brief(const JobCommand& command);  // job.cpp
 
 struct SettingsCommand {
   std::vector<std::string> files;
