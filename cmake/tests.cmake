@@ -119,6 +119,13 @@ add_test(NAME "jobs: scripts are read as a person reads them"
          COMMAND ${PROJECT_SOURCE_DIR}/tools/job_reading WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties("jobs: scripts are read as a person reads them" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10
                      ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
+# The same of scripts that are not in this repository, where they are beside it.
+add_test(NAME "jobs: scripts of six sites are read as a person reads them"
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/job_reading tests/jobs/said_samples.csv ../shared docs/job_reading.md
+         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties("jobs: scripts of six sites are read as a person reads them"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10
+                     ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
 # The same of Slurm's scripts under a real Slurm of two nodes on this machine, where it is installed.
 add_test(NAME "jobs: written scripts run under a real Slurm"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/real_slurm.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -25,7 +25,7 @@ constexpr std::int64_t kWidestPool = 16;
 
 std::string shape_text(const Shape& shape) { return fmt::format("{}", fmt::join(shape, " x ")); }
 
-std::int64_t elements_of(const Shape& shape) {
+std::int64_t elements_of_shape(const Shape& shape) {
   double out = 1;
   for (const std::int64_t size : shape) out *= static_cast<double>(size);
   return out < 1e15 ? static_cast<std::int64_t>(out) : 0;
@@ -65,7 +65,7 @@ class ShapeCarrier {
     if (type == "lstm" || type == "gru") return take_recurrent(module, type == "lstm" ? 4 : 3);
     if (type.find("norm") != std::string::npos) return take_norm(module, type);
     if (type.find("pool") != std::string::npos) return take_pool(module, type);
-    if (type == "flatten" && !shape_.empty()) return row(module, {elements_of(shape_)}, 0);
+    if (type == "flatten" && !shape_.empty()) return row(module, {elements_of_shape(shape_)}, 0);
     if (type == "identity" || shape_.empty()) return;
     constexpr std::string_view kKnown[] = {"relu",        "relu6",     "gelu",    "silu",     "hardswish",
                                            "sigmoid",     "tanh",      "softmax", "dropout",  "elu",
@@ -193,7 +193,7 @@ class ShapeCarrier {
   }
 
   bool meet_image(const PrintedModule& module, std::int64_t in) {
-    const std::int64_t all = elements_of(shape_), channels = shape_.front();
+    const std::int64_t all = elements_of_shape(shape_), channels = shape_.front();
     if (all == in) {
       add_row("Flatten", {in}, 0, module.line);
       return true;
@@ -209,7 +209,7 @@ class ShapeCarrier {
     }
     for (std::int64_t window = 2; window <= std::min(kWidestPool, shape_[1]); window *= 2) {
       const Shape made = pooled(shape_, shape_[1] / window);
-      if (elements_of(made) != in) continue;
+      if (elements_of_shape(made) != in) continue;
       remark(fmt::format("a {0} x {0} max pool before {1} is assumed: print(model) does not show functions",
                          window, module.name));
       add_row("MaxPool2d", made, 0, module.line);
@@ -228,7 +228,7 @@ class ShapeCarrier {
 
   bool as_tokens(const PrintedModule& module) {
     const std::int64_t channels = shape_.front();
-    add_row("Flatten", {elements_of(shape_) / channels, channels}, 0, module.line);
+    add_row("Flatten", {elements_of_shape(shape_) / channels, channels}, 0, module.line);
     return true;
   }
 

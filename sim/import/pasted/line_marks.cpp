@@ -120,7 +120,7 @@ bool has_training_word(std::string_view line) {
   return false;
 }
 
-bool is_indented(std::string_view line) { return line.starts_with(' ') || line.starts_with('\t'); }
+bool is_indented_line(std::string_view line) { return line.starts_with(' ') || line.starts_with('\t'); }
 
 bool is_table_line(std::string_view line) {
   const std::string_view text = trimmed(line);
@@ -128,7 +128,7 @@ bool is_table_line(std::string_view line) {
 }
 
 bool is_legend(std::string_view line) {
-  return line.starts_with("Legend") || line.starts_with("NIC Legend") || is_indented(line);
+  return line.starts_with("Legend") || line.starts_with("NIC Legend") || is_indented_line(line);
 }
 
 }  // namespace
@@ -161,32 +161,32 @@ bool goes_on(BlockKind kind, std::string_view line) {
     case BlockKind::gpu_table:
       return is_table_line(line) || is_blank;
     case BlockKind::gpu_list:
-      return is_indented(line) || is_blank || line.starts_with("Link ");
+      return is_indented_line(line) || is_blank || line.starts_with("Link ");
     case BlockKind::gpu_query:
-      return is_indented(line) || is_blank || holds(line, " : ");
+      return is_indented_line(line) || is_blank || holds(line, " : ");
     case BlockKind::peer_table:
     case BlockKind::matrix:
       return is_legend(line) || is_blank || is_table_line(line);
     case BlockKind::rocm_topology:
       return true;
     case BlockKind::pci_list:
-      return is_indented(line) || is_blank || is_table_line(line) || line.starts_with('\\');
+      return is_indented_line(line) || is_blank || is_table_line(line) || line.starts_with('\\');
     case BlockKind::processor_list:
-      return holds(line, ":") || is_indented(line);
+      return holds(line, ":") || is_indented_line(line);
     case BlockKind::adapters:
-      return is_indented(line) || is_blank || holds(line, ":");
+      return is_indented_line(line) || is_blank || holds(line, ":");
     case BlockKind::slurm_records:
-      return is_indented(line) || is_blank;
+      return is_indented_line(line) || is_blank;
     case BlockKind::slurm_table:
       return !is_blank;
     case BlockKind::network:
       return true;
     case BlockKind::printed_model:
-      return is_indented(line) || line.starts_with(')');
+      return is_indented_line(line) || line.starts_with(')');
     case BlockKind::training_log:
       return has_training_word(line);
     case BlockKind::bench_log:
-      return line.starts_with('#') || is_indented(line) || is_blank;
+      return line.starts_with('#') || is_indented_line(line) || is_blank;
     case BlockKind::nccl_log:
     case BlockKind::unknown:
       return false;

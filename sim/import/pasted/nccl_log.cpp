@@ -28,7 +28,7 @@ int bounded_count(std::optional<std::int64_t> value) {
 }
 
 /// "node0" of "node0:3021:3060 [0] NCCL INFO …".
-std::string_view host_of(std::string_view line) {
+std::string_view host_of_log_line(std::string_view line) {
   return line.substr(0, std::min(line.find(':'), line.size()));
 }
 
@@ -46,7 +46,7 @@ class NcclLogReader {
       if (is_version || holds(line.text, "NCCL version "))
         take_version(text_behind(line.text, "NCCL version "));
       if (at != std::string::npos)
-        take(host_of(line.text), std::string_view(line.text).substr(at + kInfo.size()), line.number);
+        take(host_of_log_line(line.text), std::string_view(line.text).substr(at + kInfo.size()), line.number);
     }
     settle_gpus();
     return std::move(log_);

@@ -22,7 +22,7 @@ struct RateLines {
 
 enum RateKind : std::size_t { of_total, of_samples, of_one_gpu, of_steps, of_tokens, rate_kinds };
 
-RateKind kind_of(const TrainingRate& rate) {
+RateKind kind_of_rate(const TrainingRate& rate) {
   if (rate.of_tokens) return of_tokens;
   if (rate.of_steps) return of_steps;
   if (rate.is_total) return of_total;
@@ -39,7 +39,7 @@ std::optional<PastedRate> pasted_rate(std::string_view text, int gpus) {
     bool stands = false;
     const auto rate = training_rate_in(line.text, stands);
     if (!rate || !(rate->per_s > 0) || !std::isfinite(rate->per_s)) continue;
-    RateLines& kind = kinds[kind_of(*rate)];
+    RateLines& kind = kinds[kind_of_rate(*rate)];
     if (kind.rates.empty()) kind.line = line.number;
     kind.rates.push_back(rate->per_s);
     tokens_per_gpu = tokens_per_gpu || (rate->of_tokens && rate->per_gpu);
