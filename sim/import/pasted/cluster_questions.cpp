@@ -12,8 +12,8 @@ namespace foretrain {
 
 namespace {
 
-/// A key that may be assumed. The order is that of influence: what scales every step, then what bounds its
-/// exchange, then the host, then what calibration alone tells.
+/// A key that may be assumed. The order is that of what another value does to a step, as
+/// docs/tutorials/paste.md measures it.
 struct AssumedKey {
   std::string_view section, key;
   std::string_view value;  ///< what it begins with; empty: whatever it is
@@ -26,20 +26,20 @@ constexpr std::string_view kCalibrate = "foretrain calibrate machine --budget 8m
 constexpr AssumedKey kAssumedKeys[] = {
     {"[node]", "gpu", "", "which GPU it is", "nvidia-smi -L"},
     {"[node]", "gpus", "", "how many GPUs a node has", "nvidia-smi -L"},
+    {"[fabric]", "link", "\"eth", "the rate of the network's port", "ethtool INTERFACE"},
+    {"[fabric]", "link", "", "the network between nodes", "ibstat"},
     {"[[node.links]]", "link", "\"nvlink", "which GPUs NVLinks join", "nvidia-smi topo -m"},
     {"[[node.links]]", "link", "\"xgmi_mi", "which GPUs are joined", "rocm-smi --showtopo"},
     {"[node]", "cpus", "", "where the GPUs hang", "nvidia-smi topo -m"},
-    {"[fabric]", "link", "\"eth", "the rate of the network's port", "ethtool INTERFACE"},
-    {"[fabric]", "link", "", "the network between nodes", "ibstat"},
-    {"", "nodes", "", "how many nodes there are", kSinfo},
     {"[[node.links]]", "link", "\"pcie", "generation and lanes of PCIe", "sudo lspci -vv"},
     {"[node]", "peer_access", "", "whether GPUs reach each other's memory", "nvidia-smi topo -p2p r"},
+    {"[node.host]", "slowdown", "", "speed of a core", kCalibrate},
+    {"", "nodes", "", "how many nodes there are", kSinfo},
     {"[node.host]", "cores", "", "cores of a node", "lscpu"},
     {"[node.host]", "family", "", "its processor", "lscpu"},
     {"[fabric]", "kind", "", "switches between nodes", "ibnetdiscover"},
     {"[fabric]", "uplinks_per_leaf", "", "links between switches", "ibnetdiscover"},
     {"[node.host]", "memory", "", "memory of a node", kSinfo},
-    {"[node.host]", "slowdown", "", "speed of a core", kCalibrate},
     {"[node.host]", "memory_bandwidth", "", "copies in the host's memory", kCalibrate},
     {"[fabric]", "switch_latency", "", "latency of a switch", kCalibrate},
 };

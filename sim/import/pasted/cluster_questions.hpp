@@ -16,7 +16,7 @@ struct ClusterQuestion {
 inline constexpr std::size_t kMostQuestions = 8;
 
 /// From the comments "assumed" of a cluster file: each command once, those first whose answer changes a
-/// prediction most (docs/models/pasted_text.md). At most kMostQuestions. Empty: nothing is assumed.
+/// prediction most (docs/tutorials/paste.md). At most kMostQuestions. Empty: nothing is assumed.
 std::vector<ClusterQuestion> cluster_questions(std::string_view cluster_toml);
 
 }  // namespace foretrain

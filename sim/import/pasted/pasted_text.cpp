@@ -134,7 +134,7 @@ class PasteReader {
       if (machine.place.file.empty()) machine.place.file = source_.name;
       if (!is_padded) shift(machine, before);
       out_.machines.push_back(std::move(machine));
-      return machine_in_words(out_.machines.back());
+      return is_padded ? nccl_words(text) : machine_in_words(out_.machines.back());
     } catch (const InputError& error) {
       for (Diagnostic mistake : error.diagnostics()) {
         if (mistake.span.line > 0 && !is_padded) mistake.span.line += before;
@@ -143,6 +143,13 @@ class PasteReader {
       }
       return "mistakes";
     }
+  }
+
+  /// Without the place, which the block has.
+  static std::string nccl_words(const SourceText& text) {
+    const std::string words = in_words(nccl_log_of(text));
+    const std::size_t begin = words.find("): ");
+    return begin == std::string::npos ? "nothing about a node" : words.substr(begin + 3);
   }
 
   static void shift(Machine& machine, int lines) {
@@ -280,21 +287,23 @@ class PasteReader {
   std::string first_unread_;
 };
 
-bool are_of_many_tools(const std::vector<TextBlock>& blocks) {
+bool are_of_tools(const std::vector<TextBlock>& blocks, std::size_t least) {
   std::set<BlockKind> kinds;
   for (const TextBlock& block : blocks) {
     if (block.kind != BlockKind::unknown) kinds.insert(block.kind);
   }
-  return kinds.size() > 1;
+  return kinds.size() >= least;
 }
 
 }  // namespace
 
-bool is_pasted_text(std::string_view text) { return are_of_many_tools(text_blocks(text)); }
+bool is_pasted_text(std::string_view text, std::size_t least_tools) {
+  return are_of_tools(text_blocks(text), least_tools);
+}
 
-std::optional<PastedText> read_pasted_text(const SourceText& source) {
+std::optional<PastedText> read_pasted_text(const SourceText& source, std::size_t least_tools) {
   const std::vector<TextBlock> blocks = text_blocks(source.text);
-  if (!are_of_many_tools(blocks)) return std::nullopt;
+  if (!are_of_tools(blocks, least_tools)) return std::nullopt;
   return PasteReader(source, blocks).read();
 }
 

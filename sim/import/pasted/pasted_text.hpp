@@ -28,11 +28,11 @@ struct PastedText {
 /// Of a machine so many blocks are read; what is printed again and again says nothing new.
 inline constexpr std::size_t kMostMachineBlocks = 200;
 
-/// Whether two tools or more printed it.
-bool is_pasted_text(std::string_view text);
+/// Whether so many tools or more printed it.
+bool is_pasted_text(std::string_view text, std::size_t least_tools = 2);
 
-/// Nothing where the text is of one tool, which its own reader takes whole. Throws InputError with the
-/// mistakes of all blocks, each with its line in the text.
-std::optional<PastedText> read_pasted_text(const SourceText& source);
+/// Nothing where the text is of fewer tools: of one, its own reader takes it whole. Throws InputError with
+/// the mistakes of all blocks, each with its line in the text.
+std::optional<PastedText> read_pasted_text(const SourceText& source, std::size_t least_tools = 2);
 
 }  // namespace foretrain

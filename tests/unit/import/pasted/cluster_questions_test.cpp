@@ -30,12 +30,12 @@ bool asks(const std::vector<std::string>& commands, std::string_view beginning) 
 
 }  // namespace
 
-TEST_CASE("a list of names leads to links, network and processor, in this order") {
+TEST_CASE("a list of names leads to network, links and processor, in this order") {
   const std::string list = "GPU 0: NVIDIA A100-SXM4-80GB (UUID: 1)\nGPU 1: NVIDIA A100-SXM4-80GB (UUID: 2)\n";
   const auto commands = commands_for(imported(list, {"", 0, 2, ""}));
   REQUIRE(commands.size() >= 4);
-  CHECK(commands[0] == "nvidia-smi topo -m");
-  CHECK(commands[1] == "ibstat");
+  CHECK(commands[0] == "ibstat");
+  CHECK(commands[1] == "nvidia-smi topo -m");
   CHECK(asks(commands, "lscpu"));
   CHECK_FALSE(asks(commands, "nvidia-smi -L"));  // the names are known
   CHECK(commands.size() <= kMostQuestions);

@@ -99,6 +99,7 @@ TEST_CASE("a text of one tool is left to its own reader") {
   CHECK_FALSE(read_pasted_text({"s.txt", "hello\n"}));
   CHECK_FALSE(read_pasted_text({"s.txt", ""}));
   CHECK_FALSE(is_pasted_text(kProcessors));
+  CHECK(is_pasted_text(kProcessors, 1));
   CHECK(is_pasted_text(kList + kProcessors));
 }
 
