@@ -130,11 +130,22 @@ add_test(NAME "judges: programs of frameworks are sent alike, or it is known why
 set_tests_properties("judges: programs of frameworks are sent alike, or it is known why not"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10
                      ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
+# The same of scripts that are not in this repository, where they are beside it.
+add_test(NAME "jobs: scripts of six sites are read as a person reads them"
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/job_reading tests/jobs/said_samples.csv ../shared docs/job_reading.md
+         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties("jobs: scripts of six sites are read as a person reads them"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10
+                     ENVIRONMENT "FORETRAIN_PATH=${PROJECT_SOURCE_DIR};FORETRAIN_BIN=${PROJECT_BINARY_DIR}/foretrain")
 # The same of Slurm's scripts under a real Slurm of two nodes on this machine, where it is installed.
 add_test(NAME "jobs: written scripts run under a real Slurm"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/real_slurm.py ${PROJECT_BINARY_DIR}/foretrain)
 set_tests_properties("jobs: written scripts run under a real Slurm"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10 ENVIRONMENT FORETRAIN_PATH=${PROJECT_SOURCE_DIR})
+# What the filters of packaging/submit print when a job is submitted: Slurm's in the real sbatch, where it is installed.
+add_test(NAME "jobs: filters at submission say at most three lines and hold up no job"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/submit_filters.py ${PROJECT_BINARY_DIR}/foretrain)
+set_tests_properties("jobs: filters at submission say at most three lines and hold up no job" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 # Whether `tune` finds what enumeration finds; by hand with `--spaces 200 --cases 500 20000 --markdown`.
 add_test(NAME "tune: what enumeration finds is found"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/tune/enumerated_spaces.py ${PROJECT_BINARY_DIR}/foretrain)

@@ -69,6 +69,7 @@ struct Options {
   EvidenceCommand evidence;
   MeasuredOptions measured;
   ReferenceCommand reference;
+  std::string pasted;
   std::string shell;
   std::vector<std::string> help;
 };
@@ -197,6 +198,14 @@ void add_job_check(CLI::App& command, JobCommand& job) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   check->add_flag("--strict", job.strict, "End with exit code 1 for warnings, too");
+  CLI::Option* brief =
+      check->add_flag("--brief", job.brief,
+                      "At most three lines, and none where nothing is wrong: for filters at submission");
+  check
+      ->add_option("--options", job.options,
+                   "Options of sbatch's command line, which come before the script's")
+      ->needs(brief)
+      ->type_name("TEXT");
   check->add_option("--format", job.format, joined(names_of_rows(kJobCheckFormats)))
       ->transform(one_of(names_of_rows(kJobCheckFormats)))
       ->type_name("FORMAT")
@@ -207,7 +216,7 @@ void add_job_check(CLI::App& command, JobCommand& job) {
       "Exit code 1: the batch system would refuse it, it cannot start, or there is nothing to train on.\n\n"
       "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
       "resnet50 --set data.samples=1281167");
-  check->callback([&job] { run_job_check(job); });
+  check->callback([&job] { job.brief ? run_job_brief(job) : run_job_check(job); });
 }
 
 void add_job(CLI::App& app, Options& options) {
@@ -278,6 +287,17 @@ void add_help(CLI::App& app, Options& options) {
   command->callback([text] { write_output("", of_all_commands(text)); });
 }
 
+void add_paste(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand(
+      "paste", "A text of many tools, as people paste it: what each block says and what to do with it");
+  command->add_option("FILE", options.pasted, "The text; - for standard input")->required();
+  command->footer(
+      "Prompts, headings and lines that one tool alone prints begin a block. `foretrain FILE` does the "
+      "same.\n"
+      "Example:\n  foretrain paste session.txt");
+  command->callback([&options] { run_paste(options.pasted); });
+}
+
 /// What most people need; all other commands stand under "Tools".
 constexpr std::array<std::string_view, 6> kMainCommands{"predict", "check", "compare",
                                                         "explain", "plan",  "serve"};
@@ -307,6 +327,7 @@ void declare(CLI::App& app, Options& options) {
   add_explain(app, options.explain);
   add_evidence(app, options.evidence), add_measured(app, options.measured);
   add_export(app, options.exported);
+  add_paste(app, options);
   add_serve(app, options.serve);
   add_reference(app, options), add_completion(app, options), add_help(app, options);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
@@ -363,10 +384,19 @@ bool is_settings_file(const std::string& word) {
   return word.ends_with(".json") || word.ends_with(".yaml") || word.ends_with(".yml");
 }
 
-/// `foretrain FILE…` is predict of those files, in whatever mix; the last argument first, as CLI11 takes
-/// them.
+/// One file that is neither scenario, settings nor job script, but a text of many tools.
+bool is_pasted(const std::vector<std::string>& words) {
+  const std::string& word = words.front();
+  if (words.size() != 1 || !is_file(word) || word.ends_with(".toml") || is_settings_file(word)) return false;
+  return is_pasted_file(word);
+}
+
+/// `foretrain FILE…` is predict of those files, in whatever mix, and paste of a text of many tools; the last
+/// argument first, as CLI11 takes them.
 std::vector<std::string> with_command(const CLI::App& app, std::vector<std::string> words) {
-  if (begins_with_file(app, words)) {
+  if (begins_with_file(app, words) && is_pasted(words)) {
+    words.insert(words.begin(), "paste");
+  } else if (begins_with_file(app, words)) {
     std::vector<std::string> out{"predict"};
     for (std::string& word : words) {
       if (is_settings_file(word) && is_file(word)) out.emplace_back("--settings");

@@ -182,6 +182,12 @@ struct ImportClusterCommand {
 };
 void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
 
+void run_topology_questions(const std::string& file);  // topology_questions.cpp
+
+void run_paste(const std::string& file);  // paste.cpp
+/// Whether a file is a text of many tools, as people paste it, and no job script.
+bool is_pasted_file(const std::string& file);  // paste.cpp
+
 struct DetectClusterCommand {
   std::string root;  ///< a folder with another machine's sys/ and proc/; empty: this machine
   ImportAnswers answers;
@@ -278,12 +284,15 @@ void run_calibrate_machine(const MeasureMachineCommand& command);  // machine/ca
 struct JobCommand {
   std::string file;
   bool strict = false;          ///< of `job check`: warnings end it with exit code 1, too
+  bool brief = false;           ///< of `job check`: at most three lines, nothing predicted
+  std::string options;          ///< of sbatch's command line: they come before the script's directives
   ScenarioOverrides overrides;  ///< model and cluster, where the script does not say
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };
 void run_job_show(const JobCommand& command);   // job.cpp
 void run_job_check(const JobCommand& command);  // job.cpp
+void run_job_brief(const JobCommand& command);  // job.cpp
 
 struct SettingsCommand {
   std::vector<std::string> files;
@@ -334,7 +343,8 @@ struct EvidenceCommand {
   std::string svg;                   ///< of learn; empty: nothing is drawn
 };
 struct MeasuredCommand {
-  std::string value;            ///< "326/s", "98ms"
+  std::string value;            ///< "326/s", "98ms", a line of a log, or a file of a log
+  int tokens_per_sample = 0;    ///< of a rate in tokens; 0: not said
   std::string scenario;         ///< as of predict; empty: model and cluster come from the overrides
   ScenarioOverrides overrides;  ///< with one number of GPUs
   std::string store;            ///< empty: the user's own

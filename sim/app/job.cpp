@@ -1,5 +1,7 @@
 // job show: a job script as it was understood. job check: what is wrong with it before it is submitted.
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -158,6 +160,72 @@ void run_job_check(const JobCommand& command) {
     throw InputError(fmt::format("{} has {}, and --strict takes each for a mistake", job.text.name,
                                  counted(static_cast<std::int64_t>(report.warnings.size()), "warning")),
                      "");
+}
+
+namespace {
+
+constexpr std::size_t kBriefLines = 3, kLongestBrief = 200;
+
+/// Lines that sbatch's options would be as directives, behind the script's own: the last one counts. Gives
+/// the first and the last of them.
+std::pair<int, int> add_directives(const std::string& options, SourceText& text) {
+  if (options.empty()) return {0, -1};
+  std::vector<std::string> words;
+  std::istringstream in(options);
+  for (std::string word; in >> word;) {
+    // "-n 4" and "--nodes 2" are one directive.
+    const bool goes_on = !word.starts_with('-') && !words.empty();
+    goes_on ? void(words.back() += " " + word) : words.push_back(word);
+  }
+  std::string head, rest;
+  int line = 0, after = 1;
+  std::istringstream lines(text.text);
+  for (std::string one; std::getline(lines, one);) {
+    ++line;
+    rest += one + "\n";
+    if (line > 1 && !one.starts_with("#SBATCH")) continue;
+    head += std::exchange(rest, "");
+    after = line;
+  }
+  for (const std::string& word : words) head += "#SBATCH " + word + "\n";
+  text.text = head + rest;
+  return {after + 1, after + static_cast<int>(words.size())};
+}
+
+/// What the batch system would refuse, then what wastes the job; notes on settings and on lines that were not
+/// understood are left to `job check`.
+std::vector<std::string> brief_lines(OpenedJob job, std::pair<int, int> added) {
+  job.script.not_understood.clear(), job.script.remarks.clear();
+  const JobFindings findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
+  std::vector<std::string> out;
+  for (const Diagnostic& mistake : job.findings.refused) out.push_back("error: " + mistake.message);
+  for (const Diagnostic& warning : lint_job_cpus(job.script, job.text)) out.push_back(warning.message);
+  for (const Diagnostic& warning : findings.warnings) {
+    const bool is_of_options = warning.span.line >= added.first && warning.span.line <= added.second;
+    if (!is_of_options) out.push_back(warning.message);
+  }
+  return out;
+}
+
+}  // namespace
+
+void run_job_brief(const JobCommand& command) {
+  SourceText text = read_text_file(command.file == "-" ? "/dev/stdin" : command.file);
+  const std::pair<int, int> added = add_directives(command.options, text);
+  if (!is_job_script(text.text)) return;
+  const OpenedJob job = read_job(std::move(text), command.overrides);
+  if (!job.script.resources.gpus || job.script.resources.gpus->value < 1) return;
+  const std::vector<std::string> found = brief_lines(job, added);
+  std::string out;
+  for (std::size_t i = 0; i < found.size() && i < kBriefLines; ++i) {
+    const bool is_rest = i + 1 == kBriefLines && found.size() > kBriefLines;
+    out += fmt::format("foretrain: {}\n", is_rest ? fmt::format("{} more: foretrain job check {}",
+                                                                found.size() - i, printable(command.file))
+                                                  : shortened(printable(found[i]), kLongestBrief));
+  }
+  write_output(command.output, out);
+  // The lines say it all: only the exit code is left to give.
+  if (!job.findings.refused.empty()) throw InputError(std::vector<Diagnostic>{});
 }
 
 void run_job_show(const JobCommand& command) {

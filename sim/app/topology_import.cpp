@@ -1,7 +1,8 @@
 // topology import: what tools print of a machine → one machine → a cluster file; assumptions also on standard
-// error.
+// error. A text of many tools is cut into its blocks first.
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/import/detection/detection.hpp"
 #include "sim/import/machines/readers.hpp"
+#include "sim/import/pasted/pasted_text.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -20,31 +22,56 @@ namespace {
 /// A dump of 64 GPUs with 64 adapters is below one; networks of 10,000 hosts below ten.
 constexpr std::size_t kLargestMachineFile = std::size_t{64} << 20;
 
+void add_pasted(PastedText pasted, ReadMachines& out) {
+  std::move(pasted.machines.begin(), pasted.machines.end(), std::back_inserter(out.machines));
+  std::move(pasted.doubts.begin(), pasted.doubts.end(), std::back_inserter(out.doubts));
+  std::move(pasted.notes.begin(), pasted.notes.end(), std::back_inserter(out.notes));
+}
+
 /// A folder is a copy of a node's sys/ and proc/.
-Machine read_one(const std::string& name) {
+void read_one(const std::string& name, ReadMachines& out) {
   if (std::error_code error; std::filesystem::is_directory(name, error))
-    return detected_machine(name).machine;
+    return out.machines.push_back(detected_machine(name).machine);
+  const SourceText source = read_machine_text(name);
+  if (auto pasted = read_pasted_text(source)) return add_pasted(std::move(*pasted), out);
+  out.machines.push_back(read_machine(source));
+}
+
+}  // namespace
+
+SourceText read_machine_text(const std::string& name) {
   SourceText source = read_text_file(name == "-" ? "/dev/stdin" : name, kLargestMachineFile);
   if (name == "-") source.name = "standard input";
-  return read_machine(source);
+  return source;
 }
 
 /// Mistakes of all files at once.
-std::vector<Machine> read_machines(const std::vector<std::string>& files) {
-  std::vector<Machine> machines;
+ReadMachines read_machines(const std::vector<std::string>& files) {
+  ReadMachines out;
   std::vector<Diagnostic> mistakes;
   for (const std::string& name : files) {
     try {
-      machines.push_back(read_one(name));
+      read_one(name, out);
     } catch (const InputError& error) {
       mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
   }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
-  return machines;
+  if (out.machines.empty())
+    throw InputError({{files.front(),
+                       {},
+                       "",
+                       "no block of this text tells of a machine",
+                       "paste what `nvidia-smi topo -m` and `lscpu` print on a node"}});
+  return out;
 }
 
-}  // namespace
+ImportedCluster cluster_of_read(const ReadMachines& read, const ImportAnswers& answers) {
+  const MeantNodes meant{answers.partition, answers.gpu};
+  Machine machine = joined(read.machines, meant);
+  machine.doubts.insert(machine.doubts.end(), read.doubts.begin(), read.doubts.end());
+  return cluster_of(machine, answers);
+}
 
 void write_imported(const ImportedCluster& cluster, const std::string& output) {
   write_output(output, cluster.text);
@@ -60,8 +87,10 @@ void write_imported(const ImportedCluster& cluster, const std::string& output) {
 }
 
 void run_topology_import(const ImportClusterCommand& command) {
-  const MeantNodes meant{command.answers.partition, command.answers.gpu};
-  write_imported(cluster_of(joined(read_machines(command.files), meant), command.answers), command.output);
+  const ReadMachines read = read_machines(command.files);
+  write_imported(cluster_of_read(read, command.answers), command.output);
+  for (const std::string& note : read.notes)
+    std::fprintf(stderr, "note: %s\n", printable_lines(note).c_str());
 }
 
 }  // namespace foretrain

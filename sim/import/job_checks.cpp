@@ -244,8 +244,8 @@ class JobChecker {
               starts_on_nodes().empty() ? "" : fmt::format("{} or ", starts_on_nodes()),
               starts_on_nodes().empty() ? "s" : ""));
     if (processes < gpus)
-      warn(span, fmt::format("{} on a node for {}: {} unused", counted(processes, "process"),
-                             counted(gpus, "GPU"), gpus - processes));
+      warn(span, fmt::format("{} of {} on a node will idle: {} there", gpus - processes, counted(gpus, "GPU"),
+                             counted(processes, "process")));
     if (processes > gpus)
       refuse(span,
              fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,

@@ -87,6 +87,8 @@ bool LaunchReader::read_launcher(std::string_view name, const Words& words, std:
   if (name == "horovodrun") return read_mpirun(words, i, way, StartedBy::horovodrun), true;
   if (name == "deepspeed") return read_deepspeed(words, i, way), true;
   if (name == "llamafactory-cli") return read_llamafactory(words, i, way), true;
+  if (name == "axolotl") return read_axolotl(words, i, way), true;
+  if (name == "litgpt") return read_litgpt(words, i, way), true;
   const std::string_view second =
       i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
   if (name == "accelerate" || name == "accelerate-launch") {
@@ -111,6 +113,12 @@ bool LaunchReader::read_wrapper(std::string_view name, const Words& words, std::
     std::size_t at = name == "shifter" ? i + 1 : i + 2;
     read_options(words, at, docker ? docker_syntax() : container_syntax());
     return read_words(words, name == "shifter" ? at : at + 1, way), true;
+  }
+  if (name == "enroot") {
+    std::size_t at = i + 2;
+    if (second != "start") return true;
+    read_options(words, at, enroot_syntax());
+    return read_words(words, at + 1, way), true;
   }
   const LauncherSyntax* prefix = prefix_syntax(words[i].text);
   if (prefix == nullptr) return false;
@@ -206,6 +214,7 @@ void LaunchReader::add_program(const Words& words, std::size_t i, LaunchCandidat
   else
     candidate.not_understood.push_back({words[i].span, words[i].text, "which program this is, is not known"});
   candidate.launch.arguments = read_arguments(words, i + 1, candidate.not_understood);
+  settle_module(words, i, candidate);
   candidate.launch.program_words.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
   found_.push_back(std::move(candidate));
 }

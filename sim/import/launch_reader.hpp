@@ -39,6 +39,7 @@ const LauncherSyntax& horovodrun_syntax();
 const LauncherSyntax& lightning_syntax();
 const LauncherSyntax& container_syntax();
 const LauncherSyntax& docker_syntax();
+const LauncherSyntax& enroot_syntax();
 const LauncherSyntax& python_syntax();
 const LauncherSyntax& srun_syntax();
 const LauncherSyntax& jsrun_syntax();
@@ -114,7 +115,14 @@ class LaunchReader {
   void read_accelerate(const Words& words, std::size_t i, const Way& way);
   void read_lightning(const Words& words, std::size_t i, const Way& way);
   void read_deepspeed(const Words& words, std::size_t i, const Way& way);
-  void read_llamafactory(const Words& words, std::size_t i, const Way& way);
+  void read_llamafactory(const Words& words, std::size_t i, const Way& way);  // launch_tools.cpp
+  void read_axolotl(const Words& words, std::size_t i, const Way& way);
+  void read_litgpt(const Words& words, std::size_t i, const Way& way);
+  void settle_module(const Words& words, std::size_t i, LaunchCandidate& candidate) const;
+  void add_tool(const Words& words, std::size_t i, LaunchCandidate candidate,
+                const std::optional<ProgramArgument>& more);
+  Field<int> count_said(const Words& words, std::size_t from, std::initializer_list<std::string_view> names,
+                        std::vector<NotUnderstood>& open) const;
 
   /// Sets launch.alone by the launcher's options, which stand in words[first, end); launch_meeting.cpp.
   void set_alone(const Words& words, std::size_t first, std::size_t end, const Options& options,

@@ -124,21 +124,4 @@ void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, Start
   read_words(words, i, way);
 }
 
-/// llamafactory-cli train settings.yaml starts torchrun with a process for each GPU that it sees.
-void LaunchReader::read_llamafactory(const Words& words, std::size_t i, const Way& way) {
-  if (i + 1 >= words.size() || words[i + 1].text != "train") return;
-  LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
-  out.launch.follows_gpus = true;
-  out.launch.processes_per_node = gpus_per_node(words[i].span);
-  const ShellWord* file = i + 2 < words.size() ? &words[i + 2] : nullptr;
-  if (file != nullptr && file->known && (file->text.ends_with(".yaml") || file->text.ends_with(".json")))
-    out.launch.arguments.push_back({"settings", "llamafactory-cli train", file->text, file->span});
-  const std::vector<ProgramArgument> settings = out.launch.arguments;
-  const std::size_t before = found_.size();
-  add_program(words, i, std::move(out));
-  if (found_.size() == before) return;
-  std::vector<ProgramArgument>& arguments = found_.back().launch.arguments;
-  arguments.insert(arguments.begin(), settings.begin(), settings.end());
-}
-
 }  // namespace foretrain

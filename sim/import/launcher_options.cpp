@@ -218,9 +218,17 @@ const LauncherSyntax& container_syntax() {
 }
 
 const LauncherSyntax& docker_syntax() {
-  static const LauncherSyntax syntax{{"--rm", "-i", "-t", "-it", "-ti", "-d", "--privileged", "--init",
-                                      "--read-only", "--interactive", "--tty", "--detach"},
-                                     {}};
+  static const LauncherSyntax syntax{
+      {"--rm", "-i", "-t", "-it", "-ti", "-d", "--privileged", "--init", "--read-only", "--interactive",
+       "--tty", "--detach",
+       // podman-hpc's own
+       "--gpu", "--nccl", "--mpi", "--cuda-mpi", "--openmpi-pmi2", "--openmpi-pmix"},
+      {}};
+  return syntax;
+}
+
+const LauncherSyntax& enroot_syntax() {
+  static const LauncherSyntax syntax{{"--rw", "-w", "--root", "-r"}, {}};
   return syntax;
 }
 

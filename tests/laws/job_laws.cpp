@@ -105,7 +105,7 @@ TEST_CASE("check and prediction agree on processes, idle GPUs and batch of 2,000
     CHECK(samples_of_step(scenario, gpus) ==
           std::int64_t{drawn_job.batch} * (one_process ? 1 : nodes * drawn_job.processes));
     const bool says_idle = std::ranges::any_of(job.findings.warnings, [](const Diagnostic& warning) {
-      return warning.message.find("unused") != std::string::npos;
+      return warning.message.find("will idle") != std::string::npos;
     });
     CHECK(says_idle == (!one_process && drawn_job.processes < drawn_job.gpus));
   }

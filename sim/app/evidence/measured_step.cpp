@@ -1,9 +1,11 @@
-// measured add: value → [measured] of the scenario → simulated step → row of the user's store.
+// measured add: value, or the rate that a pasted log says → [measured] of the scenario → simulated step → row
+// of the user's store.
 #include "sim/app/evidence/measured_step.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,10 +14,14 @@
 #include "sim/analysis/predict.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/evidence/evidence_stores.hpp"
+#include "sim/app/imported_cluster.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/import/logs/log_hints.hpp"
+#include "sim/import/logs/training_rate.hpp"
+#include "sim/import/pasted/pasted_rate.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/csv/evidence_rows.hpp"
 
@@ -23,7 +29,44 @@ namespace foretrain {
 
 namespace {
 
-constexpr const char* kSpelling = "samples per second of all GPUs as in 326/s, or a step's time as in 98ms";
+constexpr const char* kSpelling =
+    "samples per second of all GPUs as in 326/s, a step's time as in 98ms, a line of a log, or a file of "
+    "them";
+
+/// The text behind VALUE: a file's, standard input, or a line of a log itself; nothing for "326/s" and
+/// "98ms".
+std::optional<SourceText> log_text_of(const std::string& value) {
+  std::error_code unknown;
+  if (value == "-" || std::filesystem::is_regular_file(value, unknown)) return read_machine_text(value);
+  if (value.ends_with("/s") && value.find_first_not_of("0123456789.e+-") == value.size() - 2)
+    return std::nullopt;
+  bool stands = false;
+  if (training_rate_in(value, stands)) return SourceText{"the value", value};
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_text(const SourceText& text, int line, std::string why, std::string hint) {
+  throw InputError({{text.name, {line, line > 0 ? 1 : 0, 1}, "", std::move(why), std::move(hint)}});
+}
+
+/// "measured.step="116.3 ms"" of a log with 8.6 it/s.
+std::string setting_of_log(const SourceText& text, const MeasuredCommand& command) {
+  const int gpus = command.overrides.gpus.front();
+  if (const int said = job_size_said(text.text, {}).gpus; said > 0 && said != gpus)
+    refuse_text(text, 0, fmt::format("its text says {}, and --gpus says {}", counted(said, "GPU"), gpus),
+                "give the number of GPUs that the log is of");
+  const std::optional<PastedRate> rate = pasted_rate(text.text, gpus);
+  if (!rate)
+    refuse_text(text, 0, "no line of it has a rate", "as in 9.8it/s, 1.2s/it, 326 images/sec, 98 ms/step");
+  fmt::print(stderr, "note: {}: {}\n", printable(text.name), in_words(*rate));
+  if (rate->of == PastedRate::Of::steps) return fmt::format("measured.step=\"{} us\"", 1e6 / rate->per_s);
+  if (rate->of == PastedRate::Of::samples) return fmt::format("measured.samples_per_s={}", rate->per_s);
+  if (command.tokens_per_sample == 0)
+    refuse_text(text, rate->line, "tokens for each second: how many make a sample is not said",
+                "give --sequence N, as in --sequence 2048");
+  return fmt::format("measured.samples_per_s={}",
+                     rate->per_s / static_cast<double>(command.tokens_per_sample));
+}
 
 /// "measured.samples_per_s=326" of "326/s", "measured.step="98 ms"" of "98ms".
 std::string setting_of(const std::string& value) {
@@ -110,7 +153,8 @@ void run_measured_add(const MeasuredCommand& command) {
   ScenarioOverrides overrides = command.overrides;
   if (overrides.gpus.size() != 1)
     throw InputError("on how many GPUs was it measured?", "one number, as in --gpus 1");
-  overrides.settings.push_back(setting_of(command.value));
+  const std::optional<SourceText> log = log_text_of(command.value);
+  overrides.settings.push_back(log ? setting_of_log(*log, command) : setting_of(command.value));
   overrides.settings.push_back(fmt::format("measured.gpus={}", overrides.gpus.front()));
   std::vector<std::string> names;
   if (!command.scenario.empty()) names.push_back(command.scenario);

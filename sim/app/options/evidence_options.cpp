@@ -142,8 +142,10 @@ void add_measured(CLI::App& app, MeasuredOptions& options) {
   CLI::App* command = parent->add_subcommand("add", "Keep a measured step in your own store of evidence");
   MeasuredCommand& measured = options.measured;
   command
-      ->add_option("VALUE", measured.value,
-                   "Samples per second of all GPUs, as in 326/s, or a step's time, as in 98ms")
+      ->add_option(
+          "VALUE", measured.value,
+          "Samples per second of all GPUs, as in 326/s, a step's time, as in 98ms, a line of a log, or "
+          "a file with such lines: their median counts")
       ->required();
   command->add_option("SCENARIO", measured.scenario,
                       "As of predict: what trained; without one --model and --cluster are needed");
@@ -160,9 +162,13 @@ void add_measured(CLI::App& app, MeasuredOptions& options) {
   command->add_option("--set", overrides.settings, "Any key of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  command->add_option("--sequence", measured.tokens_per_sample, "Tokens of a sample, for a rate of tokens")
+      ->check(CLI::Range(1, 10'000'000))
+      ->type_name("N");
   command->add_option("--store", measured.store, "Another store than your own")->type_name("FILE");
   command->footer(
-      "Examples:\n  foretrain measured add 326/s train.sbatch --gpus 1\n  foretrain measured add 98ms "
+      "Examples:\n  foretrain measured add 326/s train.sbatch --gpus 1\n  foretrain measured add train.log "
+      "train.sbatch --gpus 4\n  foretrain measured add 98ms "
       "--model "
       "resnet50 --cluster puhti --gpus 1");
   command->callback([command, &options] {

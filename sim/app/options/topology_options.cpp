@@ -151,6 +151,16 @@ void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
 });
 }  // namespace
 
+void add_topology_questions(CLI::App& topology, std::string& file) {
+  CLI::App* questions = topology.add_subcommand(
+      "questions", "The commands that settle what is still assumed of a machine, the most influential first");
+  questions->add_option("FILE", file, "A cluster file or name, or a text that `topology import` reads")
+      ->required();
+  questions->footer(
+      "Examples:\n  foretrain topology questions mine.toml\n  foretrain topology questions session.txt");
+  questions->callback([&file] { run_topology_questions(file); });
+}
+
 }  // namespace foretrain
 
 void add_topology(CLI::App& app, TopologyOptions& options) {
@@ -168,6 +178,7 @@ void add_topology(CLI::App& app, TopologyOptions& options) {
   show->callback([&options] { run_topology_show(options.look); });
   add_topology_new(*command, options.make);
   add_topology_import(*command, options.read);
+  add_topology_questions(*command, options.questioned);
   add_topology_detect(*command, options.detect);
   CLI::App* check = command->add_subcommand(
       "check", "Every mistake in a cluster file; what it describes, in words; what looks wrong");

@@ -15,6 +15,7 @@ struct TopologyOptions {
   ImportClusterCommand read;
   DetectClusterCommand detect;
   DiffClusterCommand diff;
+  std::string questioned;
 };
 
 /// Declares the subcommand; `options` must live as long as the app.

@@ -46,10 +46,9 @@ HostFamily intel_family(int model) {
 
 std::optional<HostFamily> family_in(const std::string& cpuinfo) {
   const std::string vendor = value_of_key(cpuinfo, "vendor_id");
-  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return HostFamily::amd;
-  if (vendor == "GenuineIntel")
-    return intel_family(static_cast<int>(
-        std::clamp<std::int64_t>(integer_of(value_of_key(cpuinfo, "model")).value_or(85), 0, 10'000)));
+  const auto model =
+      std::clamp<std::int64_t>(integer_of(value_of_key(cpuinfo, "model")).value_or(-1), -1, 10'000);
+  if (const auto family = x86_family(vendor, static_cast<int>(model))) return family;
   if (value_of_key(cpuinfo, "cpu").starts_with("POWER")) return HostFamily::power9;
   if (!value_of_key(cpuinfo, "CPU implementer").empty()) return HostFamily::arm;
   return std::nullopt;
@@ -78,6 +77,13 @@ Bytes memory_of(const FileTree& tree) {
 }
 
 }  // namespace
+
+std::optional<HostFamily> x86_family(std::string_view vendor, int model) {
+  constexpr int kSkylake = 85;
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return HostFamily::amd;
+  if (vendor == "GenuineIntel") return intel_family(model < 0 ? kSkylake : model);
+  return std::nullopt;
+}
 
 std::map<int, int> add_processors(Machine& machine, const FileTree& tree) {
   std::map<int, int> part_of_node;

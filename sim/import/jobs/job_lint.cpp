@@ -18,6 +18,10 @@ class JobLinter {
   JobLinter(const JobScript& script, const SourceText& source, int gpus_of_node)
       : script_(script), source_(source), gpus_of_node_(gpus_of_node) {}
 
+  std::vector<Diagnostic> only_cpus() {
+    lint_cpus();
+    return std::move(found_);
+  }
   std::vector<Diagnostic> lint() {
     lint_cpus();
     lint_batch();
@@ -117,6 +121,10 @@ class JobLinter {
 
 std::vector<Diagnostic> lint_job(const JobScript& script, const SourceText& source, int gpus_of_node) {
   return JobLinter(script, source, gpus_of_node).lint();
+}
+
+std::vector<Diagnostic> lint_job_cpus(const JobScript& script, const SourceText& source) {
+  return JobLinter(script, source, 0).only_cpus();
 }
 
 }  // namespace foretrain

@@ -10,4 +10,7 @@ namespace foretrain {
 /// nodes. `gpus_of_node` are those of the cluster's nodes; 0: not known.
 std::vector<Diagnostic> lint_job(const JobScript& script, const SourceText& source, int gpus_of_node = 0);
 
+/// Of these only what is about its CPUs.
+std::vector<Diagnostic> lint_job_cpus(const JobScript& script, const SourceText& source);
+
 }  // namespace foretrain

@@ -45,6 +45,8 @@ class TrainingReader {
   void take(const TrainingRate& rate, int line) {
     if (!(rate.per_s > 0) || !std::isfinite(rate.per_s))
       return sheet_.skip(line, "its rate is no positive number");
+    if (rate.of_tokens)
+      return sheet_.skip(line, "tokens for each second: how many make a sample the log does not say");
     Group& group = rate.of_steps ? steps_ : rate.is_total ? totals_ : rate.per_gpu ? per_gpu_ : samples_;
     if (group.rates.empty()) group.line = line;
     group.rates.push_back(rate.per_s);

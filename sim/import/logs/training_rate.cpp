@@ -14,10 +14,11 @@ struct Unit {
   std::string_view mark;
   bool of_steps = false;
   double seconds = 0;  ///< of one unit where it is a time of a step; 0: a rate
+  bool of_tokens = false;
 };
 
 /// Longer marks before those they hold.
-constexpr std::array<Unit, 31> kUnits{{{"samples_per_second"},
+constexpr std::array<Unit, 39> kUnits{{{"samples_per_second"},
                                        {"samples_per_sec"},
                                        {"samples per second"},
                                        {"images per second"},
@@ -47,6 +48,14 @@ constexpr std::array<Unit, 31> kUnits{{{"samples_per_second"},
                                        {"ms/it", true, 1e-3},
                                        {"sec/it", true, 1},
                                        {"s/it", true, 1},
+                                       {"tokens_per_second", false, 0, true},
+                                       {"tokens per second", false, 0, true},
+                                       {"tokens/second", false, 0, true},
+                                       {"tokens_per_sec", false, 0, true},
+                                       {"tokens/sec", false, 0, true},
+                                       {"tokens/s", false, 0, true},
+                                       {"tok/sec", false, 0, true},
+                                       {"tok/s", false, 0, true},
                                        {"throughput:"}}};
 
 bool is_figure_part(char c) {
@@ -111,6 +120,7 @@ std::optional<TrainingRate> training_rate_in(std::string_view text, bool& stands
     TrainingRate rate;
     rate.per_s = unit.seconds > 0 && *value > 0 ? 1 / (*value * unit.seconds) : *value;
     rate.of_steps = unit.of_steps;
+    rate.of_tokens = unit.of_tokens;
     rate.per_gpu = holds(line, "per gpu") || holds(line, "/gpu") || holds(line, "per device");
     rate.is_total = holds(line, "total ");
     rate.half_width = half_width_in(line);

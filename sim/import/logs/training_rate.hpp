@@ -10,7 +10,8 @@ namespace foretrain {
 
 struct TrainingRate {
   double per_s = 0;
-  bool of_steps = false;  ///< steps for each second; otherwise samples
+  bool of_steps = false;   ///< steps for each second; otherwise samples
+  bool of_tokens = false;  ///< tokens for each second: how many make a sample the line does not say
   bool per_gpu = false;
   bool is_total = false;  ///< a summary of lines above: "Total img/sec on 4 GPU(s): 1303"
   double half_width = 0;  ///< behind "+-"; 0: not said

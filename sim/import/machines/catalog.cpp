@@ -49,7 +49,10 @@ const std::vector<MachineFormat>& machine_formats() {
        read_ib_discovery},
       {"ibstat", "also ibstatus, ibv_devinfo: adapters and the rates of their ports", is_ib_adapters,
        read_ib_adapters},
-      {"lspci -tv", "also lists, -nn and -vv: PCI devices", is_lspci, read_lspci}};
+      {"lspci -tv", "also lists, -nn and -vv: PCI devices", is_lspci, read_lspci},
+      {"nvidia-smi", "its table: products, PCI addresses, memory", is_gpu_table, read_gpu_table},
+      {"lscpu", "model, sockets, cores", is_processor_list, read_processor_list},
+      {"NCCL_DEBUG=INFO", "NCCL's log: version, ranks, adapters, sockets", is_nccl_log, read_nccl_log}};
   return rows;
 }
 

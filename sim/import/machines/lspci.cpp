@@ -288,6 +288,7 @@ Machine read_lspci(const SourceText& source, Diagnostics& diagnostics) {
   keep_one_maker(nodes, machine.remarks);
   machine.parts = machine_parts(nodes);
   machine.family = family_of_bridges(source.text);
+  machine.lists_devices = true;
   machine.remarks.push_back(first_branch > 0
                                 ? "lspci tells no sockets: buses from 80 on are taken for the second one's"
                                 : "a list tells no switches: lspci -tv does");

@@ -138,6 +138,8 @@ void take_missing(Machine& machine, const Machine& other) {
     machine.tells_nvlinks = true;
   }
   take_adapters(machine, other);
+  machine.lists_devices = machine.lists_devices || other.lists_devices;
+  take_if_unsaid(machine.sockets_on, other.sockets_on);
   take_if_unsaid(machine.peer_access, other.peer_access);
   take_if_unsaid(machine.gpu_count, other.gpu_count);
   take_product(machine, other);

@@ -74,6 +74,8 @@ struct Machine {
   std::optional<bool> peer_access{};  ///< whether GPUs reach each other's memory
   int gpu_count = 0;                  ///< where a file counts GPUs and does not place them
   bool has_no_gpu = false;            ///< a file of a node says so
+  bool lists_devices = false;         ///< every PCI device is listed: a GPU that is not there is none
+  std::string sockets_on;             ///< the interface that NCCL fell back to; empty: not said
   std::string gpu_product;            ///< "NVIDIA A100-SXM4-80GB", "v100"
   Bytes gpu_memory{};                 ///< of one GPU, as its driver shows it; 0: not said
   std::string cpu_model;

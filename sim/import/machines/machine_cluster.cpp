@@ -119,6 +119,10 @@ class ImportedWriter {
 
   std::string host_link() const { return host_link_of(parts_.gpu); }
 
+  bool has_assumed(std::string_view beginning) const {
+    const auto begins = [beginning](const std::string& what) { return what.starts_with(beginning); };
+    return std::ranges::any_of(assumptions_, begins);
+  }
   void assume(std::string what) { assumptions_.push_back(std::move(what)); }
 
   void leave_out_slow_ports() {
@@ -139,6 +143,7 @@ class ImportedWriter {
     if (!network_.empty() || (adapters_.empty() && machine_.fabric.levels == 0 && nodes() == 1)) return;
     const MachinePart adapter = adapters_.empty() ? MachinePart{} : part(adapters_.front());
     const double gbps = adapter.network_gbps > 0 ? adapter.network_gbps : machine_.fabric.gbps;
+    if (!machine_.sockets_on.empty()) return choose_sockets(gbps);
     network_ = network_of(adapter.pci_device, gbps, adapter.is_ethernet);
     if (!network_.empty()) {
       network_because_ =
@@ -149,6 +154,18 @@ class ImportedWriter {
     network_because_ =
         gbps > 0 ? fmt::format("assumed: nearest to {:g} Gb/s", gbps) : "assumed: of the GPU's generation";
     assume(fmt::format("the network: {}; --network NAME says better", network_));
+  }
+
+  /// NCCL fell back to TCP, whatever adapters there are.
+  void choose_sockets(double gbps) {
+    network_ = nearest_socket_network(gbps);
+    network_because_ =
+        fmt::format("{}NCCL used sockets on {}", gbps > 0 ? "" : "assumed: ", printable(machine_.sockets_on));
+    if (gbps <= 0)
+      assume(
+          fmt::format("the network: NCCL used sockets on {}, whose rate no file tells: {}; --network NAME "
+                      "says better",
+                      printable(machine_.sockets_on), network_));
   }
 
   /// What servers with such PCIe were sold with.
@@ -199,11 +216,13 @@ class ImportedWriter {
 
   void add_node() {
     out_.section("[node]");
-    out_.add("gpus", std::to_string(gpus_of(machine_)));
+    out_.add("gpus", std::to_string(gpus_of(machine_)),
+             has_assumed("the node:") ? "assumed: as most servers for training have" : "");
     out_.add(
         "gpu", quoted_text(parts_.recognised.name),
         (parts_.recognised.assumed ? "assumed: nearest to " : "") + printable(parts_.recognised.because));
-    out_.add("cpus", std::to_string(machine_.of_kind(PartKind::socket).size()));
+    out_.add("cpus", std::to_string(machine_.of_kind(PartKind::socket).size()),
+             has_assumed("where ") ? "assumed: GPUs are spread over them" : "");
     if (const auto switches = machine_.of_kind(PartKind::pcie_switch); !switches.empty())
       out_.add("switches", std::to_string(switches.size()));
     if (!adapters_.empty()) out_.add("nics", std::to_string(adapters_.size()), adapter_names());

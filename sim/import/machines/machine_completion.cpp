@@ -81,8 +81,8 @@ void refuse_too_many(const Machine& machine, PartKind kind, std::string_view wha
 
 void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
                       std::vector<std::string>& assumptions) {
-  const bool is_seen =
-      machine.cores > 0 && !machine.parts.empty();  // its devices are listed, no GPU among them
+  // Its devices are listed, no GPU among them.
+  const bool is_seen = machine.lists_devices || (machine.cores > 0 && !machine.parts.empty());
   const bool is_told = machine.gpu_count > 0 || gpus_per_node > 0 || machine.has_no_gpu;
   if (machine.of_kind(PartKind::gpu).empty() && (is_told || !is_seen))
     place_gpus(machine, gpus_per_node, assumptions);
@@ -94,9 +94,12 @@ void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
   refuse_too_many(machine, PartKind::socket, "socket", kMostCpusPerNode);
   refuse_too_many(machine, PartKind::pcie_switch, "PCIe switch", kMostSwitchesPerNode);
   refuse_too_many(machine, PartKind::adapter, "adapter", kMostNicsPerNode);
-  if (machine.of_kind(PartKind::gpu).empty())
-    refuse_machine(machine, "no GPU in this machine",
-                   "`foretrain topology detect` on it lets a core take the place of each GPU");
+  if (!machine.of_kind(PartKind::gpu).empty()) return;
+  if (machine.lists_devices)
+    refuse_machine(machine, "no GPU in this list of PCI devices",
+                   "paste the whole list of a node with GPUs, or give --gpu NAME and --gpus-per-node N");
+  refuse_machine(machine, "no GPU in this machine",
+                 "`foretrain topology detect` on it lets a core take the place of each GPU");
 }
 
 }  // namespace foretrain

@@ -261,6 +261,15 @@ std::string nearest_network(double gbps, bool is_ethernet) {
   return std::string(is_ethernet || nearest.infiniband.empty() ? nearest.ethernet : nearest.infiniband);
 }
 
+std::string nearest_socket_network(double gbps) {
+  constexpr int kSocketRates[] = {1, 10, 20, 25, 50, 100};
+  constexpr double kUsualRate = 10;
+  const auto ratio = [rate = gbps > 0 ? gbps : kUsualRate](int candidate) {
+    return std::abs(std::log(candidate / rate));
+  };
+  return fmt::format("eth_{}_tcp", *std::ranges::min_element(kSocketRates, {}, ratio));
+}
+
 std::vector<std::string> product_words(std::string_view product) {
   std::vector<std::string> words(1);
   for (const char c : lower_case(product) + " ") {

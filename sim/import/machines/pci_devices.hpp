@@ -23,6 +23,8 @@ const AdapterModel* adapter_of(std::string_view pci_device);
 std::string network_of(std::string_view pci_device, double gbps, bool is_ethernet = false);
 /// The one whose rate is nearest.
 std::string nearest_network(double gbps, bool is_ethernet);
+/// The same of sockets (TCP); 0 Gb/s: what most nodes without InfiniBand have.
+std::string nearest_socket_network(double gbps);
 
 /// Words of "NVIDIA A100-SXM4-80GB" that tell products apart, in small letters: a100, sxm4, 80gb.
 std::vector<std::string> product_words(std::string_view product);

@@ -75,6 +75,15 @@ Machine read_kubernetes_node(const SourceText& source, Diagnostics& diagnostics)
 bool is_nccl_graph(std::string_view text);
 Machine read_nccl_graph(const SourceText& source, Diagnostics& diagnostics);
 
+bool is_gpu_table(std::string_view text);
+Machine read_gpu_table(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_processor_list(std::string_view text);
+Machine read_processor_list(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_nccl_log(std::string_view text);
+Machine read_nccl_log(const SourceText& source, Diagnostics& diagnostics);
+
 /// A format is told by what a file holds, never by its name.
 struct MachineFormat {
   std::string_view name;

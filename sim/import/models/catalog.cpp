@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/import/models/model_file.hpp"
+#include "sim/import/models/printed_modules.hpp"
 #include "sim/import/models/readers.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -41,6 +42,8 @@ const std::vector<ModelFormat>& model_formats() {
        is_network_config, read_network_config},
       {"printed summary", "Keras' model.summary(), torchsummary, torchinfo: best effort", is_network_summary,
        read_network_summary},
+      {"print(model)", "PyTorch's modules as they are printed, also within a longer text: best effort",
+       is_printed_model, read_printed_model},
       {"PyTorch .pt2", "torch.export.save(): the graph of the exported program", is_exported_program,
        read_exported_program},
       {"ONNX", "the graph that exporters write, with or without weights; norms must not be folded", is_onnx,

@@ -12,7 +12,7 @@
 #include "sim/import/models/filled_text.hpp"
 #include "sim/import/models/network_sketch.hpp"
 #include "sim/import/models/readers.hpp"
-#include "sim/import/models/summary_rows.hpp"
+#include "sim/import/models/summary_network.hpp"
 #include "sim/import/models/summary_windows.hpp"
 
 namespace foretrain {
@@ -371,6 +371,12 @@ class SummaryTranslation {
 
 }  // namespace
 
+std::string network_of_summary(const NetworkSummary& summary, const ModelImportOptions& options,
+                               Diagnostics& diagnostics, std::vector<std::string>& remarks,
+                               const std::string& description) {
+  return SummaryTranslation(summary, options, diagnostics, remarks).text(description);
+}
+
 bool is_network_summary(std::string_view text) {
   const std::string_view head = text.substr(0, 4'096);
   return (head.find("Layer (type") != std::string_view::npos) &&
@@ -386,10 +392,10 @@ ImportedModel read_network_summary(const SourceText& source, const ModelImportOp
       "best effort: a summary tells types, shapes and parameters alone; strides, windows, groups and what a "
       "layer takes "
       "are those by which they come out");
-  SummaryTranslation translation(summary, options, diagnostics, made.remarks);
   made.text = fmt::format("# Made by `foretrain model import` of {}, a printed summary: best effort.\n",
                           quotable_file(source.name)) +
-              translation.text(fmt::format("{}, from a printed summary", quotable_file(source.name)));
+              network_of_summary(summary, options, diagnostics, made.remarks,
+                                 fmt::format("{}, from a printed summary", quotable_file(source.name)));
   if (summary.parameters > 0)
     made.remarks.push_back(
         fmt::format("the summary counts {} parameters, untrained ones with them", summary.parameters));

@@ -122,4 +122,14 @@ TEST_CASE("what is no accounting, contradicts or is missing is refused with its 
   CHECK(folder.run("foretrain explain seff.txt --model resnet50 --cluster mahti --gpus 2").exit_code == 0);
 }
 
+TEST_CASE("a line for a mail says what a job showed and what the next one asks for") {
+  const TemporaryFolder folder;
+  const std::string seff = std::string(FORETRAIN_SOURCE_DIR) + "/docs/tutorials/accounting/seff.txt";
+  const ProgramRun run = folder.run("foretrain explain - --format line < " + seff);
+  CHECK(run.exit_code == 0);
+  CHECK(run.output ==
+        "foretrain: job 4217: Its GPUs worked 41 % of the time. The next job: --time=05:45:00, --mem=109G, "
+        "num_workers=16.\n");
+}
+
 }  // namespace explain_command_test

@@ -33,7 +33,8 @@ TEST_CASE("predict reads a job script: reserved GPUs and one, its warnings with 
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output, StartsWith("This job uses 2 of its 4 GPUs. With one process for each GPU, "));
   CHECK_THAT(run.output, ContainsSubstring("mnist_net on puhti with ddp"));
-  CHECK_THAT(run.output, ContainsSubstring("job.sbatch:7: 2 processes on a node for 4 GPUs: 2 unused"));
+  CHECK_THAT(run.output,
+             ContainsSubstring("job.sbatch:7: 2 of 4 GPUs on a node will idle: 2 processes there"));
   CHECK_THAT(run.output, ContainsSubstring("job.sbatch:2: gputest is for tests"));
 }
 
@@ -157,14 +158,15 @@ TEST_CASE("job check says what is wrong before the job is submitted, each with i
   INFO(run.output);
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output,
-             ContainsSubstring("warning: job.sbatch:7: 2 processes on a node for 4 GPUs: 2 unused"));
+             ContainsSubstring("warning: job.sbatch:7: 2 of 4 GPUs on a node will idle: 2 processes there"));
   CHECK_THAT(run.output,
              ContainsSubstring("warning: job.sbatch:7: --batch-size 64 is of each process: 2 of them train "
                                "on 128 samples a step"));
   CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:6: a time limit of 0:01:00 is too short"));
   const ProgramRun json = folder.run("foretrain job check job.sbatch --format json");
   CHECK_THAT(json.output, ContainsSubstring("\"schema\": \"foretrain.job_check/1\""));
-  CHECK_THAT(json.output, ContainsSubstring("\"message\": \"2 processes on a node for 4 GPUs: 2 unused\""));
+  CHECK_THAT(json.output,
+             ContainsSubstring("\"message\": \"2 of 4 GPUs on a node will idle: 2 processes there\""));
   CHECK_THAT(json.output, ContainsSubstring("\"what\": \"the time limit\""));
   folder.write("open.sh", "#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gres=gpu:a100:2\nsrun python t.py\n");
   const ProgramRun open = folder.run("foretrain job check open.sh");
@@ -280,6 +282,47 @@ TEST_CASE("predict writes a job script for the batch system that is asked for") 
   const ProgramRun shown = folder.run("foretrain job show job.pbs");
   CHECK_THAT(shown.output, ContainsSubstring("job.pbs: a job script of PBS"));
   CHECK(folder.run("foretrain job check job.pbs --cluster polaris").exit_code == 0);
+}
+
+TEST_CASE(
+    "job check --brief says at most three lines, none of a good job, and exits as the job would start") {
+  const TemporaryFolder folder;
+  const auto brief = [&](const std::string& text, const std::string& options = "") {
+    folder.write("job.sh", text);
+    return folder.run("foretrain job check job.sh --brief " + options);
+  };
+  const std::string asks = "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --cpus-per-task=32\n";
+  const ProgramRun idle = brief(asks + "srun torchrun --nproc_per_node=2 train.py\n");
+  CHECK(idle.output == "foretrain: 2 of 4 GPUs on a node will idle: 2 processes there\n");
+  CHECK(idle.exit_code == 0);
+  const ProgramRun refused = brief(asks + "srun torchrun --nproc_per_node=8 train.py\n");
+  CHECK(refused.output ==
+        "foretrain: error: 8 processes on a node for 4 GPUs: NCCL refuses two on one GPU\n");
+  CHECK(refused.exit_code == 1);
+  CHECK(brief(asks + "srun torchrun --nproc_per_node=4 train.py --batch-size 64\n").output.empty());
+  CHECK(brief("#!/bin/bash\n#SBATCH --ntasks=4\nsrun ./solver\n").output.empty());
+  const ProgramRun other = brief("nothing of a job\n");
+  CHECK(other.output.empty());
+  CHECK(other.exit_code == 0);
+  const ProgramRun many = brief(
+      "#!/bin/bash\n#SBATCH --partition=gputest\n#SBATCH --gres=gpu:v100:4\n#SBATCH --nodes=2\n"
+      "#SBATCH --time=3-00:00:00\ntorchrun --nnodes=2 --nproc_per_node=2 train.py\n",
+      "--cluster puhti");
+  INFO(many.output);
+  CHECK(std::ranges::count(many.output, '\n') == 3);
+  CHECK_THAT(many.output, ContainsSubstring("more: foretrain job check job.sh\n"));
+}
+
+TEST_CASE("options of sbatch's line come before the script's own in --brief") {
+  const TemporaryFolder folder;
+  folder.write("job.sh",
+               "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --cpus-per-task=32\n\n"
+               "srun torchrun --nproc_per_node=2 train.py\n");
+  const std::string check = "foretrain job check job.sh --brief ";
+  CHECK(folder.run(check + "--options='--gres=gpu:2'").output.empty());
+  CHECK_THAT(folder.run(check + "--options='--gres=gpu:8 -c 4'").output,
+             ContainsSubstring("4 CPUs for 8 GPUs") && ContainsSubstring("6 of 8 GPUs on a node will idle"));
+  CHECK(folder.run("foretrain job check job.sh --options=--gres=gpu:2").exit_code == 2);
 }
 
 }  // namespace job_test

@@ -82,7 +82,7 @@ TEST_CASE("more CPUs than cores are a doubt, as long as hardware threads could b
 
 TEST_CASE("reserved GPUs that nothing uses") {
   CHECK_THAT(warned("--gres=gpu:4;--cpus-per-task=40", "srun torchrun --nproc_per_node=2 t.py"),
-             ContainsSubstring("job.sh:4: 2 processes on a node for 4 GPUs: 2 unused"));
+             ContainsSubstring("job.sh:4: 2 of 4 GPUs on a node will idle: 2 processes there"));
   CHECK_THAT(warned("--gres=gpu:4", "python t.py"), ContainsSubstring("job.sh:3: one process for 4 GPUs"));
   CHECK_THAT(warned("--gres=gpu:1", "python t.py --no-cuda"),
              ContainsSubstring("--no-cuda tells the program to use none"));

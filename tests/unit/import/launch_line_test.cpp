@@ -112,6 +112,48 @@ TEST_CASE("llamafactory-cli starts torchrun on all GPUs, with the settings of it
   CHECK(launch_of(slurm("--gres=gpu:4", "llamafactory-cli export a.yaml")) == "- - -");
 }
 
+TEST_CASE("axolotl starts accelerate on all GPUs, unless it is told another launcher or number") {
+  CHECK(once_a_node("axolotl train cfg.yml") == "accelerate 4 axolotl");
+  CHECK(once_a_node("axolotl train cfg.yml --num-processes 2") == "accelerate 2 axolotl");
+  CHECK(once_a_node("axolotl train cfg.yml --launcher torchrun -- --nproc_per_node=4") ==
+        "torchrun 4 axolotl");
+  CHECK(once_a_node("axolotl train cfg.yml --launcher=python") == "python 1 axolotl");
+  CHECK(once_a_node("accelerate launch -m axolotl.cli.train cfg.yml") == "accelerate 4 axolotl.cli.train");
+  CHECK(once_a_node("accelerate launch --num_processes 2 -m axolotl.cli.train cfg.yml") ==
+        "accelerate 2 axolotl.cli.train");
+  CHECK(once_a_node("accelerate launch --config_file a.yaml -m axolotl.cli.train cfg.yml") ==
+        "accelerate - axolotl.cli.train");
+  CHECK(once_a_node("python -m axolotl.cli.train cfg.yml") == "python 1 axolotl.cli.train");
+  CHECK(once_a_node("axolotl preprocess cfg.yml") == "- - -");
+  const JobScript script = slurm("-N 1 --gres=gpu:4", "accelerate launch -m axolotl.cli.train cfg.yml");
+  REQUIRE(find_argument(script.launch.arguments, "settings") != nullptr);
+  CHECK(find_argument(script.launch.arguments, "settings")->value == "cfg.yml");
+}
+
+TEST_CASE("litgpt starts a process for each of its devices, of which there is one unless it is told") {
+  CHECK(once_a_node("litgpt pretrain m --devices 4 --train.micro_batch_size 2") == "lightning 4 litgpt");
+  CHECK(once_a_node("litgpt finetune_full m --devices=2") == "lightning 2 litgpt");
+  CHECK(once_a_node("litgpt pretrain m") == "lightning 1 litgpt");
+  CHECK(launched("srun litgpt pretrain m --devices 4 --num_nodes 2") == "srun 4 litgpt");
+  CHECK(once_a_node("litgpt download m") == "- - -");
+  CHECK_THAT(open_lines(slurm("-N 1 --gres=gpu:4", "litgpt finetune m --devices 4")),
+             ContainsSubstring("trains adapters"));
+  const JobScript script = slurm("-N 1 --gres=gpu:4", "litgpt pretrain m --devices 4");
+  REQUIRE(find_argument(script.launch.arguments, "strategy") != nullptr);
+  CHECK(find_argument(script.launch.arguments, "strategy")->value == "fsdp");
+}
+
+TEST_CASE("containers of enroot, Podman-HPC and Shifter start the rest of their line") {
+  CHECK(launched("srun --container-image=a#b:1 --container-mounts=/a:/a python train.py") ==
+        "srun 4 train.py");
+  CHECK(once_a_node("enroot start --rw --mount .:/w img torchrun --nproc_per_node=4 train.py") ==
+        "torchrun 4 train.py");
+  CHECK(once_a_node("podman-hpc run --rm --gpu img torchrun --nproc_per_node=4 train.py") ==
+        "torchrun 4 train.py");
+  CHECK(launched("srun shifter --image=a:b bash -c 'source env.sh; python train.py'") == "srun 4 train.py");
+  CHECK(slurm("-N 1 --gres=gpu:4\n--image=nersc/pytorch:ngc\n--module=gpu", "").not_understood.empty());
+}
+
 TEST_CASE("CPUs that srun, jsrun and flux run bind tasks to") {
   CHECK(shown(slurm("-N 2\n--gpus-per-node=8", "srun --ntasks-per-node=8 -c 7 python t.py")
                   .resources.cpus_per_node) == "56");

@@ -46,6 +46,48 @@ TEST_CASE("a value of several GPUs is over all of them, and a scenario says what
              ContainsSubstring("Measured on puhti: 100 ms on 4 GPUs (1 run, your own)"));
 }
 
+TEST_CASE("a pasted line and a log are runs, and the median of a log's rates counts") {
+  const TemporaryFolder folder;
+  const ProgramRun line = added(folder, "'| 20/195 [00:02<00:20, 10it/s, loss=2.3]'", "--gpus 1");
+  INFO(line.output);
+  CHECK(line.exit_code == 0);
+  CHECK_THAT(line.output, ContainsSubstring("100 ms a step where 99.3 ms are predicted"));
+  folder.write(
+      "train.log",
+      "hello\nEpoch 1: 5it/s\nEpoch 1: 10it/s\nEpoch 1: 10it/s\nEpoch 1: 9.9it/s\nEpoch 1: 11it/s\n");
+  const ProgramRun log = added(folder, "train.log", "--gpus 1");
+  INFO(log.output);
+  CHECK(log.exit_code == 0);
+  CHECK_THAT(log.output, ContainsSubstring("note: train.log: 5 rates, 10 steps/s") &&
+                             ContainsSubstring("100 ms a step where 99.3 ms are predicted"));
+  folder.write("per_gpu.log", "img/sec per GPU: 80\n");
+  CHECK_THAT(added(folder, "per_gpu.log", "--gpus 4").output,
+             ContainsSubstring("on 4 GPUs of puhti, 400 ms a step"));
+}
+
+TEST_CASE("a log without a rate, of another number of GPUs, or in tokens is refused in words") {
+  const TemporaryFolder folder;
+  folder.write("none.log", "loss 2.3\n");
+  folder.write("four.log", "Number of GPUs: 4\n10it/s\n");
+  folder.write("tokens.log", "step 1\nstep 2 51200 tokens/s\n");
+  const auto refused = [&](const std::string& file, const std::string& reason) {
+    const ProgramRun run = added(folder, file, "--gpus 1");
+    INFO(run.output);
+    CHECK(run.exit_code == 1);
+    CHECK_THAT(run.output, ContainsSubstring(reason));
+  };
+  refused("none.log", "none.log: error: no line of it has a rate");
+  refused("four.log", "its text says 4 GPUs, and --gpus says 1");
+  refused("tokens.log", "tokens.log:2:1: error: tokens for each second");
+  const ProgramRun sized = folder.run(
+      "foretrain measured add tokens.log --model gpt2 --cluster mahti --gpus 1 --batch 8 --sequence "
+      "1024 "
+      "--store own.csv");
+  INFO(sized.output);
+  CHECK(sized.exit_code == 0);
+  CHECK_THAT(sized.output, ContainsSubstring("160 ms a step"));
+}
+
 TEST_CASE("another version of the program predicts added values again") {
   const TemporaryFolder folder;
   added(folder, "98ms", "--gpus 1");

@@ -29,7 +29,7 @@ TEST_CASE("an unknown command or option names the nearest one, in one line, with
   CHECK(first_line("list clustres") == "WHAT: unknown \"clustres\"; did you mean \"clusters\"?");
   CHECK(first_line("predict --format tabel") == "--format: unknown \"tabel\"; did you mean \"table\"?");
   CHECK(first_line("topology") ==
-        "foretrain topology: which of show, new, import, detect, check, diff, draw?");
+        "foretrain topology: which of show, new, import, questions, detect, check, diff, draw?");
   CHECK(first_line("job show a b") == "foretrain job show does not take \"b\"");
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("bash completes commands, options, choices and names of catalogs") {
   using Names = std::vector<std::string>;
   CHECK(completed(folder, "foretrain pred") == Names{"predict"});
   CHECK(completed(folder, "foretrain topology ''") ==
-        Names{"show", "new", "import", "detect", "check", "diff", "draw"});
+        Names{"show", "new", "import", "questions", "detect", "check", "diff", "draw"});
   CHECK(completed(folder, "foretrain predict --clu") == Names{"--cluster"});
   CHECK(completed(folder, "foretrain predict --format ''") == Names{"table", "json", "html", "csv"});
   CHECK(completed(folder, "foretrain collective --op all_r") == Names{"all_reduce"});
