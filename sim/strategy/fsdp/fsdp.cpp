@@ -8,7 +8,6 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
@@ -250,7 +249,9 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
           : options.backward_prefetch.value_or(is_recent ? BackwardPrefetch::pre : BackwardPrefetch::none);
   settings.forward_prefetch = !per_parameter && options.forward_prefetch;
   settings.limit_all_gathers = options.limit_all_gathers.value_or(is_recent);
-  settings.element_bytes = gradient_element_bytes(request.workload);
+  // Beside weights of 16 bits adapters in fp32 are few: what is gathered counts.
+  constexpr std::int64_t kHalfBytes = 2;
+  settings.element_bytes = has_half_weights(request.workload) ? kHalfBytes : kFloatBytes;
   settings.reduced_bytes = options.reduce_dtype == ReduceType::fp32 ? kFloatBytes : settings.element_bytes;
   const bool is_recorded_half = has_half_weights(request.workload) && !request.workload.half_weights;
   settings.shard_bytes = is_recorded_half ? settings.element_bytes : kFloatBytes;

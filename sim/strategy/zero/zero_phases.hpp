@@ -123,10 +123,10 @@ class ZeroReduction {
 
 // DeepSpeed's step(): overflow, norm, the optimizer on the own partition in fp32, then weights for everybody.
 
-/// Bytes that the host's memory moves in a second for an optimizer that runs there, all cores of a node
-/// together (recalled: CPU Adam, 28 bytes a parameter, takes 0.1 to 0.2 s for 10^9 parameters;
-/// docs/models/zero.md).
-inline constexpr double kHostOptimizerRate = 200e9;
+/// Bytes that an optimizer on the host moves in a second, 28 a parameter of Adam: of one rank, 0.8 10^9
+/// parameters (DeepSpeed's issue 6695), and of all ranks of a node, 1.2 10^9, between the 0.9 and 1.8 10^9 of
+/// issues 3901 and 6834. The memory of these hosts moves several times as much (docs/models/zero.md).
+inline constexpr double kHostOptimizerRateOfRank = 0.8e9 * 28, kHostOptimizerRate = 1.2e9 * 28;
 
 class ZeroUpdate {
  public:

@@ -108,7 +108,7 @@ TaskId ZeroUpdate::update_on_gpu() {
   return kernel((kFloatBytes + settings_.element_bytes) * own_, weights_label_);
 }
 
-/// The host's memory is the limit, and the ranks of a node share it; then the new weights go back.
+/// The ranks of a node share its cores and its memory; then the new weights go back.
 TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   const Cluster& cluster = process_.request().cluster;
   const auto [node, gpu] = process_.place(0);
@@ -116,7 +116,7 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   const auto sharing = std::count_if(ranks.begin(), ranks.end(),
                                      [&](const GpuPlace& rank) { return rank.node == ranks.front().node; });
   const std::int64_t bytes = kHostUpdateBytes + 2 * state_bytes_per_element(workload_.optimizer);
-  const double rate = kHostOptimizerRate / static_cast<double>(sharing);
+  const double rate = std::min(kHostOptimizerRateOfRank, kHostOptimizerRate / static_cast<double>(sharing));
   const Time duration = seconds(static_cast<double>(bytes * own_) / rate);
   const TaskId updated =
       process_.host_for(process_.main_thread(), duration, Account::optimizer, {{gradients}});
