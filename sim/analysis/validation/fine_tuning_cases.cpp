@@ -234,6 +234,7 @@ class TuningCaseMaker {
     if (w.find("bf16 autocast") != std::string::npos || w == "bf16 mixed")
       return set("model.precision", "\"bf16\"");
     if (w.find("fp16 autocast") != std::string::npos) return set("model.precision", "\"amp_fp16\"");
+    if (row_.notes_say("bf16-mixed")) return set("model.precision", "\"bf16\"");
     if (w == "fp32") return set("model.precision", "\"fp32\"");
     refuse(w.empty() ? "the type of the weights is not told"
                      : fmt::format("weights of {} are not modelled", w));
@@ -259,6 +260,8 @@ class TuningCaseMaker {
                                     : fmt::format("recomputation {} is not modelled", row_.recompute));
     if (row_.packing == "no" && row_.source == "torchtune")
       return refuse("the length of its samples is not told");
+    if (row_.source == "litgpt" && case_.strategy == "fsdp")
+      return refuse("the peak is that of loading the weights, which is not modelled");
     if (!row_.sequence) return refuse("the length of its samples is not told");
     if (!row_.micro_batch) return refuse("the batch is not told");
     set("model.sequence_length", std::to_string(*row_.sequence));

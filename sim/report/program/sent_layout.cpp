@@ -83,7 +83,8 @@ void StageRows::gather_in_first_pass() {
   const auto is_gather = [](const SentRow& sent) {
     return sent.row.pass == ProgramPass::optimizer && sent.row.operation == WireOperation::all_gather;
   };
-  std::ranges::stable_partition(out_.rows, [&](const SentRow& sent) { return !is_gather(sent); });
+  std::stable_partition(out_.rows.begin(), out_.rows.end(),
+                        [&](const SentRow& sent) { return !is_gather(sent); });
   const auto gathers = std::ranges::find_if(out_.rows, is_gather);
   const auto input = std::ranges::find_if(
       out_.rows, [](const SentRow& sent) { return sent.row.kind != ProgramRow::Kind::receive; });

@@ -250,8 +250,8 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   settings.forward_prefetch = !per_parameter && options.forward_prefetch;
   settings.limit_all_gathers = options.limit_all_gathers.value_or(is_recent);
   // Beside weights of 16 bits adapters in fp32 are few: what is gathered counts.
-  constexpr std::int64_t kHalfBytes = 2;
-  settings.element_bytes = has_half_weights(request.workload) ? kHalfBytes : kFloatBytes;
+  constexpr std::int64_t kNarrow = 2;
+  settings.element_bytes = has_half_weights(request.workload) ? kNarrow : kFloatBytes;
   settings.reduced_bytes = options.reduce_dtype == ReduceType::fp32 ? kFloatBytes : settings.element_bytes;
   const bool is_recorded_half = has_half_weights(request.workload) && !request.workload.half_weights;
   settings.shard_bytes = is_recorded_half ? settings.element_bytes : kFloatBytes;

@@ -69,10 +69,10 @@ ModelUnits collect(const ExpandedModel& model, const std::vector<std::string>& g
     units.units[units.of_parameter.back()].elements += parameter.elements;
   }
   // Packed weights travel as tensors of 16 bits (quant_storage).
-  constexpr std::int64_t kHalfBytes = 2;
+  constexpr std::int64_t kNarrowBytes = 2;
   for (const Parameter& parameter : model.frozen)
     units.units[units.of_layer[parameter.layer]].frozen +=
-        is_quantised(parameter.packed) ? parameter.bytes() / kHalfBytes : parameter.elements;
+        is_quantised(parameter.packed) ? parameter.bytes() / kNarrowBytes : parameter.elements;
   return units;
 }
 
