@@ -23,6 +23,7 @@
 #include "sim/app/options/model_options.hpp"
 #include "sim/app/options/plan_options.hpp"
 #include "sim/app/options/record_options.hpp"
+#include "sim/app/options/serve_options.hpp"
 #include "sim/app/options/sweep_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/trace_options.hpp"
@@ -69,8 +70,7 @@ struct Options {
   EvidenceCommand evidence;
   MeasuredOptions measured;
   ReferenceCommand reference;
-  std::string pasted;
-  std::string shell;
+  std::string pasted, shell;
   std::vector<std::string> help;
 };
 
@@ -83,33 +83,6 @@ void add_list(CLI::App& app, Options& options) {
   command->add_flag("--names", options.list.only_names, "Only names, and no look into the files");
   command->footer("Examples:\n  foretrain list clusters\n  foretrain list models unet");
   command->callback([&options] { run_list(options.list); });
-}
-
-void add_serve(CLI::App& app, ServeCommand& serve) {
-  CLI::App* command = app.add_subcommand(
-      "serve", "The workshop page in a browser: turn the knobs and see what a training does");
-  command
-      ->add_option(
-          "--port", serve.port,
-          "Of 127.0.0.1 and ::1, where it listens and nowhere else; 0: any that is free [8080, or any "
-          "that is free where it is taken]")
-      ->check(CLI::Range(0, 65535))
-      ->type_name("N");
-  command->add_flag("--no-token", serve.no_token,
-                    "Answer everybody on this machine, as for a kiosk: no secret in the address");
-  command->footer("Examples:\n  foretrain serve\n  foretrain serve --port 8042");
-  command->callback([&serve] { run_serve(serve); });
-}
-
-const std::vector<std::string>& layer_listings() {
-  static const std::vector<std::string> names{"folded", "all", "none"};
-  return names;
-}
-
-/// Of names that one_of() let through.
-LayerListing listing_named(std::string_view name) {
-  if (name == "all") return LayerListing::all;
-  return name == "none" ? LayerListing::none : LayerListing::folded;
 }
 
 /// What the layers are of: batch, arithmetic, GPU.
@@ -287,17 +260,6 @@ void add_help(CLI::App& app, Options& options) {
   command->callback([text] { write_output("", of_all_commands(text)); });
 }
 
-void add_paste(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand(
-      "paste", "A text of many tools, as people paste it: what each block says and what to do with it");
-  command->add_option("FILE", options.pasted, "The text; - for standard input")->required();
-  command->footer(
-      "Prompts, headings and lines that one tool alone prints begin a block. `foretrain FILE` does the "
-      "same.\n"
-      "Example:\n  foretrain paste session.txt");
-  command->callback([&options] { run_paste(options.pasted); });
-}
-
 /// What most people need; all other commands stand under "Tools".
 constexpr std::array<std::string_view, 6> kMainCommands{"predict", "check", "compare",
                                                         "explain", "plan",  "serve"};
@@ -327,7 +289,7 @@ void declare(CLI::App& app, Options& options) {
   add_explain(app, options.explain);
   add_evidence(app, options.evidence), add_measured(app, options.measured);
   add_export(app, options.exported);
-  add_paste(app, options);
+  add_paste(app, options.pasted);
   add_serve(app, options.serve);
   add_reference(app, options), add_completion(app, options), add_help(app, options);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))

@@ -119,7 +119,7 @@ class Laws:
         self.need(point["global_batch"] == job.global_batch(), f"a batch of {point['global_batch']}", text)
         says_idle = any(f"and {job.idle()} are idle" in row or f"and {job.idle()} is idle" in row
                         for row in prediction["warnings"])
-        checks_idle = any("unused" in row["message"] for row in told["warnings"])
+        checks_idle = any("unused" in row["message"] or "will idle" in row["message"] for row in told["warnings"])
         self.need(says_idle == (job.idle() > 0), "the prediction's idle GPUs", text)
         self.need(checks_idle == (job.idle() > 0), "the check's idle GPUs", text)
         if told["predicted"]:

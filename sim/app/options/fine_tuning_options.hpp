@@ -1,9 +1,11 @@
 // Options of fine-tuning: adapters, how weights are stored, the length of samples.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "sim/scenario/scenario.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace foretrain {
 

@@ -58,4 +58,14 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
 });
 }  // namespace foretrain
 
+const std::vector<std::string>& layer_listings() {
+  static const std::vector<std::string> names{"folded", "all", "none"};
+  return names;
+}
+
+LayerListing listing_named(std::string_view name) {
+  if (name == "all") return LayerListing::all;
+  return name == "none" ? LayerListing::none : LayerListing::folded;
+}
+
 }  // namespace foretrain

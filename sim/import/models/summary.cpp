@@ -377,12 +377,6 @@ std::string network_of_summary(const NetworkSummary& summary, const ModelImportO
   return SummaryTranslation(summary, options, diagnostics, remarks).text(description);
 }
 
-bool is_network_summary(std::string_view text) {
-  const std::string_view head = text.substr(0, 4'096);
-  return (head.find("Layer (type") != std::string_view::npos) &&
-         head.find("Param #") != std::string_view::npos;
-}
-
 ImportedModel read_network_summary(const SourceText& source, const ModelImportOptions& options,
                                    Diagnostics& diagnostics) {
   ImportedModel made;

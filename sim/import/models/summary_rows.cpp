@@ -199,4 +199,10 @@ NetworkSummary read_summary_rows(const SourceText& source, Diagnostics& diagnost
   return SummaryReading(source, diagnostics).read();
 }
 
+bool is_network_summary(std::string_view text) {
+  const std::string_view head = text.substr(0, 4'096);
+  return (head.find("Layer (type") != std::string_view::npos) &&
+         head.find("Param #") != std::string_view::npos;
+}
+
 }  // namespace foretrain

@@ -48,9 +48,10 @@ std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& o
 
 std::int64_t gradient_element_bytes(const Workload& workload) {
   constexpr std::int64_t kHalfBytes = 2, kFullBytes = 4;
-  const ExpandedModel& model = *workload.model;
-  const bool has_own = !workload.half_weights && model.has_half_weights && !model.parameters.empty();
-  if (has_own) return model.parameters.front().element_bytes;
+  const ExpandedModel* model = workload.model.get();
+  const bool has_own =
+      !workload.half_weights && model != nullptr && model->has_half_weights && !model->parameters.empty();
+  if (has_own) return model->parameters.front().element_bytes;
   return has_half_weights(workload) ? kHalfBytes : kFullBytes;
 }
 

@@ -165,8 +165,8 @@ double transient_bytes(const Workload& workload, const MemorySite& site, double 
 
 ActivationWidth activation_width(const Workload& workload) {
   if (!is_half(workload.precision)) return ActivationWidth::full;
-  const bool everywhere = has_half_weights(workload) || !profile_of(workload.framework).autocasts;
-  return everywhere ? ActivationWidth::half : ActivationWidth::autocast;
+  if (!profile_of(workload.framework).autocasts) return ActivationWidth::graph;
+  return has_half_weights(workload) ? ActivationWidth::half : ActivationWidth::autocast;
 }
 
 Bytes convolution_scratch(const Workload& workload, Bytes activations) {

@@ -9,12 +9,12 @@
 namespace foretrain {
 namespace {
 
-using WidthShare = std::array<float, 3>;
-constexpr WidthShare kCounted{1, 1, 1}, kNarrow{1, 0.5F, 0.5F}, kWideFloat{1, 1, 0.5F};
-constexpr WidthShare kAlwaysHalf{0.5F, 0.5F, 0.5F};
-constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F};  ///< a byte of four
-constexpr WidthShare kCastCopy{0, 0.5F, 0};
-constexpr WidthShare kNotInAutocast{1, 0, 0.5F};
+using WidthShare = std::array<float, 4>;
+constexpr WidthShare kCounted{1, 1, 1, 1}, kNarrow{1, 0.5F, 0.5F, 0.5F}, kWideFloat{1, 1, 0.5F, 0.5F};
+constexpr WidthShare kAlwaysHalf{0.5F, 0.5F, 0.5F, 0.5F};
+constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F, 0.25F};  ///< a byte of four
+constexpr WidthShare kCastCopy{0, 0.5F, 0, 0};
+constexpr WidthShare kNotInAutocast{1, 0, 0.5F, 0.5F};
 
 /// By what storages are told from each other: elements at the recorded batch.
 using ElementCount = std::int64_t;

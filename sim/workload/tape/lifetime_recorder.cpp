@@ -10,11 +10,12 @@
 namespace foretrain {
 namespace {
 
-constexpr std::array<float, 3> kAsCounted{1, 1, 1}, kFloats{1, 0.5F, 0.5F}, kWide{1, 1, 0.5F};
-constexpr std::array<float, 3> kNarrowCopy{0, 0.5F, 0}, kWideCopy{0, 1, 0}, kAlwaysWide{1, 1, 1},
-    kAlwaysWideCopy{0, 1, 1};
+constexpr std::array<float, 4> kAsCounted{1, 1, 1, 1}, kFloats{1, 0.5F, 0.5F, 0.5F}, kWide{1, 1, 0.5F, 0.5F};
+constexpr std::array<float, 4> kNarrowCopy{0, 0.5F, 0, 0}, kWideCopy{0, 1, 0, 0};
+/// What a loss reads and makes; a rewritten graph has it in 16 bits, without a copy.
+constexpr std::array<float, 4> kAlwaysWide{1, 1, 1, 0.5F}, kAlwaysWideCopy{0, 1, 1, 0};
 /// CUDA keeps dropout's mask in one byte an element, the operators' table counts the four of a CPU.
-constexpr std::array<float, 3> kMask{0.25F, 0.25F, 0.25F};
+constexpr std::array<float, 4> kMask{0.25F, 0.25F, 0.25F, 0.25F};
 
 enum class Width { narrow, wide, as_operands };
 
@@ -135,6 +136,7 @@ void LifetimeRecorder::parameter_gradient(std::uint32_t parameter, double bytes,
 
 void LifetimeRecorder::add(std::uint32_t from, std::uint32_t until, Amount bytes, Share share) {
   out_.activations.push_back({from, std::max(from, until), bytes, share});
+});
 }
 
 /// Autocast may need the original for less long than fp32, when it keeps a copy.
@@ -146,7 +148,7 @@ void LifetimeRecorder::add_storage(const StorageLife& life) {
   const std::uint32_t plain = std::max(life.last_read, life.kept),
                       autocast = std::max(life.last_read, life.kept_autocast);
   add(life.made, std::min(plain, autocast), {0, life.bytes}, share);
-  if (plain > autocast) add(autocast + 1, plain, {0, life.bytes}, {share[0], 0, share[2]});
+  if (plain > autocast) add(autocast + 1, plain, {0, life.bytes}, {share[0], 0, share[2], share[3]});
 }
 
 Lifetimes LifetimeRecorder::finish(std::uint32_t backward_steps) && {

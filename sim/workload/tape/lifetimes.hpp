@@ -11,15 +11,16 @@ namespace foretrain {
 
 /// In which width activations are stored. full: fp32. autocast: 16 bit behind matrix products and what
 /// follows them, fp32 behind softmax, layer norm and loss, with copies where one kind feeds the other. half:
-/// 16 bit everywhere (fp16 weights, TensorFlow's graph).
-enum class ActivationWidth : std::uint8_t { full, autocast, half };
+/// 16 bit but for the loss and RMSNorm (fp16 weights). graph: 16 bit everywhere (TensorFlow's rewritten
+/// graph).
+enum class ActivationWidth : std::uint8_t { full, autocast, half, graph };
 
 /// Something on the GPU between two moments, both included. Moments count the forward operators, then the
 /// backward steps.
 struct Lifetime {
   std::uint32_t from = 0, until = 0;
-  Amount bytes;                         ///< with fp32 elements
-  std::array<float, 3> share{1, 1, 1};  ///< of `bytes` that are there, by ActivationWidth
+  Amount bytes;                            ///< with fp32 elements
+  std::array<float, 4> share{1, 1, 1, 1};  ///< of `bytes` that are there, by ActivationWidth
   double at(double batch, ActivationWidth width) const {
     return bytes.at(batch) * static_cast<double>(share[static_cast<std::size_t>(width)]);
   }

@@ -60,7 +60,7 @@ class LifetimeRecorder {
 
  private:
   static constexpr std::uint32_t kNever = UINT32_MAX;
-  using Share = std::array<float, 3>;
+  using Share = std::array<float, 4>;
   /// A copy in another width that autocast makes of an operand.
   struct Cast {
     Storage of = 0;

@@ -97,7 +97,7 @@ TEST_CASE("every mistake of a kernel's row is reported with the caret under it")
         "m.csv:2:16: error: unknown gpu \"t5\"\n"
         "  2 | bnm,B1xH8,fp31,t5,0,,\n"
         "    |                ^^\n"
-        "  hint: did you mean \"t4\", \"l4\" or \"p4\"?\n"
+        "  hint: did you mean \"t4\", \"a2\" or \"l4\"?\n"
         "m.csv:2:19: error: time_us must be a number more than zero\n"
         "  2 | bnm,B1xH8,fp31,t5,0,,\n"
         "    |                   ^\n"

@@ -1,0 +1,18 @@
+// Options of `foretrain serve` and `foretrain paste`.
+#pragma once
+
+#include <string>
+
+#include "sim/app/commands.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace foretrain {
+
+void add_serve(CLI::App& app, ServeCommand& serve);
+/// `pasted` must live until the command line is parsed.
+void add_paste(CLI::App& app, std::string& pasted);
+
+}  // namespace foretrain
