@@ -272,7 +272,8 @@ class TuningCaseMaker {
     if (row_.notes_say("compile")) set("framework.execution", "\"compiled\"");
     const bool is_time = row_.metric != FineTuningMeasurement::Metric::memory_gb &&
                          row_.metric != FineTuningMeasurement::Metric::fits;
-    if (is_time && (row_.notes_say("LONGEST") || row_.notes_say("shorter") || row_.notes_say("unpadded")))
+    if (is_time && (row_.notes_say("LONGEST") || row_.notes_say("shorter") || row_.notes_say("unpadded") ||
+                    row_.source == "litgpt"))
       refuse("the mean length of its samples is not told");
     if (row_.notes_say("load_state") || row_.notes_say("weights only"))
       refuse("the row is not about a training step");

@@ -136,7 +136,6 @@ void LifetimeRecorder::parameter_gradient(std::uint32_t parameter, double bytes,
 
 void LifetimeRecorder::add(std::uint32_t from, std::uint32_t until, Amount bytes, Share share) {
   out_.activations.push_back({from, std::max(from, until), bytes, share});
-});
 }
 
 /// Autocast may need the original for less long than fp32, when it keeps a copy.
