@@ -17,8 +17,10 @@ TEST_CASE("an unknown command or option names the nearest one, in one line, with
   CHECK(first_line("predct") == "foretrain has no command \"predct\"; did you mean \"predict\"?");
   CHECK(first_line("topology shwo puhti") ==
         "foretrain topology has no command \"shwo\"; did you mean \"show\"?");
-  CHECK(first_line("predict --gpuss 4") == "foretrain predict has no option --gpuss; did you mean \"--gpus\"?");
-  CHECK(first_line("predict --gpuss=4") == "foretrain predict has no option --gpuss; did you mean \"--gpus\"?");
+  CHECK(first_line("predict --gpuss 4") ==
+        "foretrain predict has no option --gpuss; did you mean \"--gpus\" or \"--gpu\"?");
+  CHECK(first_line("predict --gpuss=4") ==
+        "foretrain predict has no option --gpuss; did you mean \"--gpus\" or \"--gpu\"?");
   CHECK(first_line("predict --formt csv") ==
         "foretrain predict has no option --formt; did you mean \"--format\"?");
   CHECK(first_line("predict --quantum-mechanics") == "foretrain predict has no option --quantum-mechanics");
