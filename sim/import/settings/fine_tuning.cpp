@@ -104,7 +104,13 @@ class FineTuningReading {
 
   void read_method() {
     const std::string method = word({"finetuning_type", "adapter", "peft_type", "tuner_type", "train_type"});
-    if (method == "lora" || method == "qlora") return say({{std::string(kAdapterKind), "\"lora\""}});
+    if (method == "lora" || method == "qlora") {
+      say({{std::string(kAdapterKind), "\"lora\""}});
+      if (reading_.has(above_ + "finetuning_type") && find(kTargetNames) == nullptr)
+        reading_.by_default("LLaMA-Factory adapts every linear layer",
+                            {{"model.adapters.targets", "\"all-linear\""}});
+      return;
+    }
     if (method == "ia3") return say({{std::string(kAdapterKind), "\"ia3\""}});
     if (method == "full") return reading_.fate(KeyFate::usual);
     if (method == "freeze") {

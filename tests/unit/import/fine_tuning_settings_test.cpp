@@ -32,6 +32,8 @@ TEST_CASE("LLaMA-Factory: the adapter, its rank and its targets") {
   CHECK(value(four, "model.weights") == "\"nf4_double\"");
   CHECK(value(four, "model.adapters.kind") == "\"dora\"");
   CHECK(value(four, "model.adapters.targets") == "[\"q_proj\", \"v_proj\"]");
+  const TrainingSettings usual = read("per_device_train_batch_size: 1\nfinetuning_type: lora\nbf16: true\n");
+  CHECK(value(usual, "model.adapters.targets") == "\"all-linear\"");
   const TrainingSettings freeze =
       read("per_device_train_batch_size: 1\nfinetuning_type: freeze\nfreeze_trainable_layers: 3\n");
   CHECK(value(freeze, "model.trainable") == "[\"last:3\"]");

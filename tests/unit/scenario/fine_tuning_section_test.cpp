@@ -50,6 +50,11 @@ TEST_CASE("a sample's length is a key, where the network has one") {
   CHECK_THAT(mistake("sequence_length = 0\n"), ContainsSubstring("model.sequence_length must be"));
 }
 
+TEST_CASE("degrees of a large model take no adapters") {
+  CHECK_THAT(mistake("[model.adapters]\n[parallel]\ntensor = 2\n"),
+             ContainsSubstring("are not modelled with [parallel]"));
+}
+
 TEST_CASE("mistakes of fine-tuning stand at their keys") {
   CHECK_THAT(mistake("[model.adapters]\ntargets = [\"to_qkv\"]\n"),
              ContainsSubstring("no layer of gpt2 is called \"to_qkv\""));

@@ -79,7 +79,7 @@ TEST_CASE("TensorFlow stores all of a 16-bit network in 16 bit, PyTorch's autoca
   Workload workload = workload_of(test::resnet50(), 32, Precision::amp_fp16);
   CHECK(activation_width(workload) == ActivationWidth::autocast);
   workload.framework.kind = FrameworkKind::tensorflow;
-  CHECK(activation_width(workload) == ActivationWidth::half);
+  CHECK(activation_width(workload) == ActivationWidth::graph);
   workload.precision = Precision::fp32;
   CHECK(activation_width(workload) == ActivationWidth::full);
 }
