@@ -127,8 +127,9 @@ TensorId record_factors(Tape& tape, TensorId input, TensorId base, std::string_v
   return scaled;
 }
 
-/// Weights of 4 bits that one multiprocessor unpacks per clock cycle, with their scales and a table look-up
-/// [unverified]: 0.9 to 1.7e11 a second were measured on an A100 (facts on fine-tuning, section 3).
+/// To unpack a weight of 4 or 8 bits with its scale takes as long as so many FLOPs [unverified]: an A100 then
+/// unpacks 1.3e11 weights a second, and published steps of QLoRA imply 0.9 to 1.7e11
+/// (docs/models/fine_tuning.md).
 constexpr double kFlopsPerPackedWeight = 110;
 
 }  // namespace

@@ -295,10 +295,6 @@ void write_first_gradient(ExpandedModel& model) {
   first.kernels += 1, first.flops.fixed += 1, first.bytes.fixed += 8;
 }
 
-}  // namespace
-
-namespace {
-
 /// Blocks of the network as it is without fine-tuning.
 std::uint32_t count_blocks(const Model& model) {
   Model whole = model;
