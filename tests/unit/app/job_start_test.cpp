@@ -211,9 +211,8 @@ TEST_CASE("machines of accelerate are nodes of the job") {
 
 TEST_CASE("adapters that are not modelled give no verdict about memory") {
   const TemporaryFolder folder;
-  folder.write(
-      "lf.yaml",
-      "model_name_or_path: a/b\nfinetuning_type: oft\nper_device_train_batch_size: 1\nbf16: true\n");
+  folder.write("lf.yaml",
+               "model_name_or_path: a/b\nfinetuning_type: oft\nper_device_train_batch_size: 1\nbf16: true\n");
   const std::string line =
       "foretrain predict --settings lf.yaml --model llama3_8b --cluster hgx-h100-400g --gpus 8";
   const ProgramRun run = folder.run(line);

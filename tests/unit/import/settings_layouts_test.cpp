@@ -95,8 +95,7 @@ TEST_CASE("Megatron-LM: sizes of the layers become a network") {
 }
 
 TEST_CASE("LLaMA-Factory's adapters and axolotl's sharding are not without influence") {
-  const TrainingSettings factory =
-      read("per_device_train_batch_size: 1\nfinetuning_type: oft\n");
+  const TrainingSettings factory = read("per_device_train_batch_size: 1\nfinetuning_type: oft\n");
   CHECK(with_fate(factory, KeyFate::not_modelled) == Names{"finetuning_type"});
   CHECK(with_fate(read("per_device_train_batch_size: 1\nstage: dpo\n"), KeyFate::not_modelled) ==
         Names{"stage"});
@@ -156,8 +155,7 @@ TEST_CASE("DataLoader's arguments are of the process, under DataParallel of all 
 }
 
 TEST_CASE("settings that decide and are not modelled are named once, with their place and effect") {
-  const TrainingSettings factory =
-      read("per_device_train_batch_size: 1\nfinetuning_type: oft\n");
+  const TrainingSettings factory = read("per_device_train_batch_size: 1\nfinetuning_type: oft\n");
   const std::vector<UnmodelledSetting> found = unmodelled_settings(factory);
   REQUIRE(found.size() == 1);
   CHECK(found.front().setting == "finetuning_type = oft");
