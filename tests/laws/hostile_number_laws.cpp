@@ -62,7 +62,9 @@ bool check_answer(const Scenario& scenario) {
 
 bool check_setting(const ScenarioKey& key, const std::string& value) {
   ScenarioOverrides overrides;
-  overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.gpus = {1, 2};
+  const bool is_of_adapters = key.name.starts_with("model.adapters");  // they ask for projections
+  overrides.model = is_of_adapters ? "llama3_2_1b" : "mnist_net";
+  overrides.cluster = "puhti", overrides.gpus = {1, 2};
   overrides.strategy = key.strategies.empty() ? "ddp" : key.strategies.front();
   overrides.settings = {"data.samples=60000"};
   if (key.name == "run.every.validation.epochs")
@@ -117,7 +119,7 @@ TEST_CASE("law: no value of a scenario's key gives anything but numbers or a ref
     for (const std::string& value : values->second) ++tried, answered += check_setting(key, value) ? 1 : 0;
   }
   CHECK(tried > 200);
-  CHECK(answered > tried / 6);
+  CHECK(answered > tried / 5);
 }
 
 TEST_CASE("law: no value in the file of a link gives anything but numbers or a refusal") {
