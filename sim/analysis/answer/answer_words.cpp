@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/analysis/search/crossover.hpp"
 #include "sim/analysis/step/known_figures.hpp"
@@ -69,20 +68,6 @@ std::string epochs_of(const Scenario& scenario) {
   return scenario.epochs == 1 ? "an epoch" : fmt::format("{:g} epochs", scenario.epochs);
 }
 
-/// "llama3_8b (lora of rank 16, weights in nf4)"; the network's name alone where all of it trains as usual.
-std::string trained_network(const Model& model) {
-  const FineTuning& tuning = model.tuning;
-  std::string how;
-  const auto add = [&how](const std::string& words) { how += (how.empty() ? "" : ", ") + words; };
-  if (tuning.adapter == AdapterKind::ia3) add("ia3");
-  if (tuning.adapter == AdapterKind::lora || tuning.adapter == AdapterKind::dora)
-    add(fmt::format("{} of rank {}", name_of(tuning.adapter), tuning.rank));
-  if (!tuning.trainable.empty()) add(fmt::format("trains {}", fmt::join(tuning.trainable, ", ")));
-  if (tuning.has_format()) add(fmt::format("weights in {}", name_of(tuning.weights)));
-  if (tuning.fused_loss) add("fused loss");
-  return how.empty() ? model.name : fmt::format("{} ({})", model.name, how);
-}
-
 }  // namespace
 
 std::string question_words(const Scenario& scenario, const Prediction& prediction,
@@ -93,9 +78,9 @@ std::string question_words(const Scenario& scenario, const Prediction& predictio
   if (scenario.program)
     return fmt::format("{} on {} as it was recorded ({}), {}, on {}", scenario.model.name,
                        scenario.cluster.name, prediction.strategy, batch, counted_list(counts));
-  return fmt::format("{} on {} with {}, {}, {}, on {}", trained_network(scenario.model),
-                     scenario.cluster.name, prediction.strategy, prediction.precision, batch,
-                     counted_list(counts));
+  return fmt::format("{} on {} with {}, {}, {}, on {}",
+                     named_with(scenario.model.name, scenario.model.tuning), scenario.cluster.name,
+                     prediction.strategy, prediction.precision, batch, counted_list(counts));
 }
 
 void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scenario) {

@@ -90,6 +90,7 @@ class Comparer {
   Comparison heading() const {
     Comparison out;
     out.evidence = evidence_;
+    out.training = named_with(own_.model.name, own_.model.tuning);
     out.scenario = own_.name, out.model = own_.model.name, out.cluster = own_.cluster.name;
     out.precision = precision_of(own_), out.own_strategy = own_name_;
     out.baseline = step_model_of(own_).baseline;

@@ -61,6 +61,7 @@ struct ComparedGpus {
 
 struct Comparison {
   std::string scenario, model, cluster, precision, own_strategy;
+  std::string training;  ///< `model`, and how it is fine-tuned (named_with)
   bool strong_scaling = false;
   std::int64_t global_batch = 0;  ///< with strong scaling that which was asked for
   std::int64_t samples = 0;       ///< of the data set; 0 = unknown, then an epoch is one step

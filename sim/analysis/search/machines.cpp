@@ -149,6 +149,7 @@ class Comparing {
 
   void take_heading(const Scenario& scenario) {
     out_.model = scenario.model.name;
+    out_.training = named_with(out_.model, scenario.model.tuning);
     const bool is_of_options = scenario.name == fmt::format("{} on {}", out_.model, scenario.cluster.name);
     out_.scenario = is_of_options ? out_.model : scenario.name;
     out_.strategy = step_model_of(scenario).label(scenario);

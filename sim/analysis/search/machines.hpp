@@ -51,6 +51,7 @@ struct MachineRow {
 
 struct MachineComparison {
   std::string scenario, model, strategy, precision;
+  std::string training;  ///< `model`, and how it is fine-tuned (named_with)
   bool strong_scaling = false;
   std::int64_t batch = 0;    ///< of all GPUs with strong scaling, else of each GPU
   std::int64_t samples = 0;  ///< of the data set; 0: unknown

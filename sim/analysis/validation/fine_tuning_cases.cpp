@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/fine_tuning_validation.hpp"
+#include "sim/analysis/validation/large_model_validation.hpp"
 #include "sim/base/ascii.hpp"
 #include "sim/scenario/catalog.hpp"
 
@@ -115,27 +116,12 @@ const NamedAs* named_row(const NamedAs (&rows)[N], std::string_view name) {
   return found == std::end(rows) ? nullptr : found;
 }
 
-/// Letters and digits alone, small.
-std::string letters_and_digits(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
-}
-
-/// The longest name of the catalog that the row's begins with.
+/// By the table, else by the catalog's own names.
 std::string tuned_model_of(const std::string& name) {
-  const std::string wanted = letters_and_digits(name);
   for (const NamedAs& row : kTuningModels) {
-    if (wanted.starts_with(row.theirs)) return std::string(row.ours);
+    if (bare(name).starts_with(row.theirs)) return std::string(row.ours);
   }
-  std::string best;
-  for (const std::string& model : names_in(CatalogKind::models)) {
-    if (wanted.starts_with(letters_and_digits(model)) && model.size() > best.size()) best = model;
-  }
-  return best;
+  return model_in_catalog(name);
 }
 
 /// "q,v", "q+k+v+o+mlp", "all linear".

@@ -66,10 +66,11 @@ double tuning_tokens(const FineTuningMeasurement& row, const PredictionPoint& po
 /// What a source calls memory: tensors ("allocated", "active"), what the allocator holds ("reserved"), or all
 /// that nvidia-smi shows.
 double memory_as_read(const FineTuningMeasurement& row, const MemoryUse& memory) {
-  constexpr double kGb = 1e9, kHoles = 1.05;
+  constexpr double kGb = 1e9;
   const double allocated = static_cast<double>((memory.total() - memory.framework).count) / kGb;
   const double all = static_cast<double>(memory.total().count) / kGb;
-  if (row.notes_say("RESERVED") || row.notes_say("reserved")) return std::min(all, kHoles * allocated);
+  if (row.notes_say("RESERVED") || row.notes_say("reserved"))
+    return std::min(all, (1 + kAllocatorShare) * allocated);
   const bool is_tensors = row.notes_say("ALLOCATED") || row.notes_say("llocated") ||
                           row.notes_say("ACTIVE") || row.notes_say("max RAM") || row.notes_say("table 2");
   return is_tensors ? allocated : all;

@@ -54,7 +54,8 @@ std::optional<T> find_word(const Word<T> (&words)[n], const std::string& text) {
   return std::nullopt;
 }
 
-/// Letters and digits alone, small: "Qwen3_235B_a22B" is qwen3-235b-a22b.
+}  // namespace
+
 std::string bare(std::string_view text) {
   std::string out;
   for (const char c : lower_case(std::string(text)))
@@ -62,7 +63,6 @@ std::string bare(std::string_view text) {
   return out;
 }
 
-/// The network of the catalog whose name a row's begins with; the longest.
 std::string model_in_catalog(const std::string& name) {
   const std::string wanted = bare(name);
   std::string best;
@@ -70,6 +70,8 @@ std::string model_in_catalog(const std::string& name) {
     if (wanted.starts_with(bare(model)) && model.size() > best.size()) best = model;
   return best;
 }
+
+namespace {
 
 /// By the columns. Whether the feed-forward part is gated and the head tied follows from the parameters.
 std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& row) {

@@ -59,6 +59,12 @@ std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasur
                                               const LargeModelOptions& options,
                                               LargeModelValidation& validation);  // large_model_cases.cpp
 
+/// Letters and digits alone, small: "Qwen3_235B_a22B" is qwen3235ba22b.
+std::string bare(std::string_view text);
+/// The network of the catalog whose name a row's begins with, in letters and digits; the longest. Empty:
+/// none.
+std::string model_in_catalog(const std::string& name);
+
 LargeModelValidation validate_large_models(const std::vector<LargeModelMeasurement>& rows,
                                            const LargeModelOptions& options,
                                            const Progress& progress = nullptr);

@@ -46,8 +46,8 @@ std::string heading(const Comparison& c) {
     batch = c.strong_scaling ? fmt::format("global batch {}", c.global_batch)
                              : fmt::format("batch {} per GPU", p.batch_per_gpu);
   }
-  return fmt::format("{}: {} on {}, {}, {}\nSpeedup: over {}, {} a step.\n", c.scenario, c.model, c.cluster,
-                     c.precision, batch, c.baseline, to_string(seconds(c.one_gpu_step_s)));
+  return fmt::format("{}: {} on {}, {}, {}\nSpeedup: over {}, {} a step.\n", c.scenario, c.training,
+                     c.cluster, c.precision, batch, c.baseline, to_string(seconds(c.one_gpu_step_s)));
 }
 
 /// "97.2 %  91..104": its speed in % of the fastest's, with the 90 % interval.

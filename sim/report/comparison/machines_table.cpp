@@ -156,7 +156,7 @@ std::string table_of(const MachineComparison& c) {
 
 std::string asked(const MachineComparison& c) {
   return fmt::format(
-      "{} with {}, {}, {}.", c.model, c.strategy, c.precision,
+      "{} with {}, {}, {}.", c.training, c.strategy, c.precision,
       c.strong_scaling ? fmt::format("global batch {}", c.batch) : fmt::format("batch {} per GPU", c.batch));
 }
 

@@ -41,8 +41,6 @@ double context_bytes(Architecture architecture) {
 
 /// NCCL's buffers and kernels; recalled as well.
 constexpr double kNcclBytes = 350e6;
-/// Rounding of blocks and holes between them; assumed (docs/models/memory.md).
-constexpr double kAllocatorShare = 0.05;
 /// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses: some times what the largest
 /// convolution reads and writes, up to a limit beyond which it finds no faster one; and the holes that
 /// scratch blocks leave between tensors of many sizes, by activations. Fitted to the largest batches of

@@ -23,6 +23,9 @@ struct MemoryUse {
   }
 };
 
+/// Rounding of blocks and holes between them over what tensors take; assumed (docs/models/memory.md).
+inline constexpr double kAllocatorShare = 0.05;
+
 /// How a strategy changes what one GPU holds.
 struct StrategyMemory {
   double parameters = 1, gradients = 1, optimizer = 1;  ///< share of the whole

@@ -8,6 +8,9 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace foretrain {
 
 namespace {
@@ -88,6 +91,18 @@ bool is_quantised(WeightFormat format) { return format >= WeightFormat::fp8; }
 double bytes_per_weight(WeightFormat format) {
   constexpr std::array<double, 8> bytes{4, 4, 2, 2, 1, 1, 0.5 + 4.0 / 64, 0.5 + 1.0 / 64 + 4.0 / (64 * 256)};
   return bytes[static_cast<std::size_t>(format)];
+}
+
+std::string named_with(const std::string& model, const FineTuning& tuning) {
+  std::string how;
+  const auto add = [&how](const std::string& words) { how += (how.empty() ? "" : ", ") + words; };
+  if (tuning.adapter == AdapterKind::ia3) add("ia3");
+  if (tuning.adapter == AdapterKind::lora || tuning.adapter == AdapterKind::dora)
+    add(fmt::format("{} of rank {}", name_of(tuning.adapter), tuning.rank));
+  if (!tuning.trainable.empty()) add(fmt::format("trains {}", fmt::join(tuning.trainable, ", ")));
+  if (tuning.has_format()) add(fmt::format("weights in {}", name_of(tuning.weights)));
+  if (tuning.fused_loss) add("fused loss");
+  return how.empty() ? model : fmt::format("{} ({})", model, how);
 }
 
 std::int64_t block_number(std::string_view path) {

@@ -56,6 +56,10 @@ struct FineTuning {
   friend bool operator==(const FineTuning&, const FineTuning&) = default;
 };
 
+/// How a network is trained, behind its name: "llama3_8b (lora of rank 16, weights in nf4)"; the name alone
+/// where all of it trains as usual.
+std::string named_with(const std::string& model, const FineTuning& tuning);
+
 /// Which parameters of a network train, by their names; knows which words of `tuning` were of use.
 class Trainability {
  public:
