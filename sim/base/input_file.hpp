@@ -30,7 +30,7 @@ class InputFile {
  private:
   /// After 0 bytes: whether a writer may still come. Throws when none came in time.
   bool may_get_writer() const;
-  /// After no byte for now.
+  /// After a read that found no byte though a writer is still there.
   void wait_for_writer();
 
   std::string path_;
