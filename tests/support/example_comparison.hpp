@@ -24,7 +24,7 @@ inline ComparedStrategy compared_strategy(std::string name, double step_s, std::
 /// all.
 inline Comparison example_comparison() {
   Comparison c;
-  c.scenario = "example", c.model = "resnet50", c.cluster = "puhti", c.precision = "fp32",
+  c.scenario = "example", c.model = c.training = "resnet50", c.cluster = "puhti", c.precision = "fp32",
   c.own_strategy = "ddp";
   c.baseline = "the plain loop on one GPU";
   c.samples = 128'000, c.epochs = 2, c.one_gpu_step_s = 0.1;

@@ -26,7 +26,7 @@ inline MachineRow impossible_row(std::string cluster, std::string gpu, int gpus,
 /// One V100 in an hour, two P100 in 96 minutes, and a cluster that is too small.
 inline MachineComparison example_machines() {
   MachineComparison c;
-  c.scenario = "example", c.model = "resnet50", c.strategy = "ddp", c.precision = "fp32";
+  c.scenario = "example", c.model = c.training = "resnet50", c.strategy = "ddp", c.precision = "fp32";
   c.batch = 64, c.samples = 50'000, c.epochs = 30;
   c.rows = {machine_row("m3-p100", "p100-pcie-16gb", 2, 1.6),
             impossible_row("one-gpu", "rtx-2080ti", 2, "cluster one-gpu has 1 GPU"),

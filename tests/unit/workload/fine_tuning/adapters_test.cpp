@@ -56,6 +56,16 @@ TEST_CASE("adapters have as many parameters as the tools print") {
   CHECK(trained("llama3_2_3b", factors) == 286'720);
 }
 
+TEST_CASE("a network is named with how it is trained, where that is not as usual") {
+  CHECK(named_with("llama3_8b", {}) == "llama3_8b");
+  FineTuning tuning = lora(16, {});
+  tuning.weights = WeightFormat::nf4;
+  CHECK(named_with("llama3_8b", tuning) == "llama3_8b (lora of rank 16, weights in nf4)");
+  FineTuning part;
+  part.trainable = {"head", "norms"}, part.fused_loss = true;
+  CHECK(named_with("gpt2", part) == "gpt2 (trains head, norms, fused loss)");
+}
+
 TEST_CASE("a packed projection is a target by its own name and by those of its parts") {
   const std::int64_t packed = trained("falcon_7b", lora(8, {"query_key_value"}));
   CHECK(packed == 32 * 8 * (4544 + 4672));
