@@ -253,8 +253,7 @@ class TuningCaseMaker {
     set("model.sequence_length", std::to_string(*row_.sequence));
     if (row_.accumulation && *row_.accumulation > 1 && *row_.accumulation <= 4096)
       set("strategy.accumulation", std::to_string(*row_.accumulation));
-    if (row_.notes_say("Liger") || row_.notes_say("cut cross entropy") || row_.notes_say("hunked"))
-      set("model.fused_loss", "true");
+    name_fused_kernels();
     if (row_.notes_say("compile")) set("framework.execution", "\"compiled\"");
     const bool is_time = row_.metric != FineTuningMeasurement::Metric::memory_gb &&
                          row_.metric != FineTuningMeasurement::Metric::fits;
@@ -263,6 +262,19 @@ class TuningCaseMaker {
       refuse("the mean length of its samples is not told");
     if (row_.notes_say("load_state") || row_.notes_say("weights only"))
       refuse("the row is not about a training step");
+  }
+
+  /// foak: the kernels of fms-acceleration's plugin of that name, which are unsloth's.
+  void name_fused_kernels() {
+    constexpr NamedAs kWords[] = {{"(foak)", "\"rms_norm\", \"rope\", \"cross_entropy\""},
+                                  {"Liger", "\"linear_cross_entropy\""},
+                                  {"cut cross entropy", "\"linear_cross_entropy\""},
+                                  {"hunked", "\"linear_cross_entropy\""}};
+    std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";  // torch's own GELU, in one kernel
+    for (const NamedAs& word : kWords) {
+      if (row_.notes_say(word.theirs)) list += fmt::format(", {}", word.ours);
+    }
+    if (!list.empty()) set("model.fused_kernels", fmt::format("[{}]", list.substr(2)));
   }
 
   const FineTuningMeasurement& row_;

@@ -27,6 +27,29 @@ constexpr std::string_view kDropoutNames[] = {"lora_dropout"};
 constexpr std::string_view kLengthNames[] = {"cutoff_len", "sequence_len",     "max_seq_length",
                                              "max_length", "model_max_length", "block_size"};
 constexpr std::string_view kTypeNames[] = {"torch_dtype", "dtype"};
+
+/// Which kernels a key asks for; `value`: with this word, otherwise when it is true.
+struct FusedKernelKey {
+  std::string_view key, value, kernels;
+};
+constexpr FusedKernelKey kFusedKernelKeys[] = {
+    {"use_liger_kernel", "", "liger"},
+    {"enable_liger_kernel", "", "liger"},
+    {"use_liger", "", "liger"},
+    {"use_unsloth", "", "unsloth"},
+    {"liger_rms_norm", "", "rms_norm"},
+    {"liger_glu_activation", "", "swiglu"},
+    {"liger_rope", "", "rope"},
+    {"liger_cross_entropy", "", "cross_entropy"},
+    {"liger_fused_linear_cross_entropy", "", "linear_cross_entropy"},
+    {"cut_cross_entropy", "", "linear_cross_entropy"},
+    {"unsloth_cross_entropy_loss", "", "cross_entropy"},
+    {"flash_attn_cross_entropy", "", "cross_entropy"},
+    {"flash_attn_rms_norm", "", "rms_norm"},
+    {"flash_attention", "", "flash_attention"},
+    {"flash_attn", "fa2", "flash_attention"},
+    {"attn_impl", "flash_attn", "flash_attention"},
+    {"attn_implementation", "flash_attention_2", "flash_attention"}};
 constexpr std::string_view kAdapterKind = "model.adapters.kind";
 
 std::vector<std::string> words_of_node(const YamlNode& node) {
@@ -68,8 +91,7 @@ class FineTuningReading {
     read_bits();
     read_type();
     read_length();
-    if (flag({"use_liger_kernel", "enable_liger_kernel", "cut_cross_entropy"}).value_or(false))
-      say({{"model.fused_loss", "true"}}, "of its kernels the loss alone is modelled");
+    read_fused_kernels();
   }
 
  private:
@@ -192,6 +214,23 @@ class FineTuningReading {
     if (!length || *length < 1 || *length > 1e8)
       return reading_.fate(KeyFate::usual, "the tokens of the model file");
     say({{"model.sequence_length", fmt::format("{:.0f}", *length)}}, "samples are filled up, or shorter");
+  }
+
+  /// Several keys of one file add up.
+  void read_fused_kernels() {
+    std::vector<std::string> kernels;
+    for (const FusedKernelKey& row : kFusedKernelKeys) {
+      const YamlNode* node = find({row.key});
+      if (node == nullptr) continue;
+      const bool is_asked =
+          row.value.empty() ? flag_in(node->text).value_or(false) : lower_case(node->text) == row.value;
+      if (!is_asked) {
+        reading_.fate(KeyFate::usual);
+        continue;
+      }
+      if (std::ranges::find(kernels, row.kernels) == kernels.end()) kernels.emplace_back(row.kernels);
+      say({{"model.fused_kernels", toml_words(kernels)}});
+    }
   }
 
   SettingsReading& reading_;

@@ -28,6 +28,21 @@ Takes<FineTuning> target_names() {
           }};
 }
 
+void read_fused_kernels(TableReader& model, std::string_view key, Scenario& scenario) {
+  for (const std::string& word : words_at(model, key)) {
+    if (const auto kernels = fused_kernels_named(word))
+      scenario.model.tuning.fused.add(*kernels);
+    else
+      model.report(model.span_of(key), fmt::format("no fused kernel is called \"{}\"", word),
+                   fmt::format("known are {}", known_fused_kernels()));
+  }
+}
+
+void read_fused_loss(TableReader& model, std::string_view key, Scenario& scenario) {
+  const auto is_fused = model.boolean(key);
+  if (is_fused && *is_fused) scenario.model.tuning.fused.add(FusedKernel::linear_cross_entropy);
+}
+
 void read_trainable(TableReader& model, std::string_view key, Scenario& scenario) {
   scenario.model.tuning.trainable = words_at(model, key);
 }
@@ -60,6 +75,16 @@ void read_adapters(TableReader& model, FineTuning& tuning) {
   adapters.finish();
 }
 
+/// Adapters are trained beside weights that are loaded in bf16, one sample at a time, unless something else
+/// is said.
+void assume_for_adapters(const TableReader& model, Scenario& scenario) {
+  FineTuning& tuning = scenario.model.tuning;
+  if (tuning.adapter == AdapterKind::none) return;
+  const bool says_width = model.has("weights") || model.has("precision") || model.has("half_weights");
+  if (!says_width) tuning.weights = WeightFormat::bf16;
+  if (!model.has("batch_per_gpu") && !model.has("global_batch")) scenario.workload.batch_per_gpu = 1;
+}
+
 /// Weights of 16 bits and fewer are multiplied in 16 bits.
 void settle_precision_of(TableReader& model, Scenario& scenario) {
   const WeightFormat format = scenario.model.tuning.weights;
@@ -86,11 +111,12 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
   Model plain = scenario.model;
   plain.tuning = {};
   const bool is_length = model.has("sequence_length") && !expand(plain).faults.empty();
-  const std::string_view key = is_length                ? "sequence_length"
-                               : model.has("adapters")  ? "adapters"
-                               : model.has("trainable") ? "trainable"
-                               : model.has("weights")   ? "weights"
-                                                        : "sequence_length";
+  const std::string_view key = is_length                    ? "sequence_length"
+                               : model.has("adapters")      ? "adapters"
+                               : model.has("trainable")     ? "trainable"
+                               : model.has("weights")       ? "weights"
+                               : model.has("fused_kernels") ? "fused_kernels"
+                                                            : "sequence_length";
   for (const ModelFault& fault : expansion.faults)
     model.report(model.span_of(key), fault.message, fault.hint);
 }
@@ -114,11 +140,21 @@ Keys<Scenario> fine_tuning_keys() {
        "what trains: all, head, norms, biases, last:N blocks, or a part of a parameter's name; everything "
        "else is "
        "frozen. Beside adapters these are trained as a whole (modules_to_save)"},
-      {"fused_loss", takes::flag<&Scenario::model, &Model::tuning, &FineTuning::fused_loss>(), "true",
+      {"fused_kernels",
+       {"name or list of names", read_fused_kernels},
+       "\"liger\"",
+       "none",
+       "kernels in the place of several operators of transformers: rms_norm, swiglu, rope, gelu, "
+       "flash_attention (keys and values are not copied for each head), cross_entropy (in place), "
+       "linear_cross_entropy (head and loss on a part of the tokens at a time), or those of a library: "
+       "liger, "
+       "unsloth, flash_attn"},
+      {"fused_loss",
+       {"true, false", read_fused_loss},
+       "true",
        "false",
-       "the head's product and the loss run on a part of the tokens at a time, so that scores over the "
-       "vocabulary are "
-       "never there as a whole (Liger, unsloth, torchtune's and TRL's chunked losses)"},
+       "the same as \"linear_cross_entropy\" among `fused_kernels` (Liger, unsloth, torchtune's and TRL's "
+       "chunked losses)"},
       {"sequence_length",
        {"integer", read_sequence_length},
        "2048",
@@ -152,13 +188,16 @@ const Keys<FineTuning>& adapter_keys() {
 void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   FineTuning& tuning = scenario.model.tuning;
   read_adapters(model, tuning);
+  assume_for_adapters(model, scenario);
   settle_precision_of(model, scenario);
   tuning.computes_in_half = is_half(scenario.workload.precision);
   if (!tuning.changes_network() && !model.has("sequence_length")) return;
   if (scenario.model.is_recorded && tuning.changes_network()) {
-    const std::string_view key = model.has("adapters")    ? "adapters"
-                                 : model.has("trainable") ? "trainable"
-                                                          : "weights";
+    const std::string_view key = model.has("adapters")     ? "adapters"
+                                 : model.has("trainable")  ? "trainable"
+                                 : model.has("weights")    ? "weights"
+                                 : model.has("fused_loss") ? "fused_loss"
+                                                           : "fused_kernels";
     model.report(
         model.span_of(key),
         fmt::format("{} was recorded: what it trains is what it was recorded with", scenario.model.name),

@@ -101,7 +101,7 @@ std::string named_with(const std::string& model, const FineTuning& tuning) {
     add(fmt::format("{} of rank {}", name_of(tuning.adapter), tuning.rank));
   if (!tuning.trainable.empty()) add(fmt::format("trains {}", fmt::join(tuning.trainable, ", ")));
   if (tuning.has_format()) add(fmt::format("weights in {}", name_of(tuning.weights)));
-  if (tuning.fused_loss) add("fused loss");
+  if (!tuning.fused.empty()) add(fmt::format("fused {}", to_string(tuning.fused)));
   return how.empty() ? model : fmt::format("{} ({})", model, how);
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/workload/fine_tuning/fused_kernels.hpp"
+
 namespace foretrain {
 
 /// none: nothing is added. lora: two thin products beside a frozen one. dora: lora whose weight is scaled to
@@ -42,15 +44,13 @@ struct FineTuning {
   /// parameter's name. Empty: everything without adapters, nothing beside them.
   std::vector<std::string> trainable;
   WeightFormat weights = WeightFormat::by_precision;
-  /// The head's product and the loss run on a part of the rows at a time, so that scores are never there as a
-  /// whole (Liger, cut cross entropy, torchtune's and TRL's chunked losses).
-  bool fused_loss = false;
+  FusedKernels fused{};  ///< in the place of transformers' operators
   /// The training computes in 16 bits; then what goes into wide adapters is converted. Set from the
   /// precision.
   bool computes_in_half = false;
 
   bool changes_network() const {
-    return fused_loss || adapter != AdapterKind::none || !trainable.empty() || has_format();
+    return !fused.empty() || adapter != AdapterKind::none || !trainable.empty() || has_format();
   }
   bool has_format() const { return weights != WeightFormat::by_precision; }
   friend bool operator==(const FineTuning&, const FineTuning&) = default;

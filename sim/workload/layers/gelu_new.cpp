@@ -22,10 +22,25 @@ Operator pass(double n, int tensors) {
                        per_sample(4 * n * tensors));
 }
 
+Applied apply_fused_gelu(Tape& tape, TensorId input) {
+  constexpr double kFlops = 8;
+  const auto n = static_cast<double>(tape.at(input).shape.elements());
+  const TensorId result = tape.result(tape.at(input).shape, {input}, false);
+  const auto kernel = [n](int tensors) {
+    return make_operator(OperatorClass::elementwise, HostCall::gelu, per_sample(kFlops * n),
+                         per_sample(4 * n * tensors));
+  };
+  tape.forward(kernel(2));
+  tape.save(input);
+  tape.node({{kernel(3), {}}}, {input}, result);
+  return {result, "", ""};
+}
+
 Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
     return misfit("gelu_new cannot work on token ids", "place an embedding first");
+  if (tape.trainability().tuning().fused.has(FusedKernel::gelu)) return apply_fused_gelu(tape, input);
   const auto n = static_cast<double>(in.elements());
   const TensorId result = tape.result(in, {input}, false);
   for (const int tensors : kForward) tape.forward(pass(n, tensors));

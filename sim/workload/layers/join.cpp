@@ -104,7 +104,27 @@ Applied join_add(Tape& tape, const Layer& layer, const std::vector<TensorId>& in
   return join_pairs(tape, layer, inputs, record_sum);
 }
 
+/// silu(gate) * up in one kernel; backward computes the activated gate once more
+/// (liger_kernel/ops/swiglu.py).
+TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
+  constexpr double kForwardFlops = 2, kBackwardFlops = 10;
+  const Shape shape = tape.at(gate).shape;
+  const auto n = static_cast<double>(shape.elements());
+  const TensorId result = tape.result(shape, {gate, up}, false);
+  tape.forward(make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(kForwardFlops * n),
+                             per_sample(12 * n)));
+  tape.save(gate), tape.save(up);
+  tape.node({{make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(kBackwardFlops * n),
+                            per_sample(20 * n)),
+              {}}},
+            {gate, up}, result);
+  return result;
+}
+
 Applied join_multiply(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
+  const bool is_gate = fuses_gate(layer, tape.trainability().tuning().fused);
+  if (is_gate && tape.at(inputs[0]).shape == tape.at(inputs[1]).shape)
+    return {record_gated_product(tape, inputs[0], inputs[1]), "", ""};
   return join_pairs(tape, layer, inputs, record_product);
 }
 
@@ -135,6 +155,13 @@ Applied join_concat(Tape& tape, const Layer& layer, const std::vector<TensorId>&
 void check_join(const LayerCheck& check) { check.joins_several(); }
 
 }  // namespace
+
+bool fuses_gate(const Layer& layer, FusedKernels fused) {
+  return fused.has(FusedKernel::swiglu) && layer.type->name == std::string_view("multiply") &&
+         layer.branches.size() == 2 && !layer.branches[0].empty() &&
+         layer.branches[0].back().type->name == std::string_view("silu") &&
+         layer.branches[0].back().as.empty();
+}
 
 LayerType add_layer() {
   return {.name = "add", .keys = {layer_key<&Layer::steps>("steps")}, .join = join_add, .check = check_join};

@@ -37,6 +37,19 @@ Applied record_loss(Tape& tape, const Loss& own, TensorId input, Operator forwar
   return {result, "", ""};
 }
 
+/// One kernel each way; backward writes the scores' gradient over them, so that neither their logarithms nor
+/// the scores are kept beside it (flash_attn/losses/cross_entropy.py with inplace_backward, unsloth's
+/// kernels/cross_entropy_loss.py).
+Applied fused_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  const double n = static_cast<double>(in.elements()), rows = static_cast<double>(in.rows());
+  return record_loss(
+      tape, own, input,
+      make_operator(OperatorClass::reduction, HostCall::loss, {2, 8 * n}, {8, 4 * n + 12 * rows}, 2),
+      make_operator(OperatorClass::reduction, HostCall::loss, {0, 4 * n}, {8, 8 * n + 12 * rows}),
+      {4, 12 * rows});
+}
+
 Applied cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements());
@@ -67,11 +80,24 @@ Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
                   "place flatten and linear before it");
   }
   const auto& own = layer.get<Loss>();
+  const bool is_fused = tape.trainability().tuning().fused.has(FusedKernel::cross_entropy);
+  if (is_fused && own.kind == LossKind::cross_entropy && in.is_rows())
+    return fused_cross_entropy(tape, own, input);
   return own.kind == LossKind::cross_entropy ? cross_entropy(tape, own, input)
                                              : elementwise_loss(tape, own, input);
 }
 
 }  // namespace
+
+TensorId record_conversion_to_float(Tape& tape, TensorId input) {
+  const auto n = static_cast<double>(tape.at(input).shape.elements());
+  const TensorId wide = tape.result(tape.at(input).shape, {input}, false);
+  Operator copy = make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(6 * n));
+  copy.half_capable = false, copy.stays_wide = true;
+  tape.forward(copy);
+  tape.node({{copy, {}}}, {input}, wide);
+  return wide;
+}
 
 LayerType loss_layer() {
   return {.name = "loss",

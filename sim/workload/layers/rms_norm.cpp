@@ -4,8 +4,8 @@
 //
 // With n elements in r rows: forward a square, a mean, a sum, a root, two products; backward the products
 // (each with the sum over what its smaller operand was spread over), the root (three on rows), the mean
-// spread out, the square (three on elements), and the sum of the input's two gradients. Autocast runs squares
-// and roots in 32 bit.
+// spread out, the square (three on elements), and the sum of the input's two gradients. All of it is in 32
+// bits; an input of 16 is converted first, and the scaled input back before the weight.
 #include "sim/workload/layers/rms_norm.hpp"
 
 #include <fmt/format.h>
@@ -31,10 +31,29 @@ struct NormWork {
   static Operator pass(Amount flops, Amount bytes, int kernels) {
     Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, flops, bytes, kernels);
     op.calls = static_cast<std::uint16_t>(kernels);
-    op.half_capable = false, op.stays_wide = true;
+    op.half_capable = false, op.stays_wide = op.narrows_result = true;
     return op;
   }
 };
+
+/// One kernel each way, as a layer norm's: the mean square and its root, the quotient, the product with the
+/// weight (liger_kernel/ops/rms_norm.py); the weight's gradient is summed over the rows.
+TensorId record_fused_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
+  const Shape in = tape.at(input).shape;
+  const auto n = static_cast<double>(in.elements()), rows = static_cast<double>(in.rows()),
+             width = static_cast<double>(in.width());
+  const std::uint32_t weight = tape.parameter(fmt::format("{}weight", prefix), in.width());
+  const TensorId result = tape.result(in, {input}, true);
+  const auto kernel = [&](Amount flops, Amount bytes, int kernels) {
+    Operator op = make_operator(OperatorClass::normalization, HostCall::layer_norm, flops, bytes, kernels);
+    op.channels = in.width();
+    return op;
+  };
+  tape.forward(kernel(per_sample(4 * n), {4 * width, 8 * n + 4 * rows}, 1));
+  tape.save(input), tape.save(per_sample(4 * rows));
+  tape.node({{kernel(per_sample(8 * n), {8 * width, 12 * n + 4 * rows}, 2), {weight}}}, {input}, result);
+  return result;
+}
 
 Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
@@ -48,6 +67,8 @@ Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
 }  // namespace
 
 TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
+  if (tape.trainability().tuning().fused.has(FusedKernel::rms_norm))
+    return record_fused_rms_norm(tape, input, prefix);
   const Shape in = tape.at(input).shape;
   const NormWork work{static_cast<double>(in.elements()), static_cast<double>(in.rows()),
                       static_cast<double>(in.width())};

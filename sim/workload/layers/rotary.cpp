@@ -1,7 +1,7 @@
 // Positions by turning (RoPE), as layers of several kinds record it: x * cos + rotate_half(x) * sin.
 //
 // Forward five operators: two products, a minus, a concatenation, a sum. Backward two products, a minus, two
-// halves written into zeros, two sums.
+// halves written into zeros, two sums. A fused kernel turns them in place, in one pass each way.
 #include "sim/workload/layers/attention.hpp"
 
 namespace foretrain {
@@ -20,6 +20,13 @@ TensorId record_rotary(Tape& tape, TensorId rows, double turned) {
   const Shape shape = tape.at(rows).shape;
   const auto n = static_cast<double>(shape.elements());
   const bool is_part = turned < n;
+  if (tape.trainability().tuning().fused.has(FusedKernel::rope)) {
+    const TensorId placed = tape.alias(shape, rows);
+    const Operator in_place = small_passes(3.5 * turned, 8 * turned, 1);
+    tape.forward(in_place);
+    tape.node({backward_of(in_place)}, {rows}, placed);
+    return placed;
+  }
   const TensorId result = tape.result(shape, {rows}, false);
   tape.forward(small_passes(3.5 * turned, 40 * turned + (is_part ? 8 * n : 0), is_part ? 6 : 5));
   std::vector<BackwardStep> steps{backward_of(small_passes(4.5 * turned, 60 * turned, 9))};

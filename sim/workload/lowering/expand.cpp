@@ -14,6 +14,7 @@
 
 #include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/shared_weights.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
@@ -28,6 +29,14 @@ bool is_module(const Layer& layer, bool in_block) {
 }
 
 bool joins(const Layer& layer) { return layer.type->join != nullptr; }
+
+bool stores_halves(WeightFormat format) {
+  return format != WeightFormat::by_precision && format != WeightFormat::fp32;
+}
+
+/// transformers converts the scores of a model with 16-bit weights to fp32 before the loss
+/// (transformers/loss/loss_utils.py); autocast does so in the loss itself.
+bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights); }
 
 class FieldWalk {
  public:
@@ -79,9 +88,12 @@ class ShapeWalk {
     const Layer* head = prefix.empty() ? head_of(layers) : nullptr;
     for (const Layer& layer : layers) {
       tape_->trainability().set_head(&layer == head);
-      if (&layer == head && tape_->trainability().tuning().fused_loss) hold_rows_in_parts(layer, *current);
+      if (&layer == head && tape_->trainability().tuning().fused.has(FusedKernel::linear_cross_entropy))
+        hold_rows_in_parts(layer, *current);
       current = visit(layer, *current, prefix);
       if (!current) break;
+      if (&layer == head && widens_scores(tape_->trainability().tuning()))
+        current = record_conversion_to_float(*tape_, *current);
       for (const std::string& name : layer.as) give_name(name, *current);
     }
     return current;
@@ -194,9 +206,12 @@ class ShapeWalk {
 
   std::vector<TensorId> ends_of(const Layer& layer, TensorId input, const std::string& path) {
     std::vector<TensorId> ends;
+    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning().fused);
     for (std::size_t i = 0; i < layer.branches.size(); ++i) {
       if (i > 0 && layer.branches[i].size() > 1) tape_->module();
-      if (const auto end = walk(layer.branches[i], input, path + ".")) ends.push_back(*end);
+      std::vector<Layer> branch = layer.branches[i];
+      if (is_gate && i == 0) branch.pop_back();
+      if (const auto end = walk(branch, input, path + ".")) ends.push_back(*end);
     }
     return ends;
   }
@@ -232,10 +247,6 @@ void check_whole(const Model& model, std::vector<ModelFault>& faults) {
     faults.push_back({model.layers[i].span, "layers follow the loss",
                       "place the loss last, or begin anew with a named result in `from`"});
   }
-}
-
-bool stores_halves(WeightFormat format) {
-  return format != WeightFormat::by_precision && format != WeightFormat::fp32;
 }
 
 /// Frozen weights in the asked format; trained ones in 16 bits where nothing wider is asked for.

@@ -44,8 +44,9 @@ void join(Operator& into, const Operator& op) {
 
 bool can_join(const Operator& into, const Operator& op) {
   return op.cls == OperatorClass::elementwise && is_chain(into) && into.backward == op.backward &&
-         into.half_capable == op.half_capable && into.stays_wide == op.stays_wide && into.width == op.width &&
-         !into.is_roofline && !op.is_roofline && into.over_model == 1 && op.over_model == 1;
+         into.half_capable == op.half_capable && into.stays_wide == op.stays_wide &&
+         into.narrows_result == op.narrows_result && into.width == op.width && !into.is_roofline &&
+         !op.is_roofline && into.over_model == 1 && op.over_model == 1;
 }
 
 }  // namespace

@@ -106,8 +106,9 @@ struct Operator {
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
   bool is_roofline =
       false;  ///< its FLOPs take time, too, at the vector rate: the longer of them and its bytes
-  bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
-  bool stays_wide = false;   ///< a loss: its input is converted to 32 bits even beside weights of 16
+  bool half_capable = true;     ///< runs in 16 bit under autocast (loss and softmax do not)
+  bool stays_wide = false;      ///< a loss: its input is converted to 32 bits even beside weights of 16
+  bool narrows_result = false;  ///< computes in 32 bits, and converts its result back to its operand's width
   ElementWidth width = ElementWidth::by_precision;  ///< others: the recorded types decide
   double over_model = 1;  ///< measured time of its kernels over the modelled one, on the GPU of a trace
   std::optional<Time> stated_host{};  ///< what the calls take on the reference CPU, as measured

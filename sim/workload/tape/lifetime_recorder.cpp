@@ -11,20 +11,26 @@ namespace foretrain {
 namespace {
 
 constexpr std::array<float, 4> kAsCounted{1, 1, 1, 1}, kFloats{1, 0.5F, 0.5F, 0.5F}, kWide{1, 1, 0.5F, 0.5F};
-constexpr std::array<float, 4> kNarrowCopy{0, 0.5F, 0, 0}, kWideCopy{0, 1, 0, 0};
-/// What a loss reads and makes; a rewritten graph has it in 16 bits, without a copy.
-constexpr std::array<float, 4> kAlwaysWide{1, 1, 1, 0.5F}, kAlwaysWideCopy{0, 1, 1, 0};
+constexpr std::array<float, 4> kNarrowCopy{0, 0.5F, 0, 0};
 /// CUDA keeps dropout's mask in one byte an element, the operators' table counts the four of a CPU.
 constexpr std::array<float, 4> kMask{0.25F, 0.25F, 0.25F, 0.25F};
 
 enum class Width { narrow, wide, as_operands };
 
 Width width_of(const Operator& op) {
+  if (op.narrows_result) return Width::as_operands;
   if (!op.half_capable || op.cls == OperatorClass::embedding) return Width::wide;
   return op.product_count > 0 ? Width::narrow : Width::as_operands;
 }
 
 }  // namespace
+
+/// In 16 bits a loss keeps 32; a rewritten graph has it in 16.
+LifetimeRecorder::Share LifetimeRecorder::share_of(const StorageLife& life) {
+  if (!life.is_float) return kAsCounted;
+  if (life.stays_wide) return {1, life.is_half ? 0.5F : 1.0F, 1, 0.5F};
+  return life.is_half ? kFloats : kWide;
+}
 
 void LifetimeRecorder::make_input(double bytes, bool is_float) {
   StorageLife life;
@@ -45,18 +51,29 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
   made.both_kept = op.product_count > 0;
   made.stays_wide = op.stays_wide;
   made.is_half = width == Width::narrow;
+  made.converts = op.cls == OperatorClass::copy && op.stays_wide;
   if (width == Width::as_operands) {
     const auto is_wide = [this](Storage s) { return storages_[s].is_float && !storages_[s].is_half; };
     made.is_half = !made.parents.empty() && std::none_of(made.parents.begin(), made.parents.end(), is_wide);
-    return;
+    const auto stays_wide = [this](Storage s) { return storages_[s].stays_wide; };
+    made.stays_wide = std::ranges::any_of(made.parents, stays_wide);
+    made.narrows = op.narrows_result;
+    if (!made.narrows) return;
   }
+  if (made.converts) return;
   for (const Storage parent : made.parents) {
-    if (storages_[parent].is_float && storages_[parent].is_half != made.is_half)
-      made.casts.push_back({parent, now(),
-                            made.is_half      ? kNarrowCopy
-                            : made.stays_wide ? kAlwaysWideCopy
-                                              : kWideCopy});
+    const Share share = share_of_cast(storages_[parent], made);
+    if (share != Share{}) made.casts.push_back({parent, now(), share});
   }
+}
+
+/// Of an operand's fp32 bytes those that its copy in the width of the operator takes.
+LifetimeRecorder::Share LifetimeRecorder::share_of_cast(const StorageLife& operand, const StorageLife& made) {
+  if (!operand.is_float) return {};
+  if (made.computes_wide())
+    return {0, operand.is_half ? 1.0F : 0.0F,
+            operand.stays_wide || !made.stays_wide_or_narrows() ? 0.0F : 1.0F, 0};
+  return operand.is_half ? Share{} : kNarrowCopy;
 }
 
 void LifetimeRecorder::run(const Operator& op) {
@@ -70,6 +87,7 @@ void LifetimeRecorder::keep(Amount bytes) {
   Share share = kAsCounted;
   if (last_ && last_->cls == OperatorClass::attention) share = kFloats;
   if (last_ && last_->call == HostCall::dropout) share = kMask;
+  if (last_ && last_->narrows_result) share = share_of(storages_.back());
   kept_bytes_.push_back({bytes, share, now() - (now() > 0 ? 1 : 0)});
 }
 
@@ -79,9 +97,13 @@ void LifetimeRecorder::add_node(Storage made) {
   node.kept = std::exchange(kept_, {});
   std::vector<Cast> casts = std::exchange(storages_[made].casts, {});
   for (const Storage kept : node.kept) {
-    const bool copied =
-        std::any_of(casts.begin(), casts.end(), [&](const Cast& cast) { return cast.of == kept; });
-    if (!copied) node.kept_by_autocast.push_back(kept);
+    const auto is_copied = [&](ActivationWidth width) {
+      return std::ranges::any_of(casts, [&](const Cast& cast) {
+        return cast.of == kept && cast.share[static_cast<std::size_t>(width)] > 0;
+      });
+    };
+    if (!is_copied(ActivationWidth::autocast)) node.kept_by_autocast.push_back(kept);
+    if (!is_copied(ActivationWidth::half)) node.kept_by_half.push_back(kept);
   }
   for (const Cast& cast : casts) {
     const double bytes = storages_[cast.of].bytes;
@@ -104,6 +126,8 @@ void LifetimeRecorder::play(Tensor tensor, std::uint32_t last) {
   for (const Storage kept : node.kept) storages_[kept].kept = std::max(storages_[kept].kept, until);
   for (const Storage kept : node.kept_by_autocast)
     storages_[kept].kept_autocast = std::max(storages_[kept].kept_autocast, until);
+  for (const Storage kept : node.kept_by_half)
+    storages_[kept].kept_half = std::max(storages_[kept].kept_half, until);
   for (const KeptBytes& kept : node.bytes) add(kept.at, until, kept.bytes, kept.share);
   for (const auto& [bytes, cast] : node.casts) add(cast.at, until, {0, bytes}, cast.share);
   if (tensor < gradient_of_.size() && gradient_of_[tensor] != kNever) {
@@ -117,7 +141,7 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
       std::max<std::size_t>(gradient_of_.size(), std::max(handed.parent, handed.made) + std::size_t{1}),
       kNever);
   const StorageLife& of = storages_[handed.storage];
-  const Share share = of.stays_wide ? kAlwaysWide : of.is_half ? kFloats : kWide;
+  const Share share = share_of(of);
   std::uint32_t& gradient = gradient_of_[handed.parent];
   const bool is_first = gradient == kNever;
   if (is_first && handed.is_view && gradient_of_[handed.made] != kNever) {
@@ -126,6 +150,12 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   }
   if (is_first) gradient = static_cast<std::uint32_t>(out_.activations.size());
   if (is_first || !handed.is_view) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, share);
+  // An operator in fp32 makes its operand's gradient in fp32; it is converted once it is whole.
+  const StorageLife& made = storages_[handed.made_storage];
+  if (handed.is_view || made.converts || !made.computes_wide()) return;
+  Share wider = share_of_cast(of, made);
+  for (float& part : wider) part /= 2;
+  if (wider != Share{}) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, wider);
 }
 
 void LifetimeRecorder::parameter_gradient(std::uint32_t parameter, double bytes, std::uint32_t step) {
@@ -138,16 +168,23 @@ void LifetimeRecorder::add(std::uint32_t from, std::uint32_t until, Amount bytes
   out_.activations.push_back({from, std::max(from, until), bytes, share});
 }
 
-/// Autocast may need the original for less long than fp32, when it keeps a copy.
+/// Autocast and weights of 16 bits may need the original for less long than fp32, where a copy is kept.
 void LifetimeRecorder::add_storage(const StorageLife& life) {
-  const Share share = !life.is_float    ? kAsCounted
-                      : life.stays_wide ? kAlwaysWide
-                      : life.is_half    ? kFloats
-                                        : kWide;
-  const std::uint32_t plain = std::max(life.last_read, life.kept),
-                      autocast = std::max(life.last_read, life.kept_autocast);
-  add(life.made, std::min(plain, autocast), {0, life.bytes}, share);
-  if (plain > autocast) add(autocast + 1, plain, {0, life.bytes}, {share[0], 0, share[2], share[3]});
+  const Share share = share_of(life);
+  const auto last = [&life](std::uint32_t kept) { return std::max(life.last_read, kept); };
+  const std::array<std::uint32_t, 4> ends{last(life.kept), last(life.kept_autocast), last(life.kept_half),
+                                          last(life.kept)};
+  std::uint32_t from = life.made;
+  for (std::uint32_t end = *std::ranges::min_element(ends); end != kNever;) {
+    Share there = share;
+    std::uint32_t next = kNever;
+    for (std::size_t width = 0; width < ends.size(); ++width) {
+      if (ends[width] < end) there[width] = 0;
+      if (ends[width] > end) next = std::min(next, ends[width]);
+    }
+    add(from, end, {0, life.bytes}, there);
+    from = end + 1, end = next;
+  }
 }
 
 Lifetimes LifetimeRecorder::finish(std::uint32_t backward_steps) && {

@@ -29,4 +29,20 @@ double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth widt
   return peak;
 }
 
+Lifetimes with_held_block_inputs(const Lifetimes& lifetimes) {
+  Lifetimes out = lifetimes;
+  const std::uint32_t end = lifetimes.moments - 1;
+  for (const Lifetime& life : lifetimes.activations) {
+    if (!life.enters_block) continue;
+    Lifetime gradient = life;
+    gradient.from = life.until;
+    gradient.until = end;
+    out.activations.push_back(gradient);
+  }
+  for (Lifetime& life : out.activations) {
+    if (life.enters_block) life.until = end;
+  }
+  return out;
+}
+
 }  // namespace foretrain

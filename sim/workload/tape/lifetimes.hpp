@@ -21,6 +21,7 @@ struct Lifetime {
   std::uint32_t from = 0, until = 0;
   Amount bytes;                            ///< with fp32 elements
   std::array<float, 4> share{1, 1, 1, 1};  ///< of `bytes` that are there, by ActivationWidth
+  bool enters_block = false;               ///< what a recomputed block is computed from once more
   double at(double batch, ActivationWidth width) const {
     return bytes.at(batch) * static_cast<double>(share[static_cast<std::size_t>(width)]);
   }
@@ -41,5 +42,8 @@ enum class GradientTensors : std::uint8_t { kept, made_anew };
 /// at `gradient_width` of their bytes in fp32.
 double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth width, GradientTensors gradients,
                   double gradient_width = 1);
+
+/// The same where what goes into recomputed blocks stays, with its gradient, until backward has ended.
+Lifetimes with_held_block_inputs(const Lifetimes& lifetimes);
 
 }  // namespace foretrain

@@ -96,14 +96,22 @@ class Recomputed {
     return block_of(model_.forward[moment]);
   }
 
+  /// Made in the forward pass, and read by a block's backward.
+  bool enters_block(const Lifetime& life) const {
+    if (life.from >= forward_steps_ || life.until < forward_steps_) return false;
+    const std::size_t step = life.until - forward_steps_;
+    return step < model_.backward.size() && again_[block_of(model_.backward[step].op)] > 0;
+  }
+
   void add_life(const Lifetime& life, Lifetimes& out) const {
     const std::uint32_t block = maker_of(life.from);
-    const auto add = [&](std::uint32_t from, std::uint32_t until) {
-      out.activations.push_back({from, until, life.bytes, life.share});
+    const auto add = [&](std::uint32_t from, std::uint32_t until, bool enters_block = false) {
+      out.activations.push_back({from, until, life.bytes, life.share, enters_block});
     };
     // The batch is there all the time, whoever reads it first.
     const bool is_batch = life.from == 0 && life.until + 1 == model_.lifetimes.moments;
-    if (block == 0 || again_[block] == 0 || is_batch) return add(moved(life.from), moved(life.until));
+    if (block == 0 || again_[block] == 0 || is_batch)
+      return add(moved(life.from), moved(life.until), !is_batch && enters_block(life));
     const Span forward = forward_[block];
     const std::uint32_t again = again_[block] + (life.from - forward.from);
     const bool ends_in_forward = life.until < forward_steps_;
@@ -114,7 +122,8 @@ class Recomputed {
       if (forward.holds(life.until)) add(again, again_[block] + (life.until - forward.from));
       return;
     }
-    if (!backward_[block].holds(life.until - forward_steps_)) return add(life.from, moved(life.until));
+    if (!backward_[block].holds(life.until - forward_steps_))
+      return add(life.from, moved(life.until), enters_block(life));
     add(life.from, forward.last);
     add(again, moved(life.until));
   }

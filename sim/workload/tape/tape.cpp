@@ -211,7 +211,7 @@ void Tape::follow(const Node& node, std::uint32_t first) {
   for (const TensorId parent : node.parents) {
     const TapeTensor& tensor = tensors_[parent];
     if (!tensor.needs_gradient) continue;
-    lifetimes_.hand_gradient({node.made, parent, tensor.storage,
+    lifetimes_.hand_gradient({node.made, parent, tensor.storage, tensors_[node.made].storage,
                               4 * tensor.part * static_cast<double>(tensor.shape.elements()),
                               node.steps.empty(), first, last});
   }

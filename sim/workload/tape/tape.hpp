@@ -49,6 +49,7 @@ class LifetimeRecorder {
   struct Handed {
     Tensor made = 0, parent = 0;        ///< the node's tensor, and the one that receives a gradient
     Storage storage = 0;                ///< of the parent
+    Storage made_storage = 0;           ///< of the node's tensor
     double bytes = 0;                   ///< of the parent, fp32
     bool is_view = false;               ///< the node has no operators: the gradient is passed on as it is
     std::uint32_t first = 0, last = 0;  ///< the node's steps
@@ -70,13 +71,18 @@ class LifetimeRecorder {
   struct StorageLife {
     double bytes = 0;
     std::uint32_t made = 0, last_read = 0;
-    std::uint32_t kept = 0, kept_autocast = 0;  ///< moment of the last backward step that needs it; 0 = none
-    bool is_float = true, is_half = false;      ///< autocast stores it in 16 bit
-    bool stays_wide = false;                    ///< in 32 bits in every precision
+    /// Moment of the last backward step that needs it, in fp32, under autocast, in 16 bits; 0 = none.
+    std::uint32_t kept = 0, kept_autocast = 0, kept_half = 0;
+    bool is_float = true, is_half = false;  ///< autocast stores it in 16 bit
+    bool stays_wide = false;                ///< in 32 bits in every precision
+    bool narrows = false;                   ///< computed in 32 bits from a copy, then converted back
+    bool converts = false;                  ///< its operator only converts its operand to fp32
     bool both_kept = false;  ///< the operator that made it needs all its operands again: a product
     bool is_input = false;
     std::vector<Storage> parents;
     std::vector<Cast> casts;
+    bool computes_wide() const { return narrows || (is_float && !is_half); }
+    bool stays_wide_or_narrows() const { return narrows || stays_wide; }
   };
   struct KeptBytes {
     Amount bytes;
@@ -84,13 +90,15 @@ class LifetimeRecorder {
     std::uint32_t at = 0;
   };
   struct Node {
-    std::vector<Storage> kept, kept_by_autocast;
+    std::vector<Storage> kept, kept_by_autocast, kept_by_half;
     std::vector<KeptBytes> bytes;
     std::vector<std::pair<double, Cast>> casts;
   };
 
   std::uint32_t now() const { return operators_; }
   void settle(StorageLife& made, const Operator& op);
+  static Share share_of(const StorageLife& life);
+  static Share share_of_cast(const StorageLife& operand, const StorageLife& made);
   void add(std::uint32_t from, std::uint32_t until, Amount bytes, Share share);
   void add_storage(const StorageLife& life);
 

@@ -62,8 +62,8 @@ TEST_CASE("a network is named with how it is trained, where that is not as usual
   tuning.weights = WeightFormat::nf4;
   CHECK(named_with("llama3_8b", tuning) == "llama3_8b (lora of rank 16, weights in nf4)");
   FineTuning part;
-  part.trainable = {"head", "norms"}, part.fused_loss = true;
-  CHECK(named_with("gpt2", part) == "gpt2 (trains head, norms, fused loss)");
+  part.trainable = {"head", "norms"}, part.fused = {FusedKernel::linear_cross_entropy};
+  CHECK(named_with("gpt2", part) == "gpt2 (trains head, norms, fused linear_cross_entropy)");
 }
 
 TEST_CASE("a packed projection is a target by its own name and by those of its parts") {
@@ -147,7 +147,7 @@ TEST_CASE("a loss over parts of the tokens keeps no scores of the vocabulary") {
     return peak_bytes(tuned("llama3_2_1b", tuning, 2048).lifetimes, 1, ActivationWidth::half,
                       GradientTensors::kept);
   };
-  fused.fused_loss = true;
+  fused.fused = {FusedKernel::linear_cross_entropy};
   const double scores = 2048.0 * 128256;
   CHECK(peak({}) - peak(fused) > 6 * scores);
 }

@@ -1,0 +1,58 @@
+// Kernels that do in one launch what transformers' Python does in several, and keep less for backward.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace foretrain {
+
+/// rms_norm: one kernel each way; kept are the input and a root for each row. swiglu: the activation of a
+/// gate and its product with the other branch; the activated gate is computed anew in backward. rope: both
+/// turned halves in one pass. gelu: the tanh formula, of which transformers' `gelu_new` keeps four tensors.
+/// flash_attention: the kernel reads the keys and values of a group where they are, without a copy for each
+/// head.
+/// cross_entropy: the loss writes its gradient over the scores. linear_cross_entropy: the head's product and
+/// the loss run on a part of the rows at a time, so that the scores are never there as a whole.
+enum class FusedKernel : std::uint8_t {
+  rms_norm,
+  swiglu,
+  rope,
+  gelu,
+  flash_attention,
+  cross_entropy,
+  linear_cross_entropy
+};
+
+/// A set of fused kernels.
+class FusedKernels {
+ public:
+  constexpr FusedKernels() = default;
+  constexpr FusedKernels(std::initializer_list<FusedKernel> kernels) {
+    for (const FusedKernel kernel : kernels) add(kernel);
+  }
+  constexpr void add(FusedKernel kernel) { bits_ = static_cast<std::uint8_t>(bits_ | bit(kernel)); }
+  constexpr void add(FusedKernels kernels) { bits_ = static_cast<std::uint8_t>(bits_ | kernels.bits_); }
+  constexpr void remove(FusedKernel kernel) { bits_ = static_cast<std::uint8_t>(bits_ & ~bit(kernel)); }
+  constexpr bool has(FusedKernel kernel) const { return (bits_ & bit(kernel)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  friend constexpr bool operator==(FusedKernels, FusedKernels) = default;
+
+ private:
+  static constexpr unsigned bit(FusedKernel kernel) { return 1U << static_cast<unsigned>(kernel); }
+  std::uint8_t bits_ = 0;
+};
+
+/// The kernels that a word stands for: one of them, or a library that brings several ("liger", "unsloth",
+/// "flash_attn"). None where the word is not known.
+std::optional<FusedKernels> fused_kernels_named(std::string_view word);
+
+/// "rms_norm, swiglu, …, liger, …": all words that are known.
+std::string known_fused_kernels();
+
+/// "rms_norm, swiglu".
+std::string to_string(FusedKernels kernels);
+
+}  // namespace foretrain
