@@ -53,6 +53,22 @@ Moments moments_of(const ModelUnits& units, const UnitSizes& sizes, const FsdpSe
           settings.element_bytes * last_whole + exchanged * last};
 }
 
+/// FullyShardedDataParallel puts a hook on what goes into a unit without trained parameters, and drops it
+/// when backward has ended. A reentrant checkpoint, transformers' usual one, makes a tensor of its own of
+/// each input; the hook holds it with its gradient (torch/distributed/fsdp/_runtime_utils.py,
+/// _register_post_backward_reshard_only_hook; seen with PyTorch 2.9: docs/models/fsdp.md).
+Bytes held_block_inputs(const Workload& workload, const FsdpSettings& settings) {
+  const ExpandedModel& model = *workload.model;
+  const std::int64_t batch = workload.batch_per_gpu;
+  if (settings.per_parameter || !workload.recompute || model.frozen_elements() == 0 || batch < 1) return {};
+  const auto peak = [&](const Lifetimes& lifetimes) {
+    return peak_bytes(lifetimes, static_cast<double>(batch), activation_width(workload),
+                      GradientTensors::kept);
+  };
+  const double more = peak(with_held_block_inputs(model.lifetimes)) - peak(model.lifetimes);
+  return {static_cast<std::int64_t>(more / static_cast<double>(batch))};
+}
+
 }  // namespace
 
 StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
@@ -84,6 +100,7 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
       peak_bytes(model.lifetimes, 1, activation_width(request.workload), GradientTensors::kept));
   memory.buffers = {
       std::max({std::int64_t{0}, added + moments.begins - shards, added + moments.ends - activations})};
+  memory.per_sample = held_block_inputs(request.workload, settings);
   return memory;
 }
 
