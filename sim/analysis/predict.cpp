@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/answer/answer_of.hpp"
+#include "sim/analysis/answer/what_fits.hpp"
 #include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/crossover_of_job.hpp"
@@ -53,6 +54,8 @@ class Predictor {
     prediction.answer = answer_of(points_, prediction, point(1, ignored));
     Answer& answer = prediction.answer;
     if (prediction.evidence) answer.measured = measured_words(prediction.evidence->measured);
+    if (options_.limits && points_.simulator().model().is_strategy)
+      answer.limits = limits_of(points_, answer.gpus);
     if (prediction.cannot_run) return;
     answer.next_measurement = intervals_->to_narrow(*answered_point(prediction, answer.gpus));
     if (points_.simulator().model().has_measured_runs)

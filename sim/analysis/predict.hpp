@@ -27,6 +27,7 @@ struct PredictOptions {
       break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
   bool every_gpu =
       false;  ///< the crossover is about every number of GPUs, not only those that a person would request
+  bool limits = false;     ///< the largest batch, the longest samples and the smallest cards that fit
   EvidenceUse evidence{};  ///< corrects the steps
 };
 

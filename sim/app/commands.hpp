@@ -59,6 +59,7 @@ struct PredictCommand {
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
   bool sensitivity = false;
   bool every_gpu = false;
+  bool limits = false;
   std::string evidence;  ///< "off", a store, or empty: all there are
   RecommendationOptions recommendation{};
 };

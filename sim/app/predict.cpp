@@ -99,6 +99,7 @@ Prediction predicted(const PredictCommand& command, const OpenedEvidence& eviden
                                   {.sensitivity = command.sensitivity || !command.html.empty(),
                                    .break_even = command.break_even,
                                    .every_gpu = command.every_gpu,
+                                   .limits = command.limits,
                                    .evidence = {&evidence.field, kOwnSource}});
   prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   if (!limit) return prediction;

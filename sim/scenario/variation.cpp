@@ -80,18 +80,45 @@ Scenario with_batch(Scenario scenario, std::int64_t batch) {
   return scenario;
 }
 
-Scenario with_width(Scenario scenario, double factor) {
-  if (const std::string why = why_not_widened(scenario.model); !why.empty()) throw InputError(why);
-  scenario.model = widened(scenario.model, factor);
+namespace {
+
+/// `how`: what of the network was changed, for the message.
+Scenario expanded_again(Scenario scenario, const std::string& how) {
   ExpansionResult expansion = expand(scenario.model);
   if (!expansion.faults.empty())
-    throw InputError(fmt::format("{} {:g} times as wide: {}", scenario.model.name, factor,
-                                 expansion.faults.front().message));
+    throw InputError(fmt::format("{} {}: {}", scenario.model.name, how, expansion.faults.front().message));
   Workload& work = scenario.workload;
   if (work.recompute) expansion.model = with_recomputed_blocks(expansion.model);
   if (is_lowered(work.framework)) expansion.model = lower(expansion.model, work.framework);
   work.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
   return scenario;
+}
+
+}  // namespace
+
+Scenario with_width(Scenario scenario, double factor) {
+  if (const std::string why = why_not_widened(scenario.model); !why.empty()) throw InputError(why);
+  scenario.model = widened(scenario.model, factor);
+  return expanded_again(std::move(scenario), fmt::format("{:g} times as wide", factor));
+}
+
+Scenario with_training(Scenario scenario, const FineTuning& tuning, bool recompute) {
+  if (scenario.model.is_recorded || scenario.model.layers.empty())
+    throw InputError(fmt::format("{} was recorded with what it trains", scenario.model.name));
+  scenario.model.tuning = tuning;
+  Workload& work = scenario.workload;
+  work.recompute = recompute;
+  if (tuning.has_format() && tuning.weights != WeightFormat::fp32) {
+    work.half_weights = false;
+    if (!is_half(work.precision)) work.precision = Precision::bf16;
+  }
+  scenario.model.tuning.computes_in_half = is_half(work.precision);
+  return expanded_again(std::move(scenario), "trained otherwise");
+}
+
+Scenario with_sequence(Scenario scenario, std::int64_t tokens) {
+  scenario.model.input = {tokens};
+  return expanded_again(std::move(scenario), fmt::format("of {} tokens", tokens));
 }
 
 Scenario with_link_speed(Scenario scenario, LinkKind kind, double factor) {

@@ -28,6 +28,15 @@ std::int64_t batch_of(const Scenario& scenario);
 /// Throws InputError when the network has no such sister (sim/workload/layers/widening.hpp).
 Scenario with_width(Scenario scenario, double factor);
 
+/// Another way of training the same network: adapters, formats of weights, fused kernels, recomputed blocks.
+/// Weights of 16 bits and fewer are multiplied in bf16 where the scenario is in fp32. Throws InputError when
+/// the network was recorded, or cannot be trained so.
+Scenario with_training(Scenario scenario, const FineTuning& tuning, bool recompute);
+
+/// Samples of another length. Requires a network that reads tokens and was not recorded; throws InputError
+/// when it cannot read as many.
+Scenario with_sequence(Scenario scenario, std::int64_t tokens);
+
 /// The bandwidth of all links of one kind times `factor`.
 Scenario with_link_speed(Scenario scenario, LinkKind kind, double factor);
 

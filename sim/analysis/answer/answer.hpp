@@ -41,6 +41,25 @@ struct InputRemedy {
   std::string unit = "GPU";             ///< or "process" (DataSet::per_process)
 };
 
+/// A change with which a training fits that does not as asked.
+struct FittingWay {
+  std::string what, option;  ///< "lora of rank 16 in bf16, batch 4"; what to add to the command
+  int gpus = 1;
+  Bytes memory{};     ///< needed on each GPU
+  double chance = 0;  ///< of fitting, 0 to 1
+  double step_s = 0;
+};
+
+/// How far a training can be taken on its GPUs, each with all else as asked; 0 or empty: not even the least.
+struct TrainingLimits {
+  int gpus = 1;
+  std::int64_t batch_per_gpu = 0;                ///< as asked
+  std::int64_t largest_batch = 0;                ///< per GPU and micro-step
+  std::int64_t tokens = 0, longest_samples = 0;  ///< as asked, and the most; 0: the network reads no tokens
+  Bytes least_memory{};                          ///< of a card that surely fits
+  std::vector<std::string> smallest_cards{};     ///< of the catalog, those with the least memory that fits
+};
+
 struct Answer {
   VerdictKind kind = VerdictKind::time;
   std::string question{};  ///< what was asked, as it was understood
@@ -64,6 +83,8 @@ struct Answer {
   std::string next_measurement{};           ///< what would narrow the interval most
   std::vector<std::string> extrapolated{};  ///< where no measured job stands behind the interval
   std::optional<InputRemedy> remedy{};      ///< where workers would help
+  std::vector<FittingWay> fits{};           ///< of a training that does not fit
+  std::optional<TrainingLimits> limits{};   ///< where they were asked for
 };
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/answer/answer_words.hpp"
+#include "sim/analysis/answer/what_fits.hpp"
 #include "sim/analysis/causes/step_causes.hpp"
 #include "sim/analysis/evidence/measured_calibration.hpp"
 #include "sim/analysis/search/crossover.hpp"
@@ -126,6 +127,7 @@ class AnswerMaker {
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
       answer_.cause = idle_cause(working_gpu_count(scenario_, p.gpus), p.gpus);
+    if (answer_.kind == VerdictKind::does_not_fit) answer_.fits = ways_to_fit(points_, p.gpus);
     answer_.action = action_of(p);
   }
 
@@ -166,7 +168,7 @@ class AnswerMaker {
       case VerdictKind::idle_gpus:
         return idle_action(p.gpus, p.nodes);
       case VerdictKind::does_not_fit:
-        return does_not_fit_action(points_, p);
+        return answer_.fits.empty() ? does_not_fit_action(points_, p) : fitting_action(answer_.fits.front());
       case VerdictKind::waits_for_input:
         return waits_action(answer_, scenario_);
       case VerdictKind::slower:

@@ -261,6 +261,10 @@ std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p
   return advice.empty() ? plan : fmt::format("{}. {}", capitalized(advice), plan);
 }
 
+std::string fitting_action(const FittingWay& way) {
+  return fmt::format("With {} it needs {} and fits: add {}", way.what, to_string(way.memory), way.option);
+}
+
 std::string waits_action(const Answer& answer, const Scenario& scenario) {
   if (answer.remedy)
     return fmt::format("DataLoader(…, num_workers={}); foretrain: --set data.workers_per_gpu={}",

@@ -58,6 +58,7 @@ inline constexpr std::string_view kLeaveOut =
 
 std::string idle_action(int gpus, int nodes);
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p);
+std::string fitting_action(const FittingWay& way);
 std::string waits_action(const Answer& answer, const Scenario& scenario);
 /// A change with which as many GPUs are faster than fewer of them.
 struct FasterWay {

@@ -32,7 +32,17 @@ std::string assumed_batch(const Scenario& scenario) {
 }
 
 std::string assumed_precision(const Scenario& scenario) {
+  const FineTuning& tuning = scenario.model.tuning;
+  if (tuning.adapter != AdapterKind::none && tuning.has_format())
+    return fmt::format("frozen weights in {}", name_of(tuning.weights));
   return !step_model_of(scenario).is_strategy ? "" : std::string(name_of(scenario.workload.precision));
+}
+
+/// Of a fine-tuning, whose samples are seldom as long as the network can read.
+std::string assumed_length(const Scenario& scenario) {
+  const Model& model = scenario.model;
+  const bool is_tuned = model.tuning.adapter != AdapterKind::none && model.input_is_tokens;
+  return is_tuned && !model.input.empty() ? fmt::format("{} tokens a sample", model.input.front()) : "";
 }
 
 std::string assumed_workers(const Scenario& scenario) {
@@ -78,7 +88,8 @@ const std::vector<AssumedKey>& assumed_keys() {
   static const std::vector<AssumedKey> kKeys{
       {{"data.loader", "data.name"}, assumed_loader, "--dataset NAME"},
       {{"model.batch_per_gpu", "model.global_batch"}, assumed_batch, "--batch N"},
-      {{"model.precision"}, assumed_precision, "--precision NAME"},
+      {{"model.precision", "model.weights", "model.half_weights"}, assumed_precision, "--precision NAME"},
+      {{"model.sequence_length"}, assumed_length, "--sequence N"},
       {{"parallel.sequence"}, assumed_sequence, "--set parallel.sequence=N"},
       {{"parallel.precision", "model.precision"}, assumed_layout_precision, "--set parallel.precision=NAME"},
       {{"data.workers_per_gpu"}, assumed_workers, "--set data.workers_per_gpu=N"},

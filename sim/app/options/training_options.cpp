@@ -204,6 +204,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_flag(
       "--every-gpu", predict.every_gpu,
       "Let the crossover count every number of GPUs, also those that leave part of a node unused");
+  command->add_flag("--limits", predict.limits,
+                    "Also the largest batch, the longest samples and the smallest cards that fit");
   command->add_flag("--quiet", predict.quiet,
                     "The scaling table alone: no sentence above it and no notes below it");
   command

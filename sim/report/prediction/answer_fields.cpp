@@ -11,6 +11,10 @@ template <>
 const OutputObject<StepCauses>& output_object<StepCauses>();
 template <>
 const OutputObject<Assumption>& output_object<Assumption>();
+template <>
+const OutputObject<FittingWay>& output_object<FittingWay>();
+template <>
+const OutputObject<TrainingLimits>& output_object<TrainingLimits>();
 
 namespace {
 
@@ -83,6 +87,38 @@ const OutputObject<Assumption>& output_object<Assumption>() {
 }
 
 template <>
+const OutputObject<FittingWay>& output_object<FittingWay>() {
+  using W = FittingWay;
+  static const OutputObject<W> object{
+      "FittingWay",
+      "A change with which a training fits that does not as asked",
+      {{"what", "the change, in words", &W::what},
+       {"option", "what to add to the command", &W::option},
+       {"gpus", "number of GPUs", &W::gpus},
+       {"memory_bytes", "needed on each GPU", [](const W& w) { return w.memory.count; }},
+       {"chance_of_fitting", "0 to 1", &W::chance},
+       {"step_s", "the predicted step", &W::step_s}}};
+  return object;
+}
+
+template <>
+const OutputObject<TrainingLimits>& output_object<TrainingLimits>() {
+  using L = TrainingLimits;
+  static const OutputObject<L> object{
+      "TrainingLimits",
+      "How far a training can be taken on its GPUs, each limit with all else as asked",
+      {{"gpus", "number of GPUs", &L::gpus},
+       {"batch_per_gpu", "as asked", &L::batch_per_gpu},
+       {"largest_batch_per_gpu", "the largest batch of a micro-step that fits; 0: none", &L::largest_batch},
+       {"tokens", "of a sample, as asked; 0: the network reads no tokens", &L::tokens},
+       {"longest_tokens", "the longest samples that fit at that batch; 0: none", &L::longest_samples},
+       {"least_memory_bytes", "of a card on which the training surely fits",
+        [](const L& l) { return l.least_memory.count; }},
+       {"smallest_cards", "those of the catalog with the least memory that is enough", &L::smallest_cards}}};
+  return object;
+}
+
+template <>
 const OutputObject<Answer>& output_object<Answer>() {
   using A = Answer;
   static const OutputObject<A> object{
@@ -104,6 +140,8 @@ const OutputObject<Answer>& output_object<Answer>() {
        {"cause", "the cause whose removal saves most of the step; empty where it does not run", &A::cause},
        {"causes", "the causes of a step on gpus; null: it does not run", &A::causes},
        {"action", "what to do, with the option or line to paste", &A::action},
+       {"what_fits", "changes with which a training that does not fit does; largest change last", &A::fits},
+       {"limits", "how far the training can be taken; null: not asked for", &A::limits},
        {"assumptions", "what nobody stated, largest effect first", &A::assumptions},
        {"not_understood", "settings that decide and are not modelled", &A::not_understood},
        {"not_credible", "figures that break a law of physics", &A::not_credible},

@@ -1,9 +1,11 @@
 // At most 24 lines: the sentence first, then only rows that the sentence may speak of, then a line for each
 // thing that a reader can act on.
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/what_fits.hpp"
 #include "sim/analysis/evidence/applied.hpp"
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
@@ -119,6 +121,17 @@ std::string evidence_of(const Prediction& prediction) {
          labelled("Evidence", trimmed(std::string_view(text).substr(measured)));
 }
 
+/// "LoRA of rank 16 in bf16, micro-batches of 1: 19 GB, 98 ms a step; --adapters lora:16 …"; the first is the
+/// next step.
+std::string other_ways_to_fit(const Answer& answer) {
+  std::string out;
+  for (const FittingWay& way : answer.fits | std::views::drop(1))
+    out += labelled(out.empty() ? "Also fits" : "",
+                    fmt::format("{}: {}, {} a step; {}", capitalized(way.what), to_string(way.memory),
+                                spoken_duration(way.step_s), way.option));
+  return out;
+}
+
 }  // namespace
 
 std::string write_answer(const Prediction& prediction) {
@@ -131,6 +144,8 @@ std::string write_answer(const Prediction& prediction) {
       page.add(labelled(label, text));
   page.add(labelled("Cause", answer.cause));
   page.add(labelled(answer.says_more_gpus ? "More GPUs" : "Next step", answer.action));
+  page.add(other_ways_to_fit(answer));
+  if (answer.limits) page.add(labelled("Limits", capitalized(limits_words(*answer.limits)) + "."));
   for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
     page.add(labelled("Not modelled", answer.not_understood[i]));
   for (const std::string& sentence : answer.not_credible) page.add(labelled("Not credible", sentence));
