@@ -205,9 +205,11 @@ class Predictor {
         warnings.push_back(
             fmt::format("{}: drop_last leaves no full batch in an epoch", counted(p.gpus, "GPU")));
       if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
-      if (!p.fits()) shortages.push_back({i, p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
+      if (p.memory.total() > p.memory_capacity)
+        shortages.push_back({i, p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
     }
     for (std::string& text : memory_warnings(shortages)) warnings.push_back(std::move(text));
+    for (std::string& text : host_memory_warnings(prediction.points)) warnings.push_back(std::move(text));
     const std::optional<LargeModelPoint>& last = prediction.points.back().large;
     if (last && last->tensor_between > 0)
       warnings.push_back(fmt::format("exchanges of tensor ranks over nodes take {:.0f} % of the step on {}",

@@ -126,8 +126,9 @@ struct Host {
   double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen
                         ///< 5, 1.0); larger = slower
   Bytes memory{};
-  ByteRate memory_bandwidth{};  ///< one core's memcpy, for pinning batches
-  double power_w = 0;           ///< of a working node without its GPUs; 0: unknown
+  ByteRate memory_bandwidth{};         ///< one core's memcpy, for pinning batches
+  double power_w = 0;                  ///< of a working node without its GPUs; 0: unknown
+  ByteRate nvme_read{}, nvme_write{};  ///< of all drives of the node that a training swaps to; 0: unknown
   friend bool operator==(const Host&, const Host&) = default;
 };
 

@@ -150,8 +150,25 @@ std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                            spoken_duration(p.total_s));
 }
 
+namespace {
+
+/// The node, not the GPU, is what has too little.
+bool lacks_host_memory(const PredictionPoint& p) {
+  return chance_of_host(p) < kSurelyFits && 2 * chance_of_host(p) < 1 + chance_of_fitting(p) &&
+         p.memory.total() <= p.memory_capacity;
+}
+
+std::string host_does_not_fit_words(const Scenario& scenario, const PredictionPoint& p, bool is_sure) {
+  return fmt::format("The host's memory {} {} on {}: what is offloaded needs {} on each node, and it has {}.",
+                     is_sure ? "cannot hold" : "probably cannot hold", scenario.model.name, gpus_of(p.gpus),
+                     to_string(p.host_memory.total()), to_string(p.host_capacity));
+}
+
+}  // namespace
+
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p) {
   const double fits = chance_of_fitting(p);
+  if (lacks_host_memory(p)) return host_does_not_fit_words(scenario, p, fits < 1 - kNearlySure);
   const bool is_sure = fits < 1 - kNearlySure;
   std::string out = fmt::format("{} {} on {} of {} ({}): training needs {} on each; the largest part is {}.",
                                 scenario.model.name, is_sure ? "does not fit" : "probably does not fit",
@@ -210,7 +227,12 @@ std::string time_words(const Answer& answer, const PredictionPoint& p, const Sce
       fmt::format("On {}, {} {}{}.", gpus_of(p.gpus), subject,
                   takes(answer, subject.starts_with("a") ? "takes" : "take"), compared_words(answer, p));
   out += slower_rows(answer, p);
-  if (fits < kNearlySure)
+  if (fits < kNearlySure && lacks_host_memory(p))
+    out += fmt::format(
+        " The host's memory may not hold it: {} of {} are needed on each node, and {} of such "
+        "runs are out of memory.",
+        to_string(p.host_memory.total()), to_string(p.host_capacity), spoken_chance(1 - fits));
+  else if (fits < kNearlySure)
     out += " " + may_not_fit_words(to_string(p.memory.least()), to_string(p.memory_capacity), fits);
   return out;
 }
@@ -256,6 +278,9 @@ std::string request_words(const Recommendation& recommendation) {
 }
 
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p) {
+  if (lacks_host_memory(p))
+    return "More nodes divide what each holds; NVMe takes it off the host, and without offload nothing is "
+           "there.";
   const std::string advice = memory_advice(p, points.simulator().scenario(), points.step(p.gpus).memory);
   const std::string plan = "foretrain plan looks for layouts that fit.";
   return advice.empty() ? plan : fmt::format("{}. {}", capitalized(advice), plan);

@@ -39,6 +39,8 @@ class CauseFinder {
   bool may_matter(Removable what) const {
     const DeviceModel& device = points_.device();
     const bool is_alone = out_.gpus == 1;
+    // Parameters in host memory come over PCIe, whoever else there is.
+    if (what == Removable::links && step_.memory.host.is_used()) return true;
     if (what == Removable::links || what == Removable::sharing) return !is_alone;
     if (what == Removable::stragglers) return !is_alone && device.rank_spread > 0;
     if (what == Removable::busy_node) return !is_alone && (device.busy_node > 0 || device.busy_host > 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <optional>
 #include <span>
@@ -51,8 +52,8 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 }  // namespace
 
 double chance_of_fitting(const PredictionPoint& point) {
-  return chance_of_fitting(static_cast<double>(point.memory.least().count),
-                           static_cast<double>(point.memory_capacity.count));
+  return chance_of_host(point) * chance_of_fitting(static_cast<double>(point.memory.least().count),
+                                                   static_cast<double>(point.memory_capacity.count));
 }
 
 double chance_of_fitting(double needed, double there) {
@@ -66,12 +67,28 @@ MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
   return use;
 }
 
-const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario) {
+namespace {
+
+const NodeSpec& deciding_node(const PredictionPoint& point, const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
-  if (!is_mixed(cluster)) return cluster.node.gpu;
+  if (!is_mixed(cluster)) return cluster.node;
   const std::optional<int> decides = find_kind(cluster, point.memory_kind);
-  return node_of_kind(cluster, decides.value_or(kind_of_node(cluster, nodes_of_job(scenario).front().node)))
-      .gpu;
+  return node_of_kind(cluster, decides.value_or(kind_of_node(cluster, nodes_of_job(scenario).front().node)));
+}
+
+}  // namespace
+
+const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario) {
+  return deciding_node(point, scenario).gpu;
+}
+
+void add_host_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
+  const Placement ranks = working_gpus(scenario, point.gpus);
+  std::map<int, int> of_node;
+  int fullest = 0;
+  for (const GpuPlace& rank : ranks.ranks) fullest = std::max(fullest, ++of_node[rank.node]);
+  point.host_memory = strategy.host.times(fullest);
+  point.host_capacity = deciding_node(point, scenario).host.memory;
 }
 
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
@@ -84,6 +101,7 @@ void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
   const MemoryUse wanted = memory_use(workload, site);
+  add_host_memory(point, scenario, strategy);
   point.memory_capacity = gpu_of(point, scenario).capacity();
   point.memory = with_room_for_scratch(wanted, point.memory_capacity);
   point.scratch_wanted = wanted.workspace;

@@ -19,6 +19,8 @@ const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario);
 
 /// Memory, capacity and largest batch of the point. `strategy`: how it changes what a GPU holds.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
+/// What the ranks of the fullest node hold in its memory, and how much it has.
+void add_host_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
 /// The same of ranks that are not alike, each with its own; those with the least to spare are the point's.
 void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const SimulatedStep& step);
 
@@ -27,6 +29,17 @@ void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const
 double chance_of_fitting(const PredictionPoint& point);
 /// The same of bytes that are needed and that a GPU has.
 double chance_of_fitting(double needed, double there);
+
+/// The chance that a node's memory holds what is offloaded to it; 1 where nothing is, or where nobody says
+/// how much memory there is. It is part of chance_of_fitting(point).
+double chance_of_host(const PredictionPoint& point);
+
+/// "masters 26 GB, moments 52 GB, …".
+std::string host_memory_parts(const HostMemoryUse& use);
+
+/// One sentence for each thing to know about the hosts' memory: that they lack it, may lack it, or that the
+/// cluster does not state it.
+std::vector<std::string> host_memory_warnings(const std::vector<PredictionPoint>& points);
 
 /// Between these chances a training "may not fit"; below the first it "does not fit".
 inline constexpr double kHardlyFits = 0.05, kSurelyFits = 0.95;

@@ -89,6 +89,11 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
                 fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()),
                             to_string(p.memory_capacity)),
                 fmt::format("{}; largest batch per GPU {}", memory_parts(p.memory), p.largest_batch));
+  if (p.host_memory.is_used())
+    decisions.add("host memory on " + counted(gpus, "GPU"),
+                  fmt::format("{} of {} on each node", to_string(p.host_memory.total()),
+                              p.knows_host() ? to_string(p.host_capacity) : "an unknown amount"),
+                  host_memory_parts(p.host_memory));
   return p;
 }
 

@@ -102,6 +102,8 @@ struct PredictionPoint {
   double chance_of_gain = 1;  ///< probability that these GPUs are faster than one
   MemoryUse memory;           ///< with as much scratch memory of convolutions as the GPU has room for
   Bytes memory_capacity{};
+  HostMemoryUse host_memory;       ///< of the fullest node, where something is offloaded
+  Bytes host_capacity{};           ///< what that node has; 0: the cluster does not state it
   Bytes scratch_wanted{};          ///< scratch memory that the fastest convolutions would take
   std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits with it; 0: not even one sample does
   Breakdown breakdown{};           ///< of rank 0
@@ -110,7 +112,11 @@ struct PredictionPoint {
   std::vector<UnlikeShare> unlike{};       ///< empty: all ranks are alike
   std::string memory_kind{};      ///< of unlike nodes those with the least memory to spare, which decide
   double waits_for_slower_s = 0;  ///< part of rank 0's exposed communication
-  bool fits() const { return memory.total() <= memory_capacity; }
+  bool fits() const { return memory.total() <= memory_capacity && host_fits(); }
+  bool knows_host() const { return host_capacity.count > 0; }
+  bool host_fits() const {
+    return !host_memory.is_used() || !knows_host() || host_memory.total() <= host_capacity;
+  }
   /// Fits, but not with the scratch memory of the fastest convolutions.
   bool fits_tightly() const { return fits() && memory.workspace < scratch_wanted; }
 };

@@ -104,6 +104,7 @@ constexpr NamedAs kTuningOptimizers[] = {{"AdamW fused", "adamw fused"},
                                          {"adamw_torch", "adamw"},
                                          {"PagedAdamW", "adamw"},
                                          {"Adam", "adam"},
+                                         {"DeepSpeedCPUAdam", "adamw"},
                                          {"", "adamw"}};
 
 /// Projections by one letter, as tables of PEFT's and litgpt's have them.
@@ -236,9 +237,26 @@ class TuningCaseMaker {
     if (row->ours.ends_with("fused")) set("model.optimizer_form", "\"fused\"");
   }
 
+  /// "optimizer+params to cpu (fsdp_cpu_offload, fused AdamW)": what stands before the brackets, and where
+  /// to.
+  void set_offload() {
+    const std::string what = row_.offload.substr(0, row_.offload.find(" ("));
+    if (what.empty() || what == "none") return;
+    const bool params = what.find("params") != std::string::npos,
+               optimizer = what.find("optimizer") != std::string::npos;
+    if (!what.ends_with(" to cpu") || what.find("activations") != std::string::npos || !(params || optimizer))
+      return refuse(fmt::format("offload of {} is not modelled", row_.offload));
+    if (row_.optimizer.starts_with("ao ")) return refuse("torchao's offload is not modelled");
+    if (case_.strategy.starts_with("fsdp")) return set("strategy.offload_params", "true");
+    if (case_.strategy == "single" && row_.optimizer == "DeepSpeedCPUAdam") case_.strategy = "zero2";
+    if (!case_.strategy.starts_with("zero"))
+      return refuse(fmt::format("{} does not offload", case_.strategy));
+    if (optimizer) set("strategy.offload_optimizer", "\"cpu\"");
+    if (params) set("strategy.offload_param", "\"cpu\"");
+  }
+
   void set_rest() {
-    if (row_.offload != "none" && !row_.offload.empty())
-      refuse(fmt::format("offload of {} is not modelled", row_.offload));
+    set_offload();
     if (row_.recompute.starts_with("full"))
       set("model.recompute", "true");
     else if (row_.recompute != "none")

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/import/settings/fsdp_keys.hpp"
+#include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 
 namespace foretrain {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr KeyRule kAccelerateRules[] = {
     {"deepspeed_config.zero3_init_flag", KeyReads::nothing, {}, "before the first step"},
-    {"deepspeed_config.offload_param_device",
-     KeyReads::unmodelled,
-     {},
-     "parameters in host memory or on NVMe are copied to the GPU before every module"},
     {"deepspeed_config.deepspeed_moe_layer_cls_names", KeyReads::unmodelled, {}, "mixtures of experts"},
     {"deepspeed_config.*", KeyReads::nothing, {}, "of starting, checkpoints or paths"},
     {"megatron_lm_config.megatron_lm_recompute_activations",
@@ -96,11 +93,7 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
     reading.effect({{"strategy.name", name}});
   else
     reading.by_default("accelerate's stage is 2 when none is named", {{"strategy.name", name}});
-  const auto device = reading.word({"deepspeed_config.offload_optimizer_device"});
-  if (device && (*device == "cpu" || *device == "none"))
-    reading.effect({{"strategy.offload_optimizer", toml_text(*device)}});
-  else if (device)
-    reading.fate(KeyFate::not_modelled, "the optimizer's state is read from and written to it in every step");
+  read_deepspeed_offload(reading);
   if (const auto norm = reading.number({"deepspeed_config.gradient_clipping"}))
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }

@@ -68,8 +68,9 @@ void read_sharding_words(SettingsReading& reading) {
   const char* sharding = says("shard_grad_op")  ? "\"shard_grad_op\""
                          : says("hybrid_shard") ? "\"hybrid_shard\""
                                                 : "\"full_shard\"";
-  reading.effect({{"strategy.name", "\"fsdp\""}, {"strategy.sharding", sharding}},
-                 says("offload") ? "offload of parameters is not modelled" : "");
+  std::vector<SettingEffect> effects{{"strategy.name", "\"fsdp\""}, {"strategy.sharding", sharding}};
+  if (says("offload")) effects.push_back({"strategy.offload_params", "true"});
+  reading.effect(std::move(effects));
 }
 
 void read_axolotl_deepspeed(SettingsReading& reading) {

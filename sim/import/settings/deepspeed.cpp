@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 
 namespace foretrain {
@@ -28,19 +29,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"zero_optimization.max_live_parameters", KeyReads::integer, "strategy.max_live_parameters"},
     {"zero_optimization.stage3_max_reuse_distance", KeyReads::integer, "strategy.max_reuse_distance"},
     {"zero_optimization.max_reuse_distance", KeyReads::integer, "strategy.max_reuse_distance"},
-    {"zero_optimization.offload_param.device",
-     KeyReads::unmodelled,
-     {},
-     "parameters in host memory or on NVMe are copied to the GPU before every module"},
     {"zero_optimization.offload_param.*", KeyReads::nothing, {}, "part of the offload of parameters"},
-    {"zero_optimization.cpu_offload_params",
-     KeyReads::unmodelled,
-     {},
-     "parameters in host memory are copied to the GPU before every module"},
-    {"zero_optimization.cpu_offload_param",
-     KeyReads::unmodelled,
-     {},
-     "parameters in host memory are copied to the GPU before every module"},
     {"zero_optimization.offload_optimizer.ratio",
      KeyReads::unmodelled,
      {},
@@ -198,20 +187,6 @@ void read_stage(SettingsReading& reading) {
   reading.effect({{"strategy.name", fmt::format("\"zero{}\"", stage)}});
 }
 
-void read_offload(SettingsReading& reading) {
-  const bool old = reading.flag({"zero_optimization.cpu_offload"}).value_or(false);
-  if (reading.has("zero_optimization.cpu_offload"))
-    reading.effect({{"strategy.offload_optimizer", old ? "\"cpu\"" : "\"none\""}});
-  const auto device = reading.word({"zero_optimization.offload_optimizer.device"});
-  if (!device) return;
-  if (*device == "cpu" || *device == "none")
-    return reading.effect({{"strategy.offload_optimizer", toml_text(*device)}});
-  if (*device == "nvme")
-    return reading.fate(KeyFate::not_modelled,
-                        "the optimizer's state is read from and written to NVMe in every step");
-  reading.mistake(fmt::format("\"{}\" is no device of an offload", *device), "cpu, nvme or none");
-}
-
 /// "auto" is what the program is told by --fp16 or --bf16.
 bool is_on(SettingsReading& reading, const std::string& section, const char* argument) {
   const std::string path = section + ".enabled";
@@ -321,7 +296,7 @@ bool is_deepspeed(const YamlNode& tree) {
 void read_deepspeed(SettingsReading& reading) {
   read_deepspeed_batch(reading);
   read_stage(reading);
-  read_offload(reading);
+  read_deepspeed_offload(reading);
   read_numbers(reading);
   read_deepspeed_optimizer(reading);
   read_clipping(reading);

@@ -59,8 +59,8 @@ void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
   static constexpr Row kRows[] = {
       {"forward_prefetch", KeyReads::flag, "strategy.forward_prefetch", ""},
       {"limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers", ""},
-      {"offload_params", KeyReads::unmodelled, "", "parameters in host memory are copied for every unit"},
-      {"cpu_offload", KeyReads::unmodelled, "", "parameters in host memory are copied for every unit"},
+      {"offload_params", KeyReads::flag, "strategy.offload_params", ""},
+      {"cpu_offload", KeyReads::flag, "strategy.offload_params", ""},
       {"activation_checkpointing", KeyReads::flag, "model.recompute", ""},
       {"activation_checkpointing_reentrant", KeyReads::nothing, "", ""},
       {"transformer_layer_cls_to_wrap", KeyReads::usual, "", "one unit for each block"},

@@ -103,7 +103,8 @@ void read_fsdp_words(SettingsReading& reading, const std::string& above) {
     effects.push_back({"strategy.sharding", "\"no_shard\""});
   else
     effects.push_back({"strategy.sharding", "\"full_shard\""});
-  reading.effect(std::move(effects), says("offload") ? "offload of parameters is not modelled" : "");
+  if (says("offload")) effects.push_back({"strategy.offload_params", "true"});
+  reading.effect(std::move(effects));
 }
 
 /// What "auto" in DeepSpeed's file stands for.

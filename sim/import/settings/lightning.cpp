@@ -9,6 +9,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/settings/lightning_keys.hpp"
+#include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/import/settings/trees.hpp"
 
@@ -21,7 +22,7 @@ constexpr const char* kLightningBucket = "200000000";
 
 struct StrategyWord {
   std::string_view word, name;
-  bool offload = false;
+  std::string_view offload = {};  ///< keys of what is in host memory
   bool find_unused = false;
 };
 
@@ -30,19 +31,19 @@ constexpr StrategyWord kStrategyWords[] = {{"ddp", "ddp"},
                                            {"ddp_fork", "ddp"},
                                            {"ddp_notebook", "ddp"},
                                            {"ddp_find_unused_parameters_false", "ddp"},
-                                           {"ddp_find_unused_parameters_true", "ddp", false, true},
+                                           {"ddp_find_unused_parameters_true", "ddp", {}, true},
                                            {"dp", "data_parallel"},
                                            {"horovod", "horovod"},
                                            {"single_device", "single"},
                                            {"fsdp", "fsdp"},
                                            {"fsdp_native", "fsdp"},
-                                           {"fsdp_cpu_offload", "fsdp"},
+                                           {"fsdp_cpu_offload", "fsdp", "params"},
                                            {"deepspeed", "zero2"},
                                            {"deepspeed_stage_1", "zero1"},
                                            {"deepspeed_stage_2", "zero2"},
-                                           {"deepspeed_stage_2_offload", "zero2", true},
+                                           {"deepspeed_stage_2_offload", "zero2", "optimizer"},
                                            {"deepspeed_stage_3", "zero3"},
-                                           {"deepspeed_stage_3_offload", "zero3", true},
+                                           {"deepspeed_stage_3_offload", "zero3", "optimizer and param"},
                                            {"ddpstrategy", "ddp"},
                                            {"ddpspawnstrategy", "ddp"},
                                            {"dataparallelstrategy", "data_parallel"},
@@ -68,7 +69,9 @@ std::vector<SettingEffect> effects_of(const StrategyWord& word) {
     effects.push_back({"strategy.reduce_bucket_size", kLightningBucket});
     if (word.name != "zero3") effects.push_back({"strategy.allgather_bucket_size", kLightningBucket});
   }
-  if (word.offload) effects.push_back({"strategy.offload_optimizer", "\"cpu\""});
+  if (word.offload == "params") effects.push_back({"strategy.offload_params", "true"});
+  if (word.offload.starts_with("optimizer")) effects.push_back({"strategy.offload_optimizer", "\"cpu\""});
+  if (word.offload.ends_with("param")) effects.push_back({"strategy.offload_param", "\"cpu\""});
   if (word.find_unused) effects.push_back({"strategy.find_unused_parameters", "true"});
   return effects;
 }
@@ -124,10 +127,10 @@ void read_fsdp_arguments(SettingsReading& reading, const std::string& above) {
                           flag_in(blocks->text) != false;
     if (is_known) reading.effect({{"model.recompute", "true"}}, "forward passes run again in backward");
   }
+  read_fsdp_offload(reading, above + "cpu_offload");
   RulesBelow rules(above);
   rules.add("forward_prefetch", KeyReads::flag, "strategy.forward_prefetch");
   rules.add("limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers");
-  rules.add("cpu_offload.*", KeyReads::unmodelled, {}, "parameters in host memory are copied for every unit");
   rules.add("activation_checkpointing_policy.*", KeyReads::unmodelled, {},
             "forward passes run again in backward");
   rules.add("activation_checkpointing.*", KeyReads::unmodelled, {}, "forward passes run again in backward");
@@ -163,8 +166,9 @@ void read_deepspeed_arguments(SettingsReading& reading, const std::string& above
   rules.add("overlap_comm", KeyReads::flag, "strategy.overlap_comm");
   rules.add("reduce_bucket_size", KeyReads::integer, "strategy.reduce_bucket_size");
   rules.add("allgather_bucket_size", KeyReads::integer, "strategy.allgather_bucket_size");
-  rules.add("offload_parameters", KeyReads::unmodelled, {},
-            "parameters in host memory are copied before every module");
+  if (const auto on = reading.flag({above + "offload_parameters"}))
+    reading.effect({{"strategy.offload_param", *on ? "\"cpu\"" : "\"none\""}});
+  rules.add("pin_memory", KeyReads::flag, "strategy.pin_memory");
   rules.add("remote_device", KeyReads::unmodelled, {}, "parameters in host memory or on NVMe", "cpu");
   rules.add("cpu_checkpointing", KeyReads::unmodelled, {}, "saved activations are copied to host memory");
   rules.add("partition_activations", KeyReads::unmodelled, {}, "saved activations are gathered");
@@ -192,8 +196,7 @@ void read_trainer_strategy(SettingsReading& reading, const std::string& above, b
   const StrategyWord* word = strategy_word(named->text);
   if (word == nullptr)
     return reading.fate(KeyFate::not_modelled, "no strategy that is known; --strategy NAME says another");
-  reading.effect(effects_of(*word),
-                 word->word == "fsdp_cpu_offload" ? "offload of parameters is not modelled" : "");
+  reading.effect(effects_of(*word));
   read_strategy_class(reading, path, *word);
 }
 

@@ -8,6 +8,7 @@
 #include "sim/import/settings/fine_tuning_keys.hpp"
 #include "sim/import/settings/huggingface_keys.hpp"
 #include "sim/import/settings/lightning_keys.hpp"
+#include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/import/settings/trees.hpp"
 
@@ -62,20 +63,19 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
   if (const auto least =
           reading.integer({above + "auto_wrap_policy.init_args.min_num_params"}, 1, 1'000'000'000'000))
     reading.effect({{"strategy.unit_parameters", std::to_string(*least)}});
-  const std::string paths[] = {
-      above + "forward_prefetch",   above + "limit_all_gathers", above + "cpu_offload.*",
-      above + "offload_policy.*",   above + "mixed_precision.*", above + "mp_policy.*",
-      above + "auto_wrap_policy.*", above + "device_mesh.*",     above + "ignored_modules.*"};
-  const KeyRule rules[] = {
-      {paths[0], KeyReads::flag, "strategy.forward_prefetch"},
-      {paths[1], KeyReads::flag, "strategy.limit_all_gathers"},
-      {paths[2], KeyReads::unmodelled, {}, "parameters in host memory are copied for every unit"},
-      {paths[3], KeyReads::unmodelled, {}, "parameters in host memory are copied for every unit"},
-      {paths[4], KeyReads::usual, {}, "the type of the parameters counts"},
-      {paths[5], KeyReads::usual, {}, "the type of the parameters counts"},
-      {paths[6], KeyReads::usual, {}, "one unit for each block"},
-      {paths[7], KeyReads::unmodelled, {}, "groups of ranks"},
-      {paths[8], KeyReads::unmodelled, {}, "some modules are not sharded"}};
+  read_fsdp_offload(reading, above + "cpu_offload");
+  read_fsdp_offload(reading, above + "offload_policy");
+  const std::string paths[] = {above + "forward_prefetch",   above + "limit_all_gathers",
+                               above + "mixed_precision.*",  above + "mp_policy.*",
+                               above + "auto_wrap_policy.*", above + "device_mesh.*",
+                               above + "ignored_modules.*"};
+  const KeyRule rules[] = {{paths[0], KeyReads::flag, "strategy.forward_prefetch"},
+                           {paths[1], KeyReads::flag, "strategy.limit_all_gathers"},
+                           {paths[2], KeyReads::usual, {}, "the type of the parameters counts"},
+                           {paths[3], KeyReads::usual, {}, "the type of the parameters counts"},
+                           {paths[4], KeyReads::usual, {}, "one unit for each block"},
+                           {paths[5], KeyReads::unmodelled, {}, "groups of ranks"},
+                           {paths[6], KeyReads::unmodelled, {}, "some modules are not sharded"}};
   reading.apply(rules);
   for (const char* idle : {"use_orig_params", "device_id", "sync_module_states", "param_init_fn", "mesh"})
     reading.fate_of(above + idle, KeyFate::usual);

@@ -137,6 +137,8 @@ void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = degree(reading, "data_parallel_replicate_degree", 1);
   const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
   const bool plain = shards == 1 && copies > 1;
+  if (const auto on = reading.flag({"training.enable_cpu_offload"}))
+    reading.effect({{"strategy.offload_params", toml_flag(*on)}});
   std::vector<SettingEffect> effects{{"strategy.name", plain ? "\"ddp\"" : "\"fsdp2\""}};
   if (copies > 1 && !plain) effects.push_back({"strategy.sharding", "\"hybrid_shard\""});
   const bool says = reading.has("parallelism.data_parallel_shard_degree") ||

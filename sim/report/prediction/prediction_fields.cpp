@@ -21,6 +21,9 @@ constexpr WhenUnknown kWhenThere = WhenUnknown::is_absent;
 struct WholeMemory {
   const PredictionPoint& point;
 };
+struct WholeHostMemory {
+  const PredictionPoint& point;
+};
 struct AskedSensitivity {
   const Sensitivity& found;
   const Prediction& of;
@@ -56,11 +59,12 @@ const OutputObject<WholeMemory>& output_object<WholeMemory>() {
        [](const M& m) { return m.point.memory.total(); }},
       {"capacity_bytes", "what the GPU has", [](const M& m) { return m.point.memory_capacity; }},
       {"fits", "whether it fits: bytes is no more than capacity_bytes",
-       [](const M& m) { return m.point.fits(); }},
+       [](const M& m) { return m.point.memory.total() <= m.point.memory_capacity; }},
       {"fits_tightly", "whether it fits only with less scratch memory than the fastest convolutions take",
        [](const M& m) { return m.point.fits_tightly(); }},
       {"chance_of_fitting",
-       "the chance that the training runs in this memory, from the error of predicted memory",
+       "the chance that the training runs in this memory and, with offload, in the node's, from the error of "
+       "predicted memory",
        [](const M& m) { return chance_of_fitting(m.point); }},
       {"largest_batch_per_gpu",
        "the largest batch of a micro-step that fits with all the scratch memory the fastest convolutions "
@@ -68,6 +72,35 @@ const OutputObject<WholeMemory>& output_object<WholeMemory>() {
        "0: none",
        [](const M& m) { return m.point.largest_batch; }}};
   static const OutputObject<M> object{"Memory", "Memory of the GPU that needs most", whole + parts};
+  return object;
+}
+
+template <>
+const OutputObject<WholeHostMemory>& output_object<WholeHostMemory>() {
+  using M = WholeHostMemory;
+  const auto part = [](Bytes HostMemoryUse::*of) {
+    return [of](const M& m) { return m.point.host_memory.*of; };
+  };
+  static const OutputObject<M> object{
+      "HostMemory",
+      "What is offloaded to the memory of the fullest node",
+      {{"bytes", "of all ranks of the node", [](const M& m) { return m.point.host_memory.total(); }},
+       {"capacity_bytes", "what the node has; null: the cluster does not state it",
+        [](const M& m) {
+          return m.point.knows_host() ? std::optional(m.point.host_capacity) : std::nullopt;
+        }},
+       {"chance_of_fitting", "the chance that the node's memory holds it; null as capacity_bytes",
+        [](const M& m) {
+          return m.point.knows_host() ? std::optional(chance_of_host(m.point)) : std::nullopt;
+        }},
+       {"masters_bytes", "weights that the optimizer steps on", part(&HostMemoryUse::masters)},
+       {"moments_bytes", "the optimizer's state", part(&HostMemoryUse::moments)},
+       {"gradients_bytes", "as the optimizer reads them", part(&HostMemoryUse::gradients)},
+       {"weights_bytes", "weights that are copied to GPUs", part(&HostMemoryUse::weights)},
+       {"buffers_bytes", "page-locked buffers, and what allocations are rounded up by",
+        part(&HostMemoryUse::buffers)},
+       {"processes_bytes", "Python and CUDA", part(&HostMemoryUse::processes)},
+       {"on_drive_bytes", "on NVMe, besides", part(&HostMemoryUse::on_drive)}}};
   return object;
 }
 
@@ -145,6 +178,9 @@ const OutputFields<PredictionPoint>& certainty_fields() {
 const OutputFields<PredictionPoint>& special_fields() {
   using P = PredictionPoint;
   static const OutputFields<P> fields{
+      {"host_memory", "with offload: of the node that needs most",
+       [](const P& p) { return p.host_memory.is_used() ? std::optional(WholeHostMemory{p}) : std::nullopt; },
+       kWhenThere},
       {"parallel", "with [parallel]: the layout and what large models are compared by", &P::large,
        kWhenThere},
       {"unlike_ranks", "ranks of one machine, batch and clock each, in the order of their first ranks",

@@ -44,6 +44,9 @@ const Keys<Host>& host_keys() {
        "of the node"},
       {"memory_bandwidth", takes::rate<&Host::memory_bandwidth>(), "\"10 GBps\"", kRequired,
        "one core's memcpy, for pinning batches"},
+      {"nvme_read", takes::rate<&Host::nvme_read>(), "\"6 GBps\"", "unknown",
+       "of all drives of the node that offload swaps to"},
+      {"nvme_write", takes::rate<&Host::nvme_write>(), "\"3 GBps\"", "unknown", "the same, written"},
       {"power", takes::power<&Host::power_w>(), "\"800 W\"", "unknown",
        "of a working node without its GPUs"}};
   return keys;

@@ -11,6 +11,7 @@
 #include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
+#include "sim/strategy/process/offload_options.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
 namespace foretrain {
@@ -61,6 +62,7 @@ class ShardedModel {
   void enter_forward(std::uint32_t unit);
   void backward(const GradientState& state);
   void sum_over_shards();
+  TaskId update_on_host();
   void sum(Bytes size, Group among, WireType type);
 
   Process& process_;
@@ -139,6 +141,17 @@ void ShardedModel::sum_over_shards() {
       settings_.shard_bytes == kFloatBytes ? WireType::fp32 : WireType::half);
 }
 
+/// The main thread waits for the gradients and steps; then the compute stream goes on.
+TaskId ShardedModel::update_on_host() {
+  process_.enter(StepPass::optimizer);
+  process_.synchronize(process_.main_thread());
+  const LabelId label = process_.graph().label("update on the host");
+  process_.host_for(process_.main_thread().labelled(label),
+                    seconds(fsdp_host_update(process_.request(), settings_).seconds), Account::optimizer);
+  return process_.launch_copy(process_.main_thread(), {1}, process_.calls().scalar, Account::optimizer,
+                              label);
+}
+
 TaskId ShardedModel::run_step(const StrategyOptions& knobs) {
   for (int micro = 0; micro < knobs.accumulation; ++micro) {
     step_.load_batch();
@@ -149,7 +162,7 @@ TaskId ShardedModel::run_step(const StrategyOptions& knobs) {
     backward({micro > 0 && !was_exchanged, knobs.exchanges_in(micro), was_exchanged});
   }
   sum_over_shards();
-  const TaskId last = step_.optimize();
+  const TaskId last = settings_.offloads ? update_on_host() : step_.optimize();
   step_.finish_step();
   return last;
 }
@@ -159,6 +172,14 @@ std::string_view name_of(Sharding sharding) {
   return names[static_cast<std::size_t>(sharding)];
 }
 
+void explain_host(const PlanRequest& request, const FsdpSettings& settings, Decisions& decisions) {
+  if (!settings.offloads) return;
+  const HostUpdateTime update = fsdp_host_update(request, settings);
+  decisions.add("offload", "shards, their gradients and the optimizer in host memory",
+                fmt::format("the host updates a GPU's shards in {:.2g} s, as fast as {} allows",
+                            update.seconds, words_of(update.bound)));
+}
+
 void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings,
                   Decisions& decisions) {
   decisions.add(
@@ -166,6 +187,7 @@ void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const Fsd
       fmt::format("the largest has {} parameters, the root {}; strategy.unit_parameters makes them by size",
                   units.largest(), units.units.front().elements));
   if (request.placement.size() == 1) {
+    explain_host(request, settings, decisions);
     decisions.add("one GPU", "nothing is sharded",
                   "there is nobody to share with; the hooks and copies of FSDP remain");
     return;
@@ -177,6 +199,7 @@ void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const Fsd
     decisions.add("hybrid_shard", "nodes are not filled alike",
                   "PyTorch refuses groups of different sizes; every node counts as the first");
   }
+  explain_host(request, settings, decisions);
   if (settings.per_parameter) return;
   decisions.add(
       "backward prefetch",
@@ -229,6 +252,20 @@ Knob units_knob() {
           "(accelerate, transformers, torchtitan); chunked_loss: the same with torchtitan's chunked loss"};
 }
 
+/// The optimizer's place, and how its host is used.
+std::vector<Knob> host_knobs() {
+  std::vector<Knob> knobs{{"offload_params", option<&FsdpOptions::offload_params>(), "true", "false",
+                           "shards, their gradients and the optimizer are in host memory (CPUOffload, "
+                           "CPUOffloadPolicy)"}};
+  for (Knob& knob : offload_knobs()) knobs.push_back(std::move(knob));
+  return knobs;
+}
+
+std::vector<Knob> with_host(std::vector<Knob> knobs) {
+  for (Knob& knob : host_knobs()) knobs.push_back(std::move(knob));
+  return knobs;
+}
+
 Knob reduce_knob() {
   return {"reduce_dtype", choice_of<&FsdpOptions::reduce_dtype>({"param", "fp32"}), "\"fp32\"",
           "param, the type of the gathered parameters",
@@ -255,6 +292,8 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   settings.reduced_bytes = options.reduce_dtype == ReduceType::fp32 ? kFloatBytes : settings.element_bytes;
   const bool is_recorded_half = has_half_weights(request.workload) && !request.workload.half_weights;
   settings.shard_bytes = is_recorded_half ? settings.element_bytes : kFloatBytes;
+  settings.offloads = options.offload_params;
+  settings.pinned = request.options<OffloadOptions>().pin_memory;
   settings.ranks = request.placement.size();
   settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
   if (settings.sharding == Sharding::hybrid_shard) {
@@ -267,25 +306,44 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   return settings;
 }
 
+HostUpdateTime fsdp_host_update(const PlanRequest& request, const FsdpSettings& settings) {
+  const Workload& workload = request.workload;
+  const auto width = static_cast<double>(settings.shard_bytes);
+  const bool is_fused = workload.optimizer.form == OptimizerForm::fused;
+  // Norm and scale read the gradients twice and write them.
+  const double clip = workload.loop.clip_grad_norm != GradientClipping::none ? 3 * width : 0;
+  const int ranks = ranks_of_own_node(request);
+  const auto elements = static_cast<double>(workload.model->parameter_elements()) / settings.shards;
+  return host_update_time(
+      {.elements = elements,
+       .bytes_per_element = clip + (is_fused ? fused_host_bytes(workload.optimizer, width)
+                                             : unfused_host_bytes(workload.optimizer, width)),
+       .passes = is_fused ? 1 : unfused_host_passes(workload.optimizer),
+       .ranks = ranks,
+       // torchrun sets OMP_NUM_THREADS to 1 where it starts several processes on a node.
+       .threads = host_threads(request, ranks > 1 ? 1 : request.own_node().host.cores)},
+      request.own_node().host);
+}
+
 Plan plan_fsdp(const PlanRequest& request) { return plan(request, false); }
 Plan plan_fsdp2(const PlanRequest& request) { return plan(request, true); }
 
 StrategyEntry fsdp_strategy() {
-  return {
-      .name = "fsdp",
-      .summary = "PyTorch FullyShardedDataParallel: parameters gathered unit by unit",
-      .plan = plan_fsdp,
-      .framework = FrameworkKind::pytorch,
-      .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
-                {"backward_prefetch", choice_of<&FsdpOptions::backward_prefetch>({"none", "pre", "post"}),
-                 "\"post\"", "pre, none before PyTorch 2.0", "when the next unit is gathered in backward"},
-                {"forward_prefetch", option<&FsdpOptions::forward_prefetch>(), "true", "false",
-                 "the next unit is gathered before the host comes to it"},
-                {"limit_all_gathers", option<&FsdpOptions::limit_all_gathers>(), "false",
-                 "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
-                reduce_knob(),
-                no_sync_knob(),
-                unit_knob()}};
+  return {.name = "fsdp",
+          .summary = "PyTorch FullyShardedDataParallel: parameters gathered unit by unit",
+          .plan = plan_fsdp,
+          .framework = FrameworkKind::pytorch,
+          .knobs = with_host(
+              {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
+               {"backward_prefetch", choice_of<&FsdpOptions::backward_prefetch>({"none", "pre", "post"}),
+                "\"post\"", "pre, none before PyTorch 2.0", "when the next unit is gathered in backward"},
+               {"forward_prefetch", option<&FsdpOptions::forward_prefetch>(), "true", "false",
+                "the next unit is gathered before the host comes to it"},
+               {"limit_all_gathers", option<&FsdpOptions::limit_all_gathers>(), "false",
+                "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
+               reduce_knob(),
+               no_sync_knob(),
+               unit_knob()})};
 }
 
 StrategyEntry fsdp2_strategy() {
@@ -293,8 +351,8 @@ StrategyEntry fsdp2_strategy() {
           .summary = "PyTorch fully_shard (FSDP2): every parameter sharded, gathered unit by unit",
           .plan = plan_fsdp2,
           .framework = FrameworkKind::pytorch,
-          .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}), reduce_knob(),
-                    no_sync_knob(), unit_knob(), units_knob()}};
+          .knobs = with_host({sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
+                              reduce_knob(), no_sync_knob(), unit_knob(), units_knob()})};
 }
 
 }  // namespace foretrain

@@ -3,6 +3,7 @@
 
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/strategy.hpp"
+#include "sim/workload/device/host_update.hpp"
 
 namespace foretrain {
 
@@ -17,6 +18,10 @@ StrategyEntry fsdp2_strategy();
 
 /// Options with the defaults of the framework's version put in.
 FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter);
+
+/// The optimizer of every rank of a node on its shards in host memory: torch.optim in fp32 or as the shards
+/// are; fused or an operator for each term.
+HostUpdateTime fsdp_host_update(const PlanRequest& request, const FsdpSettings& settings);
 
 /// Shares of one GPU, and beside them what is whole at the fuller of two moments: when backward begins,
 /// beside all activations, or when it ends, in their place. Whole are two units in flight and one in use, the

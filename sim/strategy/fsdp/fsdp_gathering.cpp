@@ -23,6 +23,7 @@ FsdpGathering::FsdpGathering(Process& process, const ModelUnits& units, const Fs
       backward_label_(process.graph().label("all_gather in backward")),
       shard_label_(process.graph().label(settings.per_parameter ? "copy into all-gather" : "cast of shards")),
       copy_out_label_(process.graph().label("copy out of all-gather")),
+      host_label_(process.graph().label("shards from host memory")),
       gathered_(units.units.size(), kNone),
       waited_(units.units.size(), false),
       ran_backward_(units.units.size(), false),
@@ -42,13 +43,30 @@ void FsdpGathering::begin_iteration() {
   std::fill(ran_backward_.begin(), ran_backward_.end(), false);
 }
 
+/// In the width in which it lies there; it is cast on the GPU.
+TaskId FsdpGathering::shard_from_host(const HostThread& thread, std::uint32_t unit) {
+  const TaskId call = process_.host(thread, process_.host_costs().copy_call, Account::host);
+  const TaskId before[] = {call, iteration_start_};
+  const TaskId copied =
+      process_.host_copy({.stream = shard_stream_,
+                          .bytes = {settings_.shard_bytes * units_.units[unit].gathered / settings_.shards},
+                          .pinned = settings_.pinned,
+                          .account = Account::exposed_communication,
+                          .label = host_label_,
+                          .after = before});
+  if (!settings_.pinned) process_.synchronize(thread, copied);
+  return copied;
+}
+
 /// The shard is cast to 16 bits (mixed precision), or the shards of all parameters are put together (FSDP2);
 /// kNone when it can be sent as it is.
 TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit) {
-  if (!settings_.per_parameter && !settings_.casts_shards()) return kNone;
+  const TaskId copied = settings_.offloads ? shard_from_host(thread, unit) : kNone;
+  if (!settings_.per_parameter && !settings_.casts_shards()) return copied;
   const std::int64_t shard = units_.units[unit].gathered / settings_.shards;
   std::vector<TaskId> after;
   if (iteration_start_ != kNone) after.push_back(iteration_start_);
+  if (copied != kNone) after.push_back(copied);
   if (settings_.per_parameter && !copy_outs_.empty()) {
     // In forward the buffer of the gather before the last must have been copied out, in backward that of the
     // last.
@@ -65,6 +83,10 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
 void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
   if (!gathers() || gathered_[unit] != kNone || units_.units[unit].gathered == 0) return;
   const TaskId shard = prepare_shard(thread, unit);
+  if (settings_.shards == 1) {
+    gathered_[unit] = shard, waited_[unit] = false;
+    return;
+  }
   if (!settings_.per_parameter && settings_.limit_all_gathers && free_events_.size() >= kGathersInFlight) {
     process_.synchronize(thread, free_events_.front());
     free_events_.pop_front();

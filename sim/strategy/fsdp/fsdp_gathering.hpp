@@ -70,6 +70,8 @@ struct FsdpSettings {
   std::int64_t element_bytes = 4;  ///< of gathered parameters and of what backward computes
   std::int64_t reduced_bytes = 4;  ///< of gradients on the wire
   std::int64_t shard_bytes = 4;    ///< of the shards, which the optimizer steps on
+  bool offloads = false;           ///< shards, their gradients and the optimizer are on the host
+  bool pinned = true;              ///< page-locked there
   int ranks = 1;                   ///< of the job
   int shards = 1;                  ///< ranks that hold one copy together
   int replicas = 1;                ///< copies (hybrid_shard: nodes)
@@ -106,10 +108,11 @@ class FsdpGathering {
   void post_backward(std::uint32_t unit, bool synchronises);
 
  private:
-  bool gathers() const { return settings_.sharding != Sharding::no_shard; }
+  bool gathers() const { return settings_.sharding != Sharding::no_shard || settings_.offloads; }
   void hook(const HostThread& thread, std::uint32_t unit);
   void unshard(const HostThread& thread, std::uint32_t unit);
   TaskId prepare_shard(const HostThread& thread, std::uint32_t unit);
+  TaskId shard_from_host(const HostThread& thread, std::uint32_t unit);
   void wait_for(const HostThread& thread, std::uint32_t unit);
   void free_unit(const HostThread& thread, std::uint32_t unit);
   void prefetch_before(std::uint32_t unit);
@@ -118,7 +121,7 @@ class FsdpGathering {
   const ModelUnits& units_;
   FsdpSettings settings_;
   QueueId shard_stream_;  ///< pre_unshard, or FSDP2's all_gather_copy_in
-  LabelId forward_label_, backward_label_, shard_label_, copy_out_label_;
+  LabelId forward_label_, backward_label_, shard_label_, copy_out_label_, host_label_;
   TaskId iteration_start_ = kNone;
   bool in_backward_ = false;
   std::vector<TaskId> gathered_;  ///< per unit: the gather that made it whole, kNone while sharded
@@ -165,7 +168,7 @@ class FsdpReduction {
   FsdpSettings settings_;
   QueueId stream_;         ///< post_backward, or FSDP2's reduce_scatter
   QueueId across_stream_;  ///< NCCL's stream of the communicator between replicas
-  LabelId flatten_label_, divide_label_, reduce_label_, across_label_, shard_label_;
+  LabelId flatten_label_, divide_label_, reduce_label_, across_label_, shard_label_, host_label_;
   int predivide_;
   TaskId last_reduction_ = kNone, last_update_ = kNone;
   std::vector<Bytes> messages_;

@@ -71,11 +71,29 @@ Bytes held_block_inputs(const Workload& workload, const FsdpSettings& settings) 
 
 }  // namespace
 
+namespace {
+
+/// Shards in their own width, gradients and states as wide.
+HostMemoryUse fsdp_host_memory(const Workload& workload, const FsdpSettings& settings) {
+  const ExpandedModel& model = *workload.model;
+  constexpr double kFull = 4;
+  HostShare share;
+  share.trained = static_cast<double>(model.parameter_elements()) / settings.shards;
+  share.master_bytes = static_cast<double>(settings.shard_bytes);
+  share.state_bytes =
+      static_cast<double>(state_bytes_per_element(workload.optimizer)) * share.master_bytes / kFull;
+  share.frozen_bytes = static_cast<double>(model.frozen_bytes()) / settings.shards;
+  return host_memory_use(share);
+}
+
+}  // namespace
+
 StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
                            const FsdpSettings& settings) {
   const ExpandedModel& model = *request.workload.model;
   StrategyMemory memory;
-  if (settings.sharding == Sharding::no_shard) return memory;
+  if (settings.offloads) memory.host = fsdp_host_memory(request.workload, settings);
+  if (settings.sharding == Sharding::no_shard && !settings.offloads) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
   if (settings.casts_shards()) {
     // Shards are fp32. Those that are trained are the optimizer's masters, and gradients are back in fp32
@@ -86,6 +104,8 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
         kWide * frozen / std::max(1.0, frozen + static_cast<double>(model.parameter_elements()));
     memory.gradients *= kWide;
   }
+  // What is on the host is whole on the GPU one unit at a time.
+  if (settings.offloads) memory.parameters = memory.gradients = memory.optimizer = 0;
   const UnitSizes sizes = sizes_of(model, units);
   const Moments moments = moments_of(units, sizes, settings);
   const StrategyOptions& knobs = request.knobs;
@@ -94,7 +114,8 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
   // Shards of gradients are counted by themselves, but are not there when the first backward pass begins.
   const bool is_fresh =
       knobs.accumulation == 1 && request.workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none;
-  const std::int64_t shards = is_fresh ? settings.shard_bytes * sizes.trained / settings.shards : 0;
+  const std::int64_t shards =
+      is_fresh && !settings.offloads ? settings.shard_bytes * sizes.trained / settings.shards : 0;
   // Of one sample: what a strategy holds is the same for every batch, and more samples leave more room.
   const auto activations = static_cast<std::int64_t>(
       peak_bytes(model.lifetimes, 1, activation_width(request.workload), GradientTensors::kept));

@@ -31,6 +31,7 @@ struct FsdpOptions {
   UnitChoice units = UnitChoice::blocks;
   std::int64_t unit_parameters =
       0;  ///< least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block
+  bool offload_params = false;  ///< CPUOffload(offload_params=True), CPUOffloadPolicy
 };
 
 }  // namespace foretrain

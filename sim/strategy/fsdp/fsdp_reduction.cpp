@@ -25,6 +25,7 @@ FsdpReduction::FsdpReduction(Process& process, const ModelUnits& units, const Fs
           settings.sharding == Sharding::no_shard ? "all_reduce of units" : "reduce_scatter of units")),
       across_label_(process.graph().label("shards between replicas")),
       shard_label_(process.graph().label("gradient to shard")),
+      host_label_(process.graph().label("gradient to host memory")),
       predivide_(gradient_predivide_factor(settings.ranks)) {}
 
 void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
@@ -79,9 +80,17 @@ void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced, bool adds) 
                              (settings_.casts_gradients() ? kCastBytes : 0) +
                              (adds ? kAddPasses * kFloatBytes : 0);
   last_update_ = reduced;
-  if (bytes == 0) return;
-  last_update_ = process_.launch_beside(
-      {process_.autograd_thread(), stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
+  if (bytes > 0)
+    last_update_ = process_.launch_beside(
+        {process_.autograd_thread(), stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
+  if (!settings_.offloads) return;
+  last_update_ = process_.host_copy({.stream = stream_,
+                                     .bytes = {settings_.shard_bytes * elements},
+                                     .to_gpu = false,
+                                     .pinned = settings_.pinned,
+                                     .label = host_label_,
+                                     .after = {&last_update_, 1}});
+  if (!settings_.pinned) process_.synchronize(process_.autograd_thread(), last_update_);
 }
 
 void FsdpReduction::post_backward(std::uint32_t unit, const GradientState& state) {

@@ -97,6 +97,18 @@ struct SideKernel {
   std::span<const TaskId> after = {};
 };
 
+/// Bytes between host memory and the GPU of every rank of a node, all at the same time, as a strategy that
+/// offloads copies them.
+struct HostCopy {
+  QueueId stream;
+  Bytes bytes;  ///< of one rank
+  bool to_gpu = true;
+  bool pinned = true;  ///< else the driver stages it (kPageableSlowdown)
+  Account account = Account::optimizer;
+  LabelId label = kNone;
+  std::span<const TaskId> after = {};
+};
+
 /// Adds tasks of one process to a graph. Every primitive returns the task others may wait for.
 ///
 /// A kernel starts when its stream is free, the launch latency after its host call has passed, and its events
@@ -181,6 +193,10 @@ class Process {
   TaskId transfer(QueueId stream, const Route& route, Bytes bytes, Account account, LabelId label,
                   std::span<const TaskId> after);
 
+  /// The own rank's part of copies of all ranks of the node, which share its PCIe; no host call
+  /// (host_copies.cpp).
+  TaskId host_copy(const HostCopy& copy);
+
   /// Host memory to the thread's GPU on its compute stream.
   TaskId copy_to_device(const HostThread& thread, Bytes bytes, LabelId label);
   /// The same on a stream of its own, by a thread of the input pipeline as soon as `ready` has ended; kernels
@@ -217,6 +233,7 @@ class Process {
   };
   DrivenGpu make_gpu(int rank, const std::string& suffix);
   PatternId input_of_the_node() const;
+  PatternId host_copies_of_the_node(bool to_gpu, double weight);
   Task host_task(const HostThread& thread, Time duration, Account account, LabelId label = kNone) const;
   Task input_copy(const DrivenGpu& gpu, QueueId stream, Bytes bytes, LabelId label) const;
   TaskId enqueue(const HostThread& thread, Time host, const Task& kernel);
@@ -242,6 +259,7 @@ class Process {
   std::vector<DrivenGpu> gpus_;
   PatternId node_input_pattern_ = kNone;  ///< batches of all ranks of the node, where a process has one GPU
   std::map<std::pair<std::vector<LinkId>, double>, PatternId> route_patterns_;  ///< by links and weight
+  std::map<std::pair<bool, double>, PatternId> host_patterns_;                  ///< by direction and weight
   struct CachedPattern {
     CollectiveOp op;
     std::optional<nccl::Algorithm> algorithm;

@@ -13,7 +13,7 @@
 #include "sim/strategy/step/training_step.hpp"
 #include "sim/strategy/zero/zero_options.hpp"
 #include "sim/strategy/zero/zero_phases.hpp"
-#include "sim/workload/device/memory.hpp"
+#include "sim/workload/device/host_update.hpp"
 
 namespace foretrain {
 
@@ -74,6 +74,8 @@ void ZeroEngine::backward(int micro, bool reduces) {
   const HostThread thread = process_.autograd_thread();
   // From stage 2 on a gradient leaves for its owner in every micro-step: there is nothing to add to.
   const bool adds = settings_.stage < 2 && micro > 0;
+  reduction_.begin_micro_step(settings_.stage < 2 || micro == 0,
+                              micro + 1 == process_.request().knobs.accumulation);
   step_.begin_backward();
   std::uint32_t last = kNone;
   for (const BackwardStep& backward : model_.backward) {
@@ -168,6 +170,23 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
       "it comes back within strategy.max_reuse_distance");
 }
 
+/// What is moved to the host, and what an update there waits for.
+void explain_offload(const PlanRequest& request, const ZeroSettings& settings, Decisions& decisions) {
+  const char* drive = settings.on_nvme || settings.param_on_nvme ? assumed_drive(request) : "";
+  if (settings.offload) {
+    const HostUpdateTime update = zero_host_update(request, settings);
+    decisions.add(
+        "offload of the optimizer", settings.on_nvme ? "NVMe" : "host memory",
+        fmt::format("the host updates {} parameters of each GPU in {:.2g} s, as fast as {} allows{}{}",
+                    settings.own(request.workload.model->parameter_elements()), update.seconds,
+                    words_of(update.bound), *drive == 0 ? "" : "; ", drive));
+  }
+  if (settings.offload_param)
+    decisions.add("offload of parameters", settings.param_on_nvme ? "NVMe" : "host memory",
+                  fmt::format("every gather copies the GPU's shard first, and the host waits for it{}{}",
+                              *drive == 0 ? "" : "; ", drive));
+}
+
 Plan plan_zero(const PlanRequest& request, int stage) {
   Plan plan;
   Process process(request, plan.graph);
@@ -182,7 +201,9 @@ Plan plan_zero(const PlanRequest& request, int stage) {
   const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
   plan.memory = zero_memory(*request.workload.model, settings, request.options<ZeroOptions>(), live,
                             activation_peaks(request.workload));
+  plan.memory.host = zero_host_memory(request.workload, settings);
   explain_zero(request, settings, engine, messages, process.decisions());
+  explain_offload(request, settings, process.decisions());
   plan.decisions = process.decisions();
   return plan;
 }
@@ -199,8 +220,9 @@ std::vector<Knob> stage_knobs(int stage) {
                "elements of the gradient bucket"),
       {"overlap_comm", option<&ZeroOptions::overlap_comm>(), stage == 3 ? "false" : "true",
        stage == 3 ? "true" : "false", "gradients are reduced beside backward"},
-      {"offload_optimizer", choice_of<&ZeroOptions::offload_optimizer>({"none", "cpu"}), "\"cpu\"", "none",
-       "where the optimizer's state and step are"}};
+      {"offload_optimizer", choice_of<&ZeroOptions::offload_optimizer>({"none", "cpu", "nvme"}), "\"cpu\"",
+       "none", "where the optimizer's state is; cpu and nvme: the host updates"}};
+  for (Knob& knob : offload_knobs()) knobs.push_back(std::move(knob));
   if (stage < 3) {
     knobs.push_back({"use_multi_rank_bucket_allreduce", option<&ZeroOptions::multi_rank_allreduce>(), "false",
                      "true",
@@ -213,6 +235,9 @@ std::vector<Knob> stage_knobs(int stage) {
                              "elements of one gather of new weights, before PyTorch 1.10"));
     return knobs;
   }
+  knobs.push_back({"offload_param", choice_of<&ZeroOptions::offload_param>({"none", "cpu", "nvme"}),
+                   "\"cpu\"", "none",
+                   "where shards of the parameters are; they are copied for every gather"});
   knobs.push_back(elements("prefetch_bucket_size", option<&ZeroOptions::prefetch_bucket_size>(),
                            "100_000_000", "50,000,000", "elements gathered ahead at every module"));
   knobs.push_back({"param_persistence_threshold", option<&ZeroOptions::param_persistence_threshold>(),
@@ -227,63 +252,22 @@ std::vector<Knob> stage_knobs(int stage) {
 }  // namespace
 
 ZeroSettings zero_settings(const PlanRequest& request, int stage) {
+  const ZeroOptions& options = request.options<ZeroOptions>();
   ZeroSettings settings;
   settings.stage = stage;
   settings.ranks = request.placement.size();
   settings.element_bytes = gradient_element_bytes(request.workload);
-  settings.overlap = stage > 0 && request.options<ZeroOptions>().overlap_comm.value_or(stage == 3);
-  settings.offload = stage > 0 && request.options<ZeroOptions>().offload_optimizer == OptimizerDevice::cpu;
+  settings.overlap = stage > 0 && options.overlap_comm.value_or(stage == 3);
+  settings.offload = stage > 0 && options.offload_optimizer != OffloadDevice::none;
+  settings.on_nvme = settings.offload && options.offload_optimizer == OffloadDevice::nvme;
+  settings.offload_param = stage == 3 && options.offload_param != OffloadDevice::none;
+  settings.param_on_nvme = settings.offload_param && options.offload_param == OffloadDevice::nvme;
+  settings.pinned = request.options<OffloadOptions>().pin_memory;
   const bool scales = request.workload.precision == Precision::amp_fp16;
   // Since bf16 is in the optimizer of stages 1 and 2, they look for infinities in it as in fp16.
   settings.checks_overflow = scales || ((stage == 1 || stage == 2) && settings.element_bytes == 2);
   settings.sums_norm = stage > 0 || scales;
   return settings;
-}
-
-ActivationPeaks activation_peaks(const Workload& workload) {
-  const ExpandedModel& model = *workload.model;
-  const auto peak_of = [&](const Lifetimes& lifetimes) {
-    return static_cast<std::int64_t>(
-        peak_bytes(lifetimes, 1, activation_width(workload), GradientTensors::kept));
-  };
-  Lifetimes backward = model.lifetimes;
-  const auto ready =
-      std::ranges::find_if(model.backward, [](const BackwardStep& step) { return !step.ready.empty(); });
-  const auto first = static_cast<std::uint32_t>(model.forward.size()) +
-                     static_cast<std::uint32_t>(ready - model.backward.begin());
-  std::erase_if(backward.activations, [first](const Lifetime& life) { return life.until < first; });
-  for (Lifetime& life : backward.activations) life.from = std::max(life.from, first);
-  return {peak_of(model.lifetimes), peak_of(backward)};
-}
-
-StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
-                           const ZeroOptions& options, std::int64_t live, const ActivationPeaks& peaks) {
-  const double share = 1.0 / settings.ranks;
-  const std::int64_t elements = model.parameter_elements();
-  StrategyMemory memory;
-  memory.keeps_masters = true;
-  if (settings.stage == 0) {
-    memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
-    return memory;
-  }
-  memory.optimizer = settings.offload ? 0 : share;
-  if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
-  if (settings.stage == 3) memory.parameters = share;
-  // With overlap_comm one bucket fills while the other is reduced.
-  const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
-  // fp32 weights are copied into a flat partition that the optimizer steps on.
-  const std::int64_t master =
-      settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
-  // The bucket is made for the first gradient. Its gradients are whole until it is reduced, and packed then:
-  // in place of activations where one bucket has all.
-  const std::int64_t in_bucket = std::min(elements, options.reduce_bucket_size);
-  const std::int64_t packed = settings.element_bytes * (settings.stage == 1 ? 1 : 2) * in_bucket;
-  const std::int64_t beside =
-      in_bucket == elements ? std::max(peaks.backward, packed) : peaks.backward + packed;
-  const std::int64_t bucket = settings.element_bytes * buckets * options.reduce_bucket_size;
-  memory.buffers = {settings.element_bytes * live + master +
-                    std::max<std::int64_t>(0, bucket + beside - peaks.step)};
-  return memory;
 }
 
 Plan plan_zero0(const PlanRequest& request) { return plan_zero(request, 0); }

@@ -14,6 +14,10 @@ struct ZeroSettings {
   std::int64_t element_bytes = 4;  ///< of weights and gradients
   bool overlap = false;            ///< gradients are reduced beside backward, on a stream of their own
   bool offload = false;            ///< optimizer state and step on the host
+  bool offload_param = false;      ///< shards of the parameters are there, too
+  bool on_nvme = false;            ///< the optimizer's state is on a drive between steps
+  bool param_on_nvme = false;      ///< and so are the shards
+  bool pinned = true;              ///< buffers on the host are page-locked
   bool checks_overflow = false;    ///< all ranks ask each other for infinities
   bool sums_norm = true;           ///< and for the norm of gradients
   /// Ranks that share the optimizer's state.
@@ -49,6 +53,9 @@ struct ActivationPeaks {
   std::int64_t step = 0, backward = 0;
 };
 ActivationPeaks activation_peaks(const Workload& workload);
+
+/// What a rank of the stage moves to its host; nothing of the GPU where it offloads nothing.
+HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& settings);
 
 /// Shares of one GPU; beside them the gradient bucket, in fp32 the optimizer's copy of the weights, and in
 /// stage 3 the parameters that are whole at the same time (`live`).

@@ -43,8 +43,10 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
       options_(process.request().options<ZeroOptions>()),
       trace_(fetch_trace(*process.request().workload.model)),
       stream_(process.graph().add_queue("all-gather stream")),
+      drive_(process.add_thread("NVMe reads")),
       gather_label_(process.graph().label("all_gather of parameters")),
-      copy_label_(process.graph().label("copy of gathered parameters")) {
+      copy_label_(process.graph().label("copy of gathered parameters")),
+      host_label_(process.graph().label("parameters from host memory")) {
   const ExpandedModel& model = *process.request().workload.model;
   const std::size_t layers = model.layer_names.size();
   elements_.assign(layers, 0), parameters_.assign(layers, 0);
@@ -82,14 +84,38 @@ void ZeroFetch::begin_iteration() {
   prefetch(process_.main_thread());
 }
 
+/// param.ds_tensor.to(device) of every parameter, for which the host waits (_all_gather_dtype in
+/// partition_parameters.py); NVMe is read before.
+TaskId ZeroFetch::shards_from_host(const HostThread& thread, Bytes shard, std::int64_t parameters) {
+  TaskId ready = kNone;
+  if (settings_.param_on_nvme)
+    ready =
+        process_.host_for(drive_, seconds(drive_read_s(process_.request(), static_cast<double>(shard.count))),
+                          Account::exposed_communication);
+  const TaskId call = process_.host(
+      thread, (process_.calls().scalar + process_.host_costs().copy_call) * parameters, Account::host);
+  const TaskId before[] = {call, ready, iteration_start_};
+  const TaskId copied = process_.host_copy({.stream = stream_,
+                                            .bytes = shard,
+                                            .pinned = settings_.pinned,
+                                            .account = Account::exposed_communication,
+                                            .label = host_label_,
+                                            .after = before});
+  process_.synchronize(thread, copied);
+  return copied;
+}
+
 /// The shards are put together, gathered at once, and copied to where each parameter is whole.
 void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t>& layers) {
   std::int64_t elements = 0, parameters = 0;
   for (const std::uint32_t layer : layers) elements += elements_[layer], parameters += parameters_[layer];
   if (elements == 0) return;
   const std::int64_t bytes = settings_.element_bytes * elements;
-  const std::vector<TaskId> start =
-      iteration_start_ == kNone ? std::vector<TaskId>{} : std::vector<TaskId>{iteration_start_};
+  std::vector<TaskId> start;
+  if (settings_.offload_param)
+    start = {shards_from_host(thread, {bytes / settings_.ranks}, parameters)};
+  else if (iteration_start_ != kNone)
+    start = {iteration_start_};
   const TaskId packed =
       process_.launch_beside({thread, stream_, {2 * bytes / settings_.ranks}, copy_label_, start});
   TaskId whole = process_.collective({thread,

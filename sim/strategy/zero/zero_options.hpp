@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace foretrain {
+#include "sim/strategy/process/offload_options.hpp"
 
-/// Where ZeRO keeps the optimizer's state.
-enum class OptimizerDevice : std::uint8_t { gpu, cpu };
+namespace foretrain {
 
 /// DeepSpeed's defaults; sizes in elements. Which stage has which options is the catalog's knowledge.
 struct ZeroOptions {
@@ -20,7 +19,8 @@ struct ZeroOptions {
   std::int64_t max_reuse_distance = 1'000'000'000;     ///< stage 3
   bool multi_rank_allreduce = true;                    ///< use_multi_rank_bucket_allreduce, stages 1 and 2
   bool reduce_scatter = true;  ///< false: buckets are all-reduced uncut, stages 1 and 2
-  OptimizerDevice offload_optimizer = OptimizerDevice::gpu;
+  OffloadDevice offload_optimizer = OffloadDevice::none;
+  OffloadDevice offload_param = OffloadDevice::none;  ///< stage 3
 };
 
 }  // namespace foretrain

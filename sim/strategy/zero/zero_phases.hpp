@@ -9,6 +9,7 @@
 
 #include "sim/strategy/process/process.hpp"
 #include "sim/strategy/zero/zero.hpp"
+#include "sim/workload/device/host_update.hpp"
 
 namespace foretrain {
 
@@ -42,6 +43,7 @@ class ZeroFetch {
   void release(const HostThread& thread, std::uint32_t layer);
   bool is_reused(std::uint32_t layer) const;
   void gather(const HostThread& thread, const std::vector<std::uint32_t>& layers);
+  TaskId shards_from_host(const HostThread& thread, Bytes shard, std::int64_t parameters);
   void wait_for(const HostThread& thread, std::uint32_t layer);
   void prefetch(const HostThread& thread);
 
@@ -54,7 +56,8 @@ class ZeroFetch {
   std::vector<std::int64_t> elements_;         ///< per layer, without persistent ones
   std::vector<std::int64_t> parameters_;       ///< per layer: how many of them
   QueueId stream_;                             ///< allgather_stream
-  LabelId gather_label_, copy_label_;
+  HostThread drive_;                           ///< reads of NVMe, one behind the other
+  LabelId gather_label_, copy_label_, host_label_;
   std::vector<std::int64_t> persistent_sizes_;
   std::int64_t persistent_ = 0, live_ = 0, most_live_ = 0;
   std::size_t step_ = 0;           ///< place in the trace
@@ -79,6 +82,8 @@ class ZeroReduction {
  public:
   ZeroReduction(Process& process, const ZeroSettings& settings);
 
+  /// Which micro-step of an optimizer step comes now.
+  void begin_micro_step(bool is_first, bool is_last) { is_first_ = is_first, is_last_ = is_last; }
   /// A gradient is there: into the bucket; one that does not fit any more is reduced first.
   void on_gradient(const HostThread& thread, std::uint32_t parameter);
   /// Backward has ended: reduces what is left, then the compute stream goes on. `accumulating`: the sums are
@@ -101,15 +106,14 @@ class ZeroReduction {
   void reduce_bucket(const HostThread& thread);
   void reduce_to_slices(const HostThread& thread, std::int64_t elements);
   void scatter(const HostThread& thread, std::int64_t elements);
-  void offload(std::int64_t elements);
+  void offload(const HostThread& thread, std::int64_t elements);
   void all_reduce_everything(const HostThread& thread);
 
   Process& process_;
   const ExpandedModel& model_;
   ZeroSettings settings_;
-  std::int64_t bucket_;     ///< elements, ZeroOptions::reduce_bucket_size
-  QueueId stream_;          ///< reduction_stream, reduce_and_partition_stream
-  QueueId offload_stream_;  ///< copies to the host
+  std::int64_t bucket_;  ///< elements, ZeroOptions::reduce_bucket_size
+  QueueId stream_;       ///< reduction_stream, reduce_and_partition_stream
   LabelId copy_label_, reduce_label_, pack_label_, own_label_, offload_label_;
   std::vector<std::int64_t> begins_;  ///< per parameter: its place when all are laid end to end
   std::int64_t filled_ = 0;           ///< elements in the bucket
@@ -117,16 +121,16 @@ class ZeroReduction {
   TaskId pending_ = kNone;      ///< what the next kernel of `stream_` waits for
   TaskId last_beside_ = kNone;  ///< end of the reduction stream
   TaskId offloaded_ = kNone;
+  bool is_first_ = true, is_last_ = true;
   std::deque<TaskId> reductions_;  ///< stage 3: at most two of them run ahead of the host
   std::vector<Bytes> messages_;
 };
 
 // DeepSpeed's step(): overflow, norm, the optimizer on the own partition in fp32, then weights for everybody.
 
-/// Bytes that an optimizer on the host moves in a second, 28 a parameter of Adam: of one rank, 0.8 10^9
-/// parameters (DeepSpeed's issue 6695), and of all ranks of a node, 1.2 10^9, between the 0.9 and 1.8 10^9 of
-/// issues 3901 and 6834. The memory of these hosts moves several times as much (docs/models/zero.md).
-inline constexpr double kHostOptimizerRateOfRank = 0.8e9 * 28, kHostOptimizerRate = 1.2e9 * 28;
+/// DeepSpeedCPUAdam of every rank of a node, with the passes before and behind it. All cores of the node are
+/// every rank's unless it is told otherwise.
+HostUpdateTime zero_host_update(const PlanRequest& request, const ZeroSettings& settings);
 
 class ZeroUpdate {
  public:
@@ -143,6 +147,8 @@ class ZeroUpdate {
   void sum(Bytes size, LabelId label, WireType type);
   TaskId update_on_gpu();
   TaskId update_on_host(TaskId gradients);
+  TaskId weights_to_gpu(TaskId updated);
+  TaskId weights_to_host();
   std::vector<std::int64_t> gathers() const;
   void gather_weights();
   TaskId kernel(std::int64_t bytes, LabelId label);
@@ -153,7 +159,8 @@ class ZeroUpdate {
   std::int64_t own_;                      ///< elements of the partition
   std::vector<std::int64_t> persistent_;  ///< stage 3: sizes of weights to be gathered
   std::vector<std::int64_t> mine_;        ///< sizes of the gradients, or parts of them, in the partition
-  LabelId check_label_, norm_label_, optimizer_label_, weights_label_, gather_label_;
+  LabelId check_label_, norm_label_, optimizer_label_, weights_label_, gather_label_, host_label_,
+      drive_label_;
 };
 
 /// Sizes of the parameters, or parts of them, in the partition that has most of them: all laid end to end and

@@ -19,7 +19,6 @@ ZeroReduction::ZeroReduction(Process& process, const ZeroSettings& settings)
       settings_(settings),
       bucket_(process.request().options<ZeroOptions>().reduce_bucket_size),
       stream_(process.graph().add_queue("reduction stream")),
-      offload_stream_(process.graph().add_queue("gradient offload stream")),
       copy_label_(process.graph().label("gradient to bucket")),
       reduce_label_(process.graph().label(settings.stage == 3 ? "reduce_scatter of gradients"
                                                               : "all_reduce of gradients")),
@@ -140,16 +139,30 @@ void ZeroReduction::reduce_bucket(const HostThread& thread) {
   const std::int64_t elements = filled_;
   settings_.stage == 3 ? scatter(thread, elements) : reduce_to_slices(thread, elements);
   filled_ = 0, in_bucket_.clear();
-  if (settings_.offload) offload(elements);
+  if (settings_.offload) offload(thread, elements);
 }
 
-void ZeroReduction::offload(std::int64_t elements) {
-  const Cluster& cluster = process_.request().cluster;
-  const auto [node, gpu] = process_.place(0);
-  const Route route = cluster.route(cluster.gpu(node, gpu), cluster.cpu_of_gpu(node, gpu));
-  const TaskId ready = settings_.overlap ? last_beside_ : process_.last_kernel();
-  offloaded_ = process_.transfer(offload_stream_, route, {settings_.element_bytes * settings_.own(elements)},
-                                 Account::optimizer, offload_label_, {&ready, 1});
+/// The own slice, which was cast to fp32, goes to the host in the stream that reduced it. Sums of several
+/// micro-steps lie on the host: each but the first brings them back, adds, and writes them again
+/// (async_accumulate_grad_in_cpu_via_gpu).
+void ZeroReduction::offload(const HostThread& thread, std::int64_t elements) {
+  const std::int64_t own = settings_.own(elements), sums = settings_.element_bytes * own;
+  const bool has_own_stream = settings_.overlap || settings_.stage == 3;
+  const QueueId stream = has_own_stream && last_beside_ != kNone ? stream_ : process_.compute_stream();
+  const auto copy = [&](std::int64_t bytes, bool to_gpu) {
+    const TaskId ready = stream == stream_ ? last_beside_ : process_.last_kernel();
+    offloaded_ = process_.host_copy({.stream = stream,
+                                     .bytes = {bytes},
+                                     .to_gpu = to_gpu,
+                                     .pinned = settings_.pinned,
+                                     .label = offload_label_,
+                                     .after = {&ready, 1}});
+    if (stream == stream_) last_beside_ = offloaded_;
+  };
+  if (!is_first_) copy(sums, true);
+  if (!is_first_ || !is_last_) copy(sums, false);
+  if (is_last_) copy(kFloatBytes * own, false);
+  if (!settings_.pinned) process_.synchronize(thread, offloaded_);
 }
 
 /// Stage 0: flattened, summed, divided, copied back into every gradient.

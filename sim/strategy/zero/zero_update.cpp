@@ -8,6 +8,7 @@
 #include "sim/strategy/process/call_costs.hpp"
 #include "sim/strategy/zero/zero_options.hpp"
 #include "sim/strategy/zero/zero_phases.hpp"
+#include "sim/workload/device/host_update.hpp"
 
 namespace foretrain {
 
@@ -17,8 +18,11 @@ constexpr std::int64_t kOverflowKernels = 6;  ///< float, isnan, isinf, or, floa
 constexpr std::int64_t kOverflowBytes = 26;   ///< of them, per element, besides reading the gradient
 constexpr int kNormReads = 2;  ///< by the host: is it infinite, is it no number (is_invalid_grad_norm)
 constexpr std::int64_t kDoubleBytes = 8;  ///< norms are taken in double precision
-/// Adam on the host: gradient and weight read, weight written; each state besides, read and written.
-constexpr std::int64_t kHostUpdateBytes = 3 * kFloatBytes;
+/// On the host, besides the update: gradients are read, scaled and written (unscale_and_clip_grads); of stage
+/// 3 new weights of 16 bits are cast there.
+constexpr double kScaledBytes = 2 * kFloatBytes;
+/// Of an element that NVMe reads and writes besides weight and states: its gradient.
+constexpr double kSwappedGradient = kFloatBytes;
 constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
@@ -40,6 +44,17 @@ std::vector<std::int64_t> most_pieces(const ExpandedModel& model, std::int64_t o
 
 }  // namespace
 
+HostUpdateTime zero_host_update(const PlanRequest& request, const ZeroSettings& settings) {
+  const bool casts = settings.stage == 3 && settings.element_bytes == 2;
+  const double bytes = fused_host_bytes(request.workload.optimizer, kFloatBytes) + kScaledBytes;
+  const auto own = static_cast<double>(settings.own(request.workload.model->parameter_elements()));
+  return host_update_time({.elements = own,
+                           .bytes_per_element = bytes + (casts ? kCastBytes : 0),
+                           .ranks = ranks_of_own_node(request),
+                           .threads = host_threads(request, 0)},
+                          request.own_node().host);
+}
+
 std::vector<std::int64_t> partition_tensors(const ExpandedModel& model, const ZeroSettings& settings) {
   std::vector<std::int64_t> most;
   if (settings.stage == 3) {
@@ -60,7 +75,9 @@ ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::vect
       norm_label_(process.graph().label("gradient norm")),
       optimizer_label_(process.graph().label("optimizer")),
       weights_label_(process.graph().label("fp32 to weights")),
-      gather_label_(process.graph().label("all_gather of weights")) {}
+      gather_label_(process.graph().label("all_gather of weights")),
+      host_label_(process.graph().label("update on the host")),
+      drive_label_(process.graph().label("optimizer state on NVMe")) {}
 
 TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
   return process_.launch_copy(process_.main_thread(), {bytes}, process_.calls().scalar, Account::optimizer,
@@ -105,24 +122,68 @@ TaskId ZeroUpdate::update_on_gpu() {
   kernel(2 * kFloatBytes * own_, optimizer_label_);                            // scaled and clipped
   for (const OptimizerLaunch& launch : counted_launches(optimizer_launches(workload_.optimizer, {own_})))
     process_.launch_copies(process_.main_thread(), launch, Account::optimizer, optimizer_label_);
+  if (settings_.offload_param) return weights_to_host();
   return kernel((kFloatBytes + settings_.element_bytes) * own_, weights_label_);
 }
 
-/// The ranks of a node share its cores and its memory; then the new weights go back.
+/// Parameters in host memory, masters on the GPU: fp16.data.copy_(fp32) copies fp32 and casts on the host,
+/// into memory that is not page-locked (PyTorch's Copy.cu).
+TaskId ZeroUpdate::weights_to_host() {
+  const PlanRequest& request = process_.request();
+  const TaskId last = process_.last_kernel();
+  const TaskId copied = process_.host_copy({.stream = process_.compute_stream(),
+                                            .bytes = {kFloatBytes * own_},
+                                            .to_gpu = false,
+                                            .pinned = false,
+                                            .label = weights_label_,
+                                            .after = {&last, 1}});
+  process_.synchronize(process_.main_thread(), copied);
+  const HostUpdateTime cast = host_update_time({.elements = static_cast<double>(own_),
+                                                .bytes_per_element = kCastBytes,
+                                                .ranks = ranks_of_own_node(request),
+                                                .threads = host_threads(request, 0)},
+                                               request.own_node().host);
+  const double written = settings_.param_on_nvme
+                             ? drive_write_s(request, static_cast<double>(settings_.element_bytes * own_))
+                             : 0;
+  process_.host_for(process_.main_thread().labelled(host_label_), seconds(cast.seconds + written),
+                    Account::optimizer);
+  return kernel(1, weights_label_);
+}
+
+/// Stages 1 and 2 copy fp32 and cast on the GPU. Stage 3 casts into a tensor on the host, which is not
+/// page-locked. Parameters that lie on the host stay there.
+TaskId ZeroUpdate::weights_to_gpu(TaskId updated) {
+  if (settings_.offload_param) return kernel(1, weights_label_);
+  const bool casts = settings_.stage == 3 && settings_.element_bytes == 2;
+  const Bytes bytes{(casts ? settings_.element_bytes : kFloatBytes) * own_};
+  return process_.host_copy({.stream = process_.compute_stream(),
+                             .bytes = bytes,
+                             .pinned = settings_.pinned && !casts,
+                             .label = weights_label_,
+                             .after = {&updated, 1}});
+}
+
+/// The ranks of a node share its cores, its memory and its drives; then the new weights go back.
 TaskId ZeroUpdate::update_on_host(TaskId gradients) {
-  const Cluster& cluster = process_.request().cluster;
-  const auto [node, gpu] = process_.place(0);
-  const auto& ranks = process_.request().placement.ranks;
-  const auto sharing = std::count_if(ranks.begin(), ranks.end(),
-                                     [&](const GpuPlace& rank) { return rank.node == ranks.front().node; });
-  const std::int64_t bytes = kHostUpdateBytes + 2 * state_bytes_per_element(workload_.optimizer);
-  const double rate = std::min(kHostOptimizerRateOfRank, kHostOptimizerRate / static_cast<double>(sharing));
-  const Time duration = seconds(static_cast<double>(bytes * own_) / rate);
-  const TaskId updated =
-      process_.host_for(process_.main_thread(), duration, Account::optimizer, {{gradients}});
-  const Route route = cluster.route(cluster.cpu_of_gpu(node, gpu), cluster.gpu(node, gpu));
-  return process_.transfer(process_.compute_stream(), route, {settings_.element_bytes * own_},
-                           Account::optimizer, weights_label_, {&updated, 1});
+  const PlanRequest& request = process_.request();
+  const auto elements = static_cast<double>(own_);
+  const HostThread swaps = process_.main_thread().labelled(drive_label_);
+  const double swapped = elements * (kSwappedGradient + kFloatBytes +
+                                     static_cast<double>(state_bytes_per_element(workload_.optimizer)));
+  const auto take = [&](const HostThread& thread, double time, TaskId before) {
+    if (before == kNone) return process_.host_for(thread, seconds(time), Account::optimizer);
+    return process_.host_for(thread, seconds(time), Account::optimizer, {{before}});
+  };
+  TaskId last = gradients;
+  if (settings_.on_nvme) last = take(swaps, drive_read_s(request, swapped), last);
+  last =
+      take(process_.main_thread().labelled(host_label_), zero_host_update(request, settings_).seconds, last);
+  const double written =
+      (settings_.on_nvme ? swapped : 0) +
+      (settings_.param_on_nvme ? elements * static_cast<double>(settings_.element_bytes) : 0);
+  if (written > 0) last = take(swaps, drive_write_s(request, written), last);
+  return weights_to_gpu(last);
 }
 
 /// At once, or before _all_gather_base in pieces; of stage 3 one by one what stays whole.

@@ -6,6 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
+#include "sim/workload/device/host_memory.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace foretrain {
@@ -32,7 +33,8 @@ struct StrategyMemory {
   Bytes buffers{};                                      ///< buckets, fusion buffers, gathered shards
   Bytes per_sample{};  ///< for each sample of a GPU's batch (outputs gathered from other GPUs)
   bool keeps_masters =
-      false;  ///< fp32 weights and states beside weights of 16 bits, whatever the script says
+      false;             ///< fp32 weights and states beside weights of 16 bits, whatever the script says
+  HostMemoryUse host{};  ///< what one rank moves to its host
   friend bool operator==(const StrategyMemory&, const StrategyMemory&) = default;
 };
 

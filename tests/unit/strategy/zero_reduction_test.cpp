@@ -156,11 +156,24 @@ TEST_CASE("in stage 3 the host is at most two reductions ahead") {
 
 TEST_CASE("with offload each slice goes to host memory") {
   SmallPlan small = blocks_on(4);
-  small.knobs.edit<ZeroOptions>().offload_optimizer = OptimizerDevice::cpu;
+  small.knobs.edit<ZeroOptions>().offload_optimizer = OffloadDevice::cpu;
   const Plan plan = plan_of(small, "zero2");
   const auto copies = tasks_labelled(plan.graph, TaskKind::copy, "gradients to host memory");
   REQUIRE(copies.size() == plan.step_ends.size());
   CHECK(plan.graph.tasks()[copies[0]].traffic.count == 4 * kAll / 4);
+}
+
+TEST_CASE("with offload sums of micro-steps lie on the host and come back to be added") {
+  SmallPlan small = blocks_on(4);
+  small.workload.precision = Precision::bf16, small.workload.half_weights = true;
+  small.knobs.accumulation = 3;
+  small.knobs.edit<ZeroOptions>().offload_optimizer = OffloadDevice::cpu;
+  const Plan plan = plan_of(small, "zero2");
+  std::int64_t bytes = 0;
+  for (const TaskId task : tasks_labelled(plan.graph, TaskKind::copy, "gradients to host memory"))
+    bytes += plan.graph.tasks()[task].traffic.count;
+  // Down 2, up 2 and down 2, up 2 and down 2 and, in fp32, 4 bytes for each parameter of the quarter.
+  CHECK(bytes == static_cast<std::int64_t>(plan.step_ends.size()) * 14 * kAll / 4);
 }
 
 TEST_CASE("a bucket is cut at the borders of partitions and sent when it has more than a bucket") {

@@ -1,0 +1,60 @@
+// Whether a node's memory holds what its ranks offload to it.
+#include <fmt/format.h>
+
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/base/counted.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/base/spoken.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string needed_on(const PredictionPoint& p) {
+  return fmt::format("on {} the training needs {} of memory on each node for what it offloads",
+                     counted(p.gpus, "GPU"), to_string(p.host_memory.total()));
+}
+
+}  // namespace
+
+double chance_of_host(const PredictionPoint& point) {
+  if (!point.host_memory.is_used() || !point.knows_host()) return 1;
+  return chance_of_fitting(static_cast<double>(point.host_memory.total().count),
+                           static_cast<double>(point.host_capacity.count));
+}
+
+std::string host_memory_parts(const HostMemoryUse& use) {
+  std::string text;
+  const auto add = [&](std::string_view what, Bytes bytes) {
+    if (bytes.count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, to_string(bytes));
+  };
+  add("master weights", use.masters);
+  add("moments", use.moments);
+  add("gradients", use.gradients);
+  add("weights for the GPUs", use.weights);
+  add("buffers", use.buffers);
+  add("processes", use.processes);
+  add("on NVMe", use.on_drive);
+  return text;
+}
+
+std::vector<std::string> host_memory_warnings(const std::vector<PredictionPoint>& points) {
+  std::vector<std::string> out;
+  for (const PredictionPoint& p : points) {
+    if (!p.host_memory.is_used()) continue;
+    if (!p.knows_host()) {
+      out.push_back(fmt::format("{}, and the cluster does not state how much its nodes have: host.memory",
+                                needed_on(p)));
+      return out;
+    }
+    const double chance = chance_of_host(p);
+    if (chance >= kSurelyFits) continue;
+    out.push_back(
+        fmt::format("{}, which {} {}: {}", needed_on(p),
+                    chance < kHardlyFits ? "is more than the node's" : "may be too much for the node's",
+                    to_string(p.host_capacity), host_memory_parts(p.host_memory)));
+  }
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,57 @@
+// Bytes a parameter times parameters; a drive takes masters, moments and gradients, and leaves their buffers.
+#include "sim/workload/device/host_memory.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace foretrain {
+
+namespace {
+
+/// Python with PyTorch, the CUDA context's part on the host, and a loader: assumed, 2 to 4 GB are usual.
+constexpr double kProcessBytes = 3e9;
+constexpr double kGradientBytes = 4;
+/// DeepSpeed's swappers hold buffer_count = 4 tensors of each kind; as a share of what lies on the drive
+/// where the network has many blocks (assumed).
+constexpr double kSwapBuffers = 0.05;
+constexpr double kMostHostBytes = 1e17;
+
+Bytes whole_bytes(double bytes) {
+  return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostHostBytes))};
+}
+
+}  // namespace
+
+HostMemoryUse HostMemoryUse::times(int ranks) const {
+  const auto all = [ranks](Bytes one) { return Bytes{one.count * ranks}; };
+  return {all(masters), all(moments),   all(gradients), all(weights),
+          all(buffers), all(processes), all(on_drive)};
+}
+
+HostMemoryUse host_memory_use(const HostShare& share) {
+  HostMemoryUse use;
+  use.processes = whole_bytes(kProcessBytes);
+  double on_drive = 0, buffers = 0;
+  if (share.optimizer) {
+    const double masters = share.master_bytes * share.trained, moments = share.state_bytes * share.trained,
+                 gradients = std::min(kGradientBytes, share.master_bytes) * share.trained;
+    if (share.optimizer_on_drive) {
+      on_drive += masters + moments + gradients;
+      buffers += kSwapBuffers * (masters + moments + gradients);
+    } else {
+      use.masters = whole_bytes(masters), use.moments = whole_bytes(moments);
+      use.gradients = whole_bytes(gradients);
+      buffers += share.buffer_share * (masters + moments + gradients);
+    }
+  }
+  const double weights = share.weight_bytes * share.trained + share.frozen_bytes;
+  if (share.parameters_on_drive) {
+    on_drive += weights, buffers += kSwapBuffers * weights;
+  } else {
+    use.weights = whole_bytes(weights);
+  }
+  use.buffers = whole_bytes(buffers), use.on_drive = whole_bytes(on_drive);
+  return use;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,41 @@
+// Memory of the host that a training with offload holds, as a list of accounts (docs/models/offload.md).
+#pragma once
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+/// Of one rank, or of all ranks of a node.
+struct HostMemoryUse {
+  Bytes masters{};    ///< weights that the optimizer steps on
+  Bytes moments{};    ///< the optimizer's state
+  Bytes gradients{};  ///< as it reads them
+  Bytes weights{};    ///< the copy of 16 bits that goes to the GPU
+  Bytes buffers{};    ///< page-locked buffers, and what allocations of them are rounded up by
+  Bytes processes{};  ///< Python, CUDA and its pinned pool
+  Bytes on_drive{};   ///< on NVMe, which is no memory
+  Bytes total() const { return masters + moments + gradients + weights + buffers + processes; }
+  /// Whether anything was moved to the host.
+  bool is_used() const { return total().count > 0 || on_drive.count > 0; }
+  HostMemoryUse times(int ranks) const;
+  friend bool operator==(const HostMemoryUse&, const HostMemoryUse&) = default;
+};
+
+/// What a rank moves to its host.
+struct HostShare {
+  double trained = 0;       ///< elements that get gradients
+  double frozen_bytes = 0;  ///< of weights without gradients, where parameters are moved
+  double state_bytes = 8;   ///< of the optimizer, for each trained element
+  double master_bytes = 4;  ///< of the weights that the optimizer steps on
+  double weight_bytes = 0;  ///< of a copy beside these: 2 with parameters in host memory; 0: none
+  double buffer_share = 0;  ///< of masters, moments and gradients
+  bool optimizer = true;    ///< masters, moments and gradients are there
+  bool optimizer_on_drive = false, parameters_on_drive = false;
+};
+HostMemoryUse host_memory_use(const HostShare& share);
+
+/// DeepSpeed's own estimate of what ZeRO-Offload needs is 1.5 times the 16 bytes of masters, moments and
+/// gradients (stage3.py, additional_buffer_factor). 23 to 25 bytes were measured (issue 3448).
+inline constexpr double kDeepSpeedBuffers = 0.5;
+
+}  // namespace foretrain
