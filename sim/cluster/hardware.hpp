@@ -92,9 +92,10 @@ struct LinkType {
   Time crowded_message_gap{};  ///< the same in jobs of more than `crowded_nodes` nodes
   int crowded_nodes = 0;       ///< 0: no number of nodes changes it
   int flows = 0;               ///< TCP connections of a channel; 0: as many as the wire needs
-  ByteRate flow_bandwidth{};   ///< most of one TCP connection; 0: no limit but the wire's
-  Time nccl_latency{};         ///< what the network plug-in tells NCCL of its latency
-  Bytes nccl_buffer{};         ///< NCCL_BUFFSIZE as the plug-in sets it; 0: not at all
+  int flow_threads = 0;       ///< threads of their own that serve those connections; 0: the rank's proxy does
+  ByteRate flow_bandwidth{};  ///< most of one TCP connection; 0: no limit but the wire's
+  Time nccl_latency{};        ///< what the network plug-in tells NCCL of its latency
+  Bytes nccl_buffer{};        ///< NCCL_BUFFSIZE as the plug-in sets it; 0: not at all
   bool simple_only = false, ring_only = false;  ///< what the plug-in, or its maker's settings, allow NCCL
   Time inject_latency{};  ///< more of a message up to `inject_limit`, which the CPU copies into the command
   Bytes inject_limit{};   ///< largest message that is sent within its command; 0: none is

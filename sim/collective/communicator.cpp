@@ -86,6 +86,7 @@ struct Communicator::State {
     input.nvlink = traffic.nvlink(), input.staged = traffic.staged();
     input.proxy_share = traffic.proxy_share();
     input.network = nodes() > 1 ? &network : nullptr;
+    input.flows = settings.nccl.version < nccl::kSocketThreads ? std::min(1, network.flows) : network.flows;
     input.by_channel = by_channel();
     input.sockets_of_pods = nodes() > 1 && settings.nccl.isolation == nccl::Isolation::pod;
     input.costs = &costs;

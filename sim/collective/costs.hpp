@@ -48,7 +48,7 @@ struct CollectiveCosts {
   Time multicast_start{};  ///< NVLS: beyond `kernel`
   double multicast_efficiency = 0.8;  ///< NVLS: of the NVLinks' rate
   Time default_network_step{};        ///< where the link gives no collective_latency
-  ByteRate socket_rate{};  ///< what the one thread of a rank that serves its sockets moves each way, in a pod
+  ByteRate socket_rate{};  ///< what the one thread of a rank that serves its sockets moves each way
   Time socket_step{};      ///< at least, of a step between pods
 };
 

@@ -86,6 +86,7 @@ void JobTraffic::find_kinds_of_edges() {
   if (job_.input.job.ranks < 2 || job_.hosts > 1) return;
   const std::set<int> firsts = first_nodes_of_types();  // stand for the others
   std::map<std::pair<int, int>, double> proxies;        // of their GPUs
+  std::map<std::pair<int, int>, double> senders, nics;
   WayBetweenNodes way;
   visit_ring({job_, ring_paths_}, IdleEdge::none, 0, [&](const TrafficEdge& edge) {
     if (edge.from_nic < 0) {
@@ -96,6 +97,8 @@ void JobTraffic::find_kinds_of_edges() {
     if (firsts.contains(edge.from.node)) {
       const NodeExit exit = nics_.of_channel(edge.from, edge.from_nic);
       proxies[{edge.from.node, exit.relay < 0 ? edge.from.gpu : exit.relay}] += edge.share;
+      senders[{edge.from.node, exit.relay < 0 ? edge.from.gpu : exit.relay}] += edge.share;
+      nics[{edge.from.node, edge.from_nic}] += edge.share;
       ring_relays_ = ring_relays_ || exit.relay >= 0;
     }
     if (!firsts.contains(edge.to.node)) return;
@@ -105,6 +108,12 @@ void JobTraffic::find_kinds_of_edges() {
     staged_ = staged_ || way.in->staged;
   });
   for (const auto& [gpu, share] : proxies) proxy_share_ = std::max(proxy_share_, share);
+  const auto largest = [](const auto& shares) {
+    double most = 0;
+    for (const auto& [place, share] : shares) most = std::max(most, share);
+    return most;
+  };
+  if (!nics.empty()) threads_per_nic_ = std::max(1.0, largest(nics) / largest(senders));
 }
 
 /// The job's first node of each type.
@@ -231,12 +240,28 @@ void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) con
   }
 }
 
+/// Most that the threads which serve the sockets of ranks get through a NIC; 0: the wire is slower, or is no
+/// TCP. A pod's hops have their limit by themselves.
+ByteRate JobTraffic::socket_limit(bool peers) const {
+  const LinkType& link = cluster_.nic_link(job_.nodes.front().node);
+  const nccl::Version& version = job_.settings.version;
+  const bool helped = link.flow_threads > 0 && version >= nccl::kSocketThreads;
+  if (link.flows == 0 || helped || job_.settings.isolation != nccl::Isolation::none || is_one_domain())
+    return {};
+  double threads = threads_per_nic_;
+  if (version < nccl::kOneProxyThread) threads = std::max(1, job_.search_channels);
+  if (peers) threads = std::max(1.0, 1.0 * ranks_per_node_ / std::max(1, cluster_.spec().node.nics));
+  const ByteRate limit = costs_.socket_rate * threads;
+  return limit < link.bandwidth * link.collective_efficiency ? limit : ByteRate{};
+}
+
 LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) const {
   LinkLoads::Efficiency efficiency{nvlink_                    ? of(costs_.link_efficiency, protocol)
                                    : protocol == Protocol::ll ? 0.5
                                                               : 1,
                                    of(costs_.network_efficiency, protocol),
                                    {}};
+  efficiency.most_between = socket_limit(peers);
   if (protocol == Protocol::ll) efficiency.most_between = costs_.low_latency_network;
   if (is_one_domain())
     efficiency.between = efficiency.inside, efficiency.most_between = {};

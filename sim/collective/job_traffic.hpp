@@ -109,6 +109,7 @@ class JobTraffic {
   void visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const;
   TrafficEdge between_hosts(TrafficEdge edge) const;
   TrafficEdge by_channel(TrafficEdge edge) const;
+  ByteRate socket_limit(bool peers) const;
   bool is_one_domain() const { return job_.hosts > 1 && job_.nodes.size() == 1; }
   int root_gpu() const;
   LinkLoads loads(TrafficKey key) const;
@@ -125,6 +126,7 @@ class JobTraffic {
   int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true, staged_ = false;
   double proxy_share_ = 0;
+  double threads_per_nic_ = 1;  ///< of the ring's proxies, as if they sent equal parts
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
   mutable std::map<TrafficKey, std::vector<LinkId>> between_switches_;  ///< filled with bottlenecks_
 };

@@ -105,9 +105,9 @@ double network_message(const TimingInput& in) {
 
 /// Most that a channel's TCP connections carry together: seconds per byte of message; 0: no limit.
 double of_connections(const TimingInput& in) {
-  if (in.network == nullptr || in.network->flows == 0 || in.network->flow_bandwidth.per_second <= 0) return 0;
+  if (in.network == nullptr || in.flows == 0 || in.network->flow_bandwidth.per_second <= 0) return 0;
   const double of_one = in.network->flow_bandwidth.per_second * in.network->collective_efficiency;
-  return 1 / (std::max(1, in.run.channels) * in.network->flows * of_one);
+  return 1 / (std::max(1, in.run.channels) * in.flows * of_one);
 }
 
 /// Thread blocks, or between pods the thread that serves a rank's sockets: flags are bytes to it, too.

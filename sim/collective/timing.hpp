@@ -31,6 +31,7 @@ struct TimingInput {
   double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
   const LinkType* network = nullptr;  ///< between nodes
   Time relayed{};                     ///< on the way to it over the NVLink of a relay
+  int flows = 0;                      ///< TCP connections of a channel in this version; 0: no limit of theirs
   bool sockets_of_pods = false;       ///< every rank is a pod: one thread serves all sockets of a rank
   const CollectiveCosts* costs = nullptr;
 };

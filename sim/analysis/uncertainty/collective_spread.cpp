@@ -19,8 +19,12 @@ LongestPart longest_part(const CollectiveTiming& timing) {
 }
 
 CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan) {
-  return {path_of(communicator.cluster().spec(), communicator.nodes()), family_of(plan.op),
-          longest_part(plan.timing)};
+  const ClusterSpec& cluster = communicator.cluster().spec();
+  MessagePath path = path_of(cluster, communicator.nodes());
+  // No row of the tables is AMD's: RCCL on a path is known no better than anything on any path.
+  if (is_amd(cluster.node.gpu.architecture))
+    path = communicator.nodes() > 1 ? MessagePath::other_network : MessagePath::any;
+  return {path, family_of(plan.op), longest_part(plan.timing)};
 }
 
 double spread_of(const Communicator& communicator, const CollectivePlan& plan) {

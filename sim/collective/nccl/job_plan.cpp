@@ -33,6 +33,15 @@ std::size_t network_place(Pattern pattern, int partner, std::size_t gpus) {
   return second && gpus > 1 ? 1 : 0;
 }
 
+/// What settings ask for; before there were forecasts what the size does.
+std::optional<Algorithm> algorithm_by_size(const Settings& settings, const GraphResult& ring,
+                                           const RunSetting& run, CollectiveOp op, std::int64_t bytes) {
+  if (settings.algorithm || settings.version >= kFirstForecasts || op != CollectiveOp::all_reduce)
+    return settings.algorithm;
+  const bool nvlink = ring.type_intra > PathClass::loc && ring.type_intra <= PathClass::nvb;
+  return bytes <= tree_threshold(run, nvlink) ? Algorithm::tree : Algorithm::ring;
+}
+
 void hang_below(TreeLinks& links, int child) {
   for (int& slot : links.down) {
     if (slot >= 0) continue;
@@ -59,9 +68,10 @@ RunSetting Job::run_setting() const {
 
 Plan Job::plan(CollectiveOp op, std::int64_t bytes, int grouped) const {
   Plan plan;
-  plan.choice = choose(table, op, bytes, {settings.algorithm, settings.protocol}, grouped);
-  if (!plan.choice.available) plan.choice = choose(table, op, bytes, {}, grouped);
   const RunSetting run = run_setting();
+  const Forced forced{algorithm_by_size(settings, input.ring, run, op, bytes), settings.protocol};
+  plan.choice = choose(table, op, bytes, forced, grouped);
+  if (!plan.choice.available) plan.choice = choose(table, op, bytes, {}, grouped);
   plan.run = run_shape(run, op, plan.choice.algorithm, plan.choice.protocol, bytes);
   if (settings.version < kFirstForecasts && !settings.protocol) {
     const ThresholdChoice taken = choose_by_size(run, op, plan.choice.algorithm, bytes);

@@ -3,6 +3,8 @@
 #include "sim/collective/nccl/size_thresholds.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 namespace foretrain::nccl {
 
@@ -23,6 +25,20 @@ std::int64_t chunks_per_loop(const RunSetting& setting, CollectiveOp op, Algorit
 }
 
 }  // namespace
+
+std::int64_t tree_threshold(const RunSetting& setting, bool nvlink) {
+  constexpr double kRingStep = 6, kTreeStep = 15, kTreeInner = 4;  // us
+  constexpr double kRate = 5000;                                   // MB/s of a ring
+  if (setting.version < kFirstTrees || setting.nodes < 2) return 0;
+  const double ring = kRate * (nvlink ? std::max(1, setting.channels) : 1);
+  const double tree = ring * (!nvlink ? 2.0 / 3 : setting.nodes == 2 ? 1.5 : 0.75);
+  const int levels = std::bit_width(static_cast<unsigned>(setting.nodes)) - 1;
+  const double saved =
+      kRingStep * (setting.ranks - 1) - kTreeStep * levels - kTreeInner * (setting.ranks / setting.nodes - 1);
+  if (saved <= 0) return 0;
+  if (tree > ring) return std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(ring * tree / (ring - tree) * saved);
+}
 
 ThresholdChoice choose_by_size(const RunSetting& setting, CollectiveOp op, Algorithm algorithm,
                                std::int64_t bytes) {

@@ -23,6 +23,11 @@ inline constexpr Version kWorkInOneBatch{2, 10, 0};
 /// the other, the rank itself among them.
 inline constexpr Version kPeerOfEachWarp{2, 8, 0};
 
+/// From here on a rank has one proxy thread for all channels, before one for each.
+inline constexpr Version kOneProxyThread{2, 4, 0};
+/// From here on a channel may have several TCP connections, served by threads of their own.
+inline constexpr Version kSocketThreads{2, 4, 8};
+
 /// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99).
 /// Nothing when it is no version.
 std::optional<Version> parse_version(std::string_view text);

@@ -28,7 +28,10 @@ Keys<LinkType> plugin_keys() {
       {"crowded_nodes", takes::integer<&LinkType::crowded_nodes>(1, kMostNodes), "64", "none",
        "up to so many nodes message_gap holds, beyond them crowded_message_gap"},
       {"flows", takes::integer<&LinkType::flows>(1, kMostFlows), "1", "as many as it takes",
-       "TCP connections of a channel"},
+       "TCP connections of a channel (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD); one before NCCL 2.4.8"},
+      {"flow_threads", takes::integer<&LinkType::flow_threads>(1, kMostFlows), "2", "none",
+       "threads that serve the connections of a channel (NCCL_SOCKET_NTHREADS); none: the proxy of a rank "
+       "serves all of them"},
       {"flow_bandwidth", takes::link_rate<&LinkType::flow_bandwidth>(), "\"1.25 GBps\"", "the wire's",
        "most of one TCP connection"},
       {"nccl_latency", takes::latency<&LinkType::nccl_latency>(), "\"75 us\"", "0 us",

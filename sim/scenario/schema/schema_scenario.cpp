@@ -23,6 +23,7 @@
 #include "sim/scenario/sections/scenario_document.hpp"
 #include "sim/scenario/sections/scenario_effects.hpp"
 #include "sim/scenario/sections/scenario_keys.hpp"
+#include "sim/scenario/sections/software_era.hpp"
 #include "sim/scenario/sections/strategy_section.hpp"
 #include "sim/scenario/sections/study_section.hpp"
 #include "sim/workload/lowering/lowering.hpp"
@@ -97,6 +98,14 @@ bool leaves_gpus_to_study(const ScenarioDocument& source) {
   return source.is_combination() || (source.has("study.gpus") && !source.has("run.gpus"));
 }
 
+/// NCCL is that of the framework, where its version is given, and one that runs on the GPU.
+void settle_nccl_version(const ScenarioDocument& source, Scenario& scenario) {
+  if (source.has("nccl.version")) return;
+  nccl::Version& version = scenario.collective.nccl.version;
+  if (source.has("framework.version")) version = nccl_of(scenario.workload.framework);
+  version = at_least_for(scenario.cluster.node.gpu.architecture, version);
+}
+
 /// nccl.gdr is a fact about the nodes.
 void read_collective_sections(TableReader& document, TableReader& launch, bool one_of_several,
                               Scenario& scenario) {
@@ -120,6 +129,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_section(document, "framework", read_framework, scenario);
   read_model_section(model.reader(), opened, scenario);
   read_cluster_section(cluster.reader(), opened, scenario);
+  settle_image_layout(source.has("framework.layout"), scenario);
   settle_batches(model.reader(), scenario);
   model.reader().finish();
   cluster.reader().finish();
@@ -127,6 +137,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_strategy_knobs(strategy.reader(), source, scenario);
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
+  settle_nccl_version(source, scenario);
   read_run_section(document, source, scenario);
   read_parallel_section(document, scenario);
   check_shm(launch.reader(), scenario);

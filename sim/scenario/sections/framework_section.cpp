@@ -79,13 +79,24 @@ const Keys<Framework>& framework_keys() {
       {"layout",
        takes::choice<&Framework::layout>(std::vector<Choice<ImageLayout>>{{"channels_first", channels_first},
                                                                           {"channels_last", channels_last}}),
-       "\"channels_last\"", "channels_last where compiled, else channels_first",
+       "\"channels_last\"",
+       "channels_last where compiled, and in 16 bits with TensorFlow since Ampere; else channels_first",
        "images in memory; 16-bit convolutions on tensor cores want channels last"},
       {"attention", takes::choice<&Framework::attention>(fused_attention_choices()), "\"flash-1\"", "flash-2",
        "which kernel computes fused attention in 16 bits on A100, H100 and B200: the best of the GPU's "
        "generation, or a version of FlashAttention"},
   };
   return keys;
+}
+
+void settle_image_layout(bool layout_given, Scenario& scenario) {
+  const Architecture gpu = scenario.cluster.node.gpu.architecture;
+  const bool since_ampere = gpu == Architecture::ampere || gpu == Architecture::ada ||
+                            gpu == Architecture::hopper || gpu == Architecture::blackwell;
+  Framework& framework = scenario.workload.framework;
+  if (!layout_given && since_ampere && framework.kind == FrameworkKind::tensorflow &&
+      is_half(scenario.workload.precision))
+    framework.layout = ImageLayout::channels_last;
 }
 
 void read_framework(TableReader& table, Scenario& scenario) {

@@ -64,6 +64,26 @@ TEST_CASE("lines of LL hold what they hold, wherever a rank's part begins") {
   CHECK(odd < job.plan(CollectiveOp::all_gather, 4 * (part + 16)).timing.data);
 }
 
+TEST_CASE("one thread of a rank serves its TCP sockets, unless the link's connections have threads") {
+  ClusterSpec spec = nvlink_cluster(2, 1);
+  spec.fabric.link = link_type("eth_100_tcp", LinkKind::network, 11.7, 20);
+  CollectiveSettings settings = forced(AlgorithmId::ring, Protocol::simple);
+  const auto data = [&](int flows, int threads, nccl::Version version) {
+    spec.fabric.link.flows = flows, spec.fabric.link.flow_threads = threads;
+    settings.nccl.version = version;
+    return to_seconds(OneJob(spec, 8, settings).plan(CollectiveOp::all_reduce, 1 << 30).timing.data);
+  };
+  const nccl::Version now{2, 20, 5}, early{2, 4, 2}, earliest{2, 3, 7};
+  const double wire = data(0, 0, now), thread = 1.75 * (1 << 30) / 2.6e9;
+  CHECK(data(1, 0, now) == Approx(thread));
+  CHECK(data(16, 2, now) == Approx(wire));
+  CHECK(data(16, 2, early) == Approx(thread));        // threads came with 2.4.8
+  CHECK(data(16, 2, earliest) < data(16, 2, early));  // and before 2.4 every channel has a thread
+  spec.fabric.link.flow_bandwidth = {0.5e9};
+  CHECK(data(16, 2, early) > 1.9 * thread);  // of one connection a channel, not of sixteen
+  CHECK(data(16, 2, now) == Approx(wire));
+}
+
 TEST_CASE("before 2.10 a launch takes longer with every channel") {
   CollectiveSettings old = forced(AlgorithmId::ring, Protocol::simple), now = old;
   old.nccl.version = {2, 9, 9}, now.nccl.version = {2, 10, 3};

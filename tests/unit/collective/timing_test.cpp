@@ -135,15 +135,15 @@ TEST_CASE("Simple sends a step in two slices, but none below 32 KiB") {
 TEST_CASE("TCP connections have a limit of their own: channels times flows times a flow's bandwidth") {
   Question q;
   q.in.between_seconds_per_byte = 1.75 / 5e9;
-  q.network.flows = 1;
+  q.in.flows = 1;
   const double wire = to_seconds(q.time().data);
   q.network.flow_bandwidth = {1e9};  // two channels carry 2 GB/s of the wire's 5
   CHECK(near(q.time().data, 8e6 * 1.75 / 2e9));
-  q.network.flows = 2;
+  q.in.flows = 2;
   CHECK(near(q.time().data, 8e6 * 1.75 / 4e9));
   q.network.collective_efficiency = 0.5;  // of which half is the message's
   CHECK(near(q.time().data, 8e6 * 1.75 / 2e9));
-  q.network.flows = 16;
+  q.in.flows = 16;
   CHECK(near(q.time().data, wire));
 }
 

@@ -54,6 +54,39 @@ TEST_CASE("a version may stand without quotes and keeps its last zero") {
   CHECK(read("[framework]\nversion = 2.10\n").workload.framework.version == FrameworkVersion{2, 10});
 }
 
+TEST_CASE("TensorFlow turns 16-bit convolutions to channels last on Ampere, unless a layout is given") {
+  const auto layout = [](const std::string& cluster, const std::string& precision, const std::string& more) {
+    test::use_source_catalogs();
+    return read_scenario({"s.toml", "[model]\nname = \"mnist_net\"\nprecision = \"" + precision +
+                                        "\"\n[cluster]\nname = \"" + cluster +
+                                        "\"\n[run]\ngpus = [1]\n[framework]\n" + more},
+                         {})
+        .workload.framework.layout;
+  };
+  const std::string tensorflow = "name = \"tensorflow\"\n";
+  CHECK(layout("mahti", "amp_fp16", tensorflow) == ImageLayout::channels_last);
+  CHECK(layout("mahti", "fp32", tensorflow) == ImageLayout::channels_first);
+  CHECK(layout("puhti", "amp_fp16", tensorflow) == ImageLayout::channels_first);  // V100
+  CHECK(layout("mahti", "amp_fp16", "") == ImageLayout::channels_first);
+  CHECK(layout("mahti", "amp_fp16", tensorflow + "layout = \"channels_first\"\n") ==
+        ImageLayout::channels_first);
+}
+
+TEST_CASE("NCCL is the one that a given framework version brings along, and one that knows the GPU") {
+  const auto version = [](std::vector<std::string> settings) {
+    return with_settings(std::move(settings)).collective.nccl.version;
+  };
+  CHECK(version({}) == nccl::Version{2, 20, 5});
+  CHECK(version({"framework.version=1.4"}) == nccl::Version{2, 4, 8});
+  CHECK(version({"framework.version=1.0"}) == nccl::Version{2, 3, 7});
+  CHECK(version({"framework.version=2.9"}) == nccl::Version{2, 27, 5});
+  CHECK(version({"framework.version=1.4", "nccl.version=2.10.3"}) == nccl::Version{2, 10, 3});
+  CHECK(version({"framework.name=tensorflow", "framework.version=1.8"}) == nccl::Version{2, 1, 15});
+  CHECK(version({"framework.name=tensorflow", "framework.version=2.10"}) == nccl::Version{2, 20, 5});
+  CHECK(version({"cluster.name=hgx-b200"}) == nccl::Version{2, 26, 2});
+  CHECK(version({"cluster.name=hgx-b200", "nccl.version=2.25.1"}) == nccl::Version{2, 25, 1});
+}
+
 TEST_CASE("TensorFlow runs a graph in Keras' loop with one optimizer kernel per variable") {
   const Workload work = with_settings({"framework.name=tensorflow"}).workload;
   CHECK(work.framework.execution == Execution::graph);

@@ -1,6 +1,9 @@
 // NCCL 2.4: where LL ends and how many channels run, on the machines whose logs show it.
 #include "sim/collective/nccl/size_thresholds.hpp"
 
+#include <cstdlib>
+#include <limits>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
@@ -22,6 +25,23 @@ Protocol protocol_of(int ranks, CollectiveOp op, std::int64_t bytes) {
 }
 
 }  // namespace
+
+TEST_CASE("before 2.5 all-reduces take trees up to a size that follows ranks and nodes") {
+  RunSetting setting;
+  setting.version = {2, 4, 8}, setting.ranks = 32, setting.nodes = 8, setting.channels = 2;
+  // 5000 MB/s a ring, 2/3 of it a tree: 10,000 B for each of 6 x 31 - 15 x 3 - 4 x 3 = 129 us saved.
+  CHECK(std::abs(tree_threshold(setting, false) - 1'290'000) <= 1);
+  // NVLink: 10,000 and 7,500 MB/s.
+  CHECK(std::abs(tree_threshold(setting, true) - 30'000 * 129) <= 1);
+  setting.ranks = 16, setting.nodes = 2;
+  CHECK(tree_threshold(setting, true) == std::numeric_limits<std::int64_t>::max());
+  setting.ranks = 2;  // 6 us of a ring against 15 of a tree
+  CHECK(tree_threshold(setting, true) == 0);
+  setting.ranks = 8, setting.nodes = 1;
+  CHECK(tree_threshold(setting, true) == 0);
+  setting.nodes = 8, setting.ranks = 64, setting.version = {2, 3, 7};
+  CHECK(tree_threshold(setting, true) == 0);
+}
 
 TEST_CASE("LL ends at 64 bytes for each thread, channel and chunk of a loop") {
   // Eight V100: 6 x 256 x 8 x 64 B = 768 KiB; the log jumps between 512 KiB and 1 MiB.
