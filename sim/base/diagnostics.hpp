@@ -24,6 +24,7 @@ struct SourceText {
   std::string name;
   std::string text;
   int file_lines = std::numeric_limits<int>::max();  ///< lines behind these come from the command line
+  std::string part{};  ///< what is asked for of a file that describes several; empty: not said
   /// The line without its newline; empty when there is no such line.
   std::string_view line(int number) const;
 };

@@ -13,6 +13,7 @@
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/csv/measurements.hpp"
+#include "sim/scenario/model_families.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -100,15 +101,42 @@ std::string without_maker(std::string_view name) {
   return std::string(name);
 }
 
-/// The file that a name stands for; nullopt for a name that is in no catalog.
-std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
+/// A file, and which of the things that it describes.
+struct FilePlace {
+  std::string path, part;
+};
+
+/// A size of a family by one of its names.
+std::optional<FilePlace> size_named(CatalogKind kind, const std::string& name) {
+  if (kind != CatalogKind::models) return std::nullopt;
+  const std::optional<FamilySize> found = find_family_size(catalog_roots(), name);
+  return found ? std::optional(FilePlace{found->path, found->name}) : std::nullopt;
+}
+
+std::optional<FilePlace> entry_named(CatalogKind kind, const std::string& name) {
+  if (auto exact = file_named(kind, name)) return FilePlace{*exact, ""};
+  return size_named(kind, name);
+}
+
+/// The place that a name stands for; nullopt for a name that is in no catalog.
+std::optional<FilePlace> place_of(CatalogKind kind, const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
-  if (is_path(name)) return name;
+  if (is_path(name)) {
+    const bool is_there = name.ends_with(".toml") || is_readable_file(name);
+    if (auto size = is_there ? std::nullopt : size_named(kind, name)) return size;
+    return FilePlace{name, ""};
+  }
   if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
-  if (auto exact = file_named(kind, name)) return exact;
+  if (auto exact = entry_named(kind, name)) return exact;
   std::string alike = spelt_alike(name, names_in(kind));
   if (alike.empty() && kind == CatalogKind::gpus) alike = spelt_alike(without_maker(name), names_in(kind));
-  return alike.empty() ? std::nullopt : file_named(kind, alike);
+  return alike.empty() ? std::nullopt : entry_named(kind, alike);
+}
+
+SourceText text_at(CatalogKind kind, const FilePlace& place) {
+  SourceText text = read_text_file(place.path, largest_text(kind));
+  text.part = place.part;
+  return text;
 }
 
 /// What people choose a scenario from, and may write themselves.
@@ -158,6 +186,9 @@ std::string name_of_file(const std::string& path) { return printable(fs::path(pa
 std::vector<std::string> names_in(CatalogKind kind) {
   std::vector<std::string> names;
   for (const std::string& root : catalog_roots()) add_names(fs::path(root) / folder_of(kind), names);
+  if (kind == CatalogKind::models) {
+    for (const FamilySize& size : family_sizes(catalog_roots())) names.push_back(size.name);
+  }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -174,9 +205,9 @@ std::optional<SourceText> open_measured_trainings() {
 }
 
 std::optional<SourceText> open_named(CatalogKind kind, const std::string& name) {
-  const auto path = path_of(kind, name);
-  if (!path) return std::nullopt;
-  return read_text_file(*path, largest_text(kind));
+  const auto place = place_of(kind, name);
+  if (!place) return std::nullopt;
+  return text_at(kind, *place);
 }
 
 std::string name_from(const SourceText& text, SourceSpan span, const std::string& name) {
@@ -187,17 +218,17 @@ std::string name_from(const SourceText& text, SourceSpan span, const std::string
 
 std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span,
                                      Diagnostics& diagnostics) {
-  const auto path = path_of(kind, name_from(diagnostics.source(), span, name));
-  if (!path) {
+  const auto place = place_of(kind, name_from(diagnostics.source(), span, name));
+  if (!place) {
     diagnostics.report(span, fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)),
                        unknown_name_hint(kind, name));
     return std::nullopt;
   }
-  if (const std::string refusal = text_file_refusal(*path, largest_text(kind)); !refusal.empty()) {
-    diagnostics.report(span, fmt::format("{} {}", shortened(*path), refusal));
+  if (const std::string refusal = text_file_refusal(place->path, largest_text(kind)); !refusal.empty()) {
+    diagnostics.report(span, fmt::format("{} {}", shortened(place->path), refusal));
     return std::nullopt;
   }
-  return read_text_file(*path, largest_text(kind));
+  return text_at(kind, *place);
 }
 
 std::string unknown_name_hint(CatalogKind kind, std::string_view name) {

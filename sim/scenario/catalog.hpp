@@ -36,7 +36,7 @@ std::vector<std::string> catalog_folders();
 /// The name of what a file describes: the file's, without folder and ending, as printable().
 std::string name_of_file(const std::string& path);
 
-/// Names in a catalog (file names without ".toml"), sorted, each once.
+/// Names in a catalog (file names without ".toml", and the sizes of families of models), sorted, each once.
 std::vector<std::string> names_in(CatalogKind kind);
 
 /// The published trainings that predictions are held against (docs/measured/scaling.csv, when installed

@@ -34,6 +34,7 @@ inline ModelSummary example_model_summary() {
   s.totals.parameters = 5088, s.totals.tensors = 6, s.totals.gradients = Bytes{20352};
   s.totals.forward_flops = 10.3e6, s.totals.forward_product_flops = 10.2e6, s.totals.backward_flops = 20.5e6,
   s.totals.forward_bytes = 602112;
+  s.totals.frozen = 640, s.totals.saved = 301056;
   s.totals.forward_kernels = 5, s.totals.backward_kernels = 10, s.totals.optimizer_kernels = 2;
   s.totals.activations_fp32 = Bytes{301056}, s.totals.activations_16_bit = Bytes{150528};
   s.totals.memory.parameters = Bytes{20352}, s.totals.memory.gradients = Bytes{20352},

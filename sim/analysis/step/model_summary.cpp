@@ -107,12 +107,13 @@ ModelTotals totals_of(const Workload& workload, const std::vector<LayerSummary>&
   ModelTotals totals;
   totals.parameters = model.parameter_elements(),
   totals.tensors = static_cast<std::int64_t>(model.parameters.size());
+  for (const Parameter& parameter : model.frozen) totals.frozen += parameter.elements;
   totals.gradients = model.gradient_bytes();
   totals.forward_flops = model.forward_flops().at(batch) / batch;
   totals.forward_product_flops = model.forward_gemm_flops().at(batch) / batch;
   totals.backward_flops = model.backward_flops().at(batch) / batch;
   for (const LayerSummary& layer : layers) {
-    totals.forward_bytes += layer.bytes;
+    totals.forward_bytes += layer.bytes, totals.saved += layer.saved_bytes;
     totals.forward_kernels += layer.forward_kernels, totals.backward_kernels += layer.backward_kernels;
   }
   totals.optimizer_kernels = static_cast<int>(launches_of(workload).size());

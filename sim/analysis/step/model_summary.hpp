@@ -53,6 +53,8 @@ struct LayerSummary {
 
 struct ModelTotals {
   std::int64_t parameters = 0, tensors = 0;
+  std::int64_t frozen = 0;  ///< parameters besides that nothing trains
+  double saved = 0;         ///< bytes that a further sample keeps for backward, in fp32
   Bytes gradients{};
   double forward_flops = 0, forward_product_flops = 0,
          backward_flops = 0;  ///< of one sample; product: matrix products alone

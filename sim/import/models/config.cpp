@@ -6,6 +6,7 @@
 
 #include "sim/base/names.hpp"
 #include "sim/import/models/config_families.hpp"
+#include "sim/import/models/config_family_files.hpp"
 #include "sim/import/models/readers.hpp"
 
 namespace foretrain {
@@ -28,6 +29,7 @@ const ConfigFamily* family_of(std::string_view model_type) {
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const ConfigFamily& family : config_families()) names.emplace_back(family.model_type);
+  for (std::string& type : config_types_of_families()) names.push_back(std::move(type));
   return names;
 }
 
@@ -53,6 +55,12 @@ const LogJson* described_part(const LogJson& config, std::vector<std::string>& r
     return &inner;
   }
   return nullptr;
+}
+
+/// The family's file for a config of which no writer here knows the whole.
+std::optional<SourceText> unknown_to_writers(const LogJson& config) {
+  const std::string type = text_at(config, "model_type");
+  return family_of(type) == nullptr ? family_for_config(type) : std::nullopt;
 }
 
 void report_unknown(const LogJson& config, Diagnostics& diagnostics) {
@@ -178,6 +186,12 @@ ImportedModel read_network_config(const SourceText& source, const ModelImportOpt
   ImportedModel made;
   const LogJson config = parsed(source, diagnostics);
   if (!diagnostics.empty()) return made;
+  if (const std::optional<SourceText> family = unknown_to_writers(config)) {
+    made.text = fmt::format("# Made by `foretrain model import` of {}, a config of transformers.\n{}",
+                            quotable_file(source.name),
+                            filled_family(*family, config, options, made.remarks, diagnostics));
+    return made;
+  }
   const LogJson* part = described_part(config, made.remarks);
   if (part == nullptr) return report_unknown(config, diagnostics), made;
   ConfigValues values(*part, diagnostics);

@@ -41,6 +41,7 @@ Json layers_json(const ModelSummary& summary, LayerListing listing) {
 
 Json totals_json(const ModelTotals& t) {
   Json out{{"parameters", t.parameters},
+           {"frozen_parameters", t.frozen},
            {"tensors", t.tensors},
            {"gradient_bytes", t.gradients.count},
            {"forward_flops", t.forward_flops},
@@ -52,6 +53,7 @@ Json totals_json(const ModelTotals& t) {
       {"forward", t.forward_kernels}, {"backward", t.backward_kernels}, {"optimizer", t.optimizer_kernels}};
   out["activation_bytes_per_sample"] = {{"fp32", t.activations_fp32.count},
                                         {"16_bit", t.activations_16_bit.count}};
+  out["saved_bytes_per_sample"] = t.saved;
   out["memory_bytes"] = t.memory.total().count;
   return out;
 }

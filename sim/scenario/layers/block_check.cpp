@@ -15,7 +15,8 @@ namespace {
 
 class BlockWalk {
  public:
-  BlockWalk(const Blocks& blocks, Diagnostics& diagnostics) : blocks_(blocks), diagnostics_(diagnostics) {
+  BlockWalk(const Blocks& blocks, const Arguments& of_size, Diagnostics& diagnostics)
+      : blocks_(blocks), of_size_(of_size), diagnostics_(diagnostics) {
     for (const auto& [name, block] : blocks) {
       for (ParameterUse& use : parameters_of(block.layers)) parameters_[name].insert(std::move(use.name));
     }
@@ -28,7 +29,7 @@ class BlockWalk {
     height_of(model_layers);
     std::set<std::string> reported;
     for (const ParameterUse& use : parameters_of(model_layers)) {
-      if (reported.insert(use.name).second)
+      if (!of_size_.contains(use.name) && reported.insert(use.name).second)
         report(use.span, fmt::format("\"${}\" has a meaning only inside a block", use.name));
     }
     return sound_;
@@ -99,13 +100,14 @@ class BlockWalk {
              did_you_mean(argument.name, {wanted.begin(), wanted.end()}));
     }
     for (const std::string& name : wanted) {
-      if (given.contains(name)) continue;
+      if (given.contains(name) || of_size_.contains(name)) continue;
       report(use.layer.span, fmt::format("block \"{}\" needs \"{}\"", use.block, name),
              fmt::format("add it to with = {{ {} = … }}", name));
     }
   }
 
   const Blocks& blocks_;
+  const Arguments& of_size_;
   Diagnostics& diagnostics_;
   std::map<std::string, std::set<std::string>, std::less<>> parameters_;
   std::map<std::string, int> heights_;
@@ -116,8 +118,9 @@ class BlockWalk {
 
 }  // namespace
 
-bool check_blocks(const Blocks& blocks, const LayerList& model_layers, Diagnostics& diagnostics) {
-  return BlockWalk(blocks, diagnostics).run(model_layers);
+bool check_blocks(const Blocks& blocks, const LayerList& model_layers, const Arguments& of_size,
+                  Diagnostics& diagnostics) {
+  return BlockWalk(blocks, of_size, diagnostics).run(model_layers);
 }
 
 }  // namespace foretrain

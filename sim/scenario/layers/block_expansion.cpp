@@ -8,14 +8,12 @@
 
 #include "sim/base/names.hpp"
 #include "sim/scenario/layers/layer_template.hpp"
+#include "sim/scenario/layers/parameter_arithmetic.hpp"
 #include "sim/scenario/result_names.hpp"
 
 namespace foretrain {
 
 namespace {
-
-/// What "$name" stands for, and where that was said.
-using Arguments = std::map<std::string, Number, std::less<>>;
 
 /// Where layers are put in: what goes before their names, and before the label of their weights when an outer
 /// block shares its own.
@@ -30,7 +28,8 @@ struct Place {
 
 class Expansion {
  public:
-  Expansion(const Blocks& blocks, Diagnostics& diagnostics) : blocks_(blocks), diagnostics_(diagnostics) {}
+  Expansion(const Blocks& blocks, const Arguments& of_size, Diagnostics& diagnostics)
+      : blocks_(blocks), of_size_(of_size), diagnostics_(diagnostics) {}
 
   std::vector<Layer> list(const LayerList& templates, const Arguments& arguments, const Place& place) {
     std::vector<Layer> out;
@@ -57,6 +56,11 @@ class Expansion {
     Layer layer = from.layer;
     layer.name = place.prefix + from.layer.name;
     for (const KeyNumbers& given : from.numbers) set_numbers(given, arguments, layer);
+    for (const KeyFlag& given : from.flags) {
+      const Number number = lookup(given.number, arguments);
+      std::get<LayerFlag>(given.key->value).at(layer) =
+          in_range(number, given.number, given.key->name, {0, 1}) == 1;
+    }
     layer.from = known_names(from.from, arguments);
     for (std::size_t i = 0; i < from.branches.size() && !spent_; ++i) {
       layer.branches.push_back(
@@ -73,11 +77,11 @@ class Expansion {
 
   void append_use(const LayerTemplate& use, const Arguments& arguments, const Place& place,
                   std::vector<Layer>& out) {
-    Arguments inner;
+    Arguments inner = of_size_;
     for (const Argument& argument : use.arguments) inner[argument.name] = lookup(argument.number, arguments);
     const std::vector<std::string> from = known_names(use.from, arguments);
-    const Number repeats = use.repeat.parameter.empty() ? use.repeat : lookup(use.repeat, arguments);
-    const std::int64_t repeat = in_range(repeats, use.repeat, "repeat", kRepeats);
+    const std::int64_t repeat =
+        in_range(lookup(use.repeat, arguments), use.repeat, "repeat", {0, kRepeats.most});
     const std::size_t first = out.size();
     for (std::int64_t i = 0; i < repeat && !spent_; ++i) {
       names_.enter();
@@ -126,11 +130,21 @@ class Expansion {
     return known;
   }
 
+  /// The name of an earlier result, here or outside, is this one's from now on.
+  void move_name(const std::string& text, SourceSpan span, Layer& layer) {
+    if (auto found = names_.find(text))
+      layer.as.push_back(*found);
+    else if (is_new(span))
+      report(span, fmt::format("no result is named \"{}\"", text), "leave the '=' out to name a new result");
+  }
+
   void define_names(const std::vector<NameText>& names, const Arguments& arguments, Layer& layer) {
     for (const NameText& name : names) {
       const std::string text = text_of(name, arguments);
       if (text.back() == '+') {
         layer.as.push_back(names_.define_list(text.substr(0, text.size() - 1)) + "+");
+      } else if (text.back() == '=') {
+        move_name(text.substr(0, text.size() - 1), name.span, layer);
       } else if (auto defined = names_.define(text)) {
         layer.as.push_back(*defined);
       } else if (is_new(name.span)) {
@@ -140,20 +154,21 @@ class Expansion {
     }
   }
 
-  /// The number itself, or the one its parameter stands for, with the place where that was written.
-  static Number lookup(const Number& number, const Arguments& arguments) {
-    if (number.parameter.empty()) return number;
-    const auto found = arguments.find(number.parameter);
-    return found == arguments.end() ? Number{} : found->second;
+  Number lookup(const Number& number, const Arguments& arguments) {
+    bool lost = false;
+    const Number found = number_of(number, arguments, lost);
+    if (lost && is_new(number.span))
+      report(number.span, fmt::format("\"{}\" divides by zero or is too large", number.formula));
+    return found;
   }
 
   std::int64_t in_range(const Number& given, const Number& asked, std::string_view key,
                         const NumberRange& range) {
-    if (asked.parameter.empty()) return given.value;
+    if (asked.formula.empty()) return given.value;
     if (given.value >= range.least && given.value <= range.most) return given.value;
     if (is_new(given.span)) {
-      report(given.span, fmt::format("\"${}\" is used for {}, which must be an integer from {} to {}",
-                                     asked.parameter, key, range.least, range.most));
+      report(given.span, fmt::format("\"{}\" is used for {}, which must be an integer from {} to {}",
+                                     asked.formula, key, range.least, range.most));
     }
     return range.least;
   }
@@ -182,6 +197,7 @@ class Expansion {
   }
 
   const Blocks& blocks_;
+  const Arguments& of_size_;
   Diagnostics& diagnostics_;
   ResultNames names_;
   std::int64_t layers_ = 0;
@@ -191,8 +207,23 @@ class Expansion {
 
 }  // namespace
 
-std::vector<Layer> expand_blocks(const Blocks& blocks, const LayerList& layers, Diagnostics& diagnostics) {
-  return Expansion(blocks, diagnostics).list(layers, {}, {});
+Number number_of(const Number& number, const Arguments& arguments, bool& lost) {
+  if (number.formula.empty()) return number;
+  SourceSpan span = number.span;
+  const auto value_of = [&](std::string_view name) {
+    const auto found = arguments.find(name);
+    if (found == arguments.end()) return std::int64_t{0};
+    if (number.formula.size() == name.size() + 1) span = found->second.span;
+    return found->second.value;
+  };
+  const std::optional<std::int64_t> value = arithmetic_value(number.formula, value_of);
+  lost = !value;
+  return {value.value_or(0), "", span};
+}
+
+std::vector<Layer> expand_blocks(const Blocks& blocks, const LayerList& layers, const Arguments& of_size,
+                                 Diagnostics& diagnostics) {
+  return Expansion(blocks, of_size, diagnostics).list(layers, of_size, {});
 }
 
 }  // namespace foretrain

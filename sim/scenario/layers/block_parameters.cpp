@@ -6,7 +6,9 @@ namespace foretrain {
 namespace {
 
 void add_number(const Number& number, std::vector<ParameterUse>& uses) {
-  if (!number.parameter.empty()) uses.push_back({number.parameter, number.span});
+  for (const NamePart& part : parts_of(number.formula)) {
+    if (part.is_parameter) uses.push_back({part.text, number.span});
+  }
 }
 
 void add_name(const NameText& name, std::vector<ParameterUse>& uses) {
@@ -20,6 +22,7 @@ void add_parameters(const LayerList& layers, std::vector<ParameterUse>& uses) {
     for (const KeyNumbers& given : layer.numbers) {
       for (const Number& number : given.numbers) add_number(number, uses);
     }
+    for (const KeyFlag& flag : layer.flags) add_number(flag.number, uses);
     add_number(layer.repeat, uses);
     for (const Argument& argument : layer.arguments) add_number(argument.number, uses);
     for (const auto* names : {&layer.from, &layer.with, &layer.as}) {

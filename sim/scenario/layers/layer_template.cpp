@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
+#include "sim/scenario/layers/parameter_arithmetic.hpp"
 
 namespace foretrain {
 
@@ -14,21 +15,23 @@ namespace {
 constexpr std::size_t kLongestTemplateName = 64;
 constexpr std::size_t kMostArguments = 64;
 
-bool is_parameter(const Value& value) {
+bool is_formula(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.data);
-  return text != nullptr && text->size() > 1 && text->front() == '$' && text->size() <= kLongestTemplateName;
+  return text != nullptr && text->size() <= kLongestTemplateName && is_arithmetic(*text);
 }
 
-/// One of a key's numbers: an integer, "$name", or "same".
+/// One of a key's numbers: an integer, a formula of parameters, or "same".
 std::optional<Number> read_number(const Value& value, const NumberRange& range) {
   const auto* text = std::get_if<std::string>(&value.data);
   const auto* integer = std::get_if<std::int64_t>(&value.data);
-  if (is_parameter(value)) return Number{0, text->substr(1), value.span};
+  if (is_formula(value)) return Number{0, *text, value.span};
   if (integer != nullptr && *integer >= range.least && *integer <= range.most)
     return Number{*integer, "", value.span};
   if (range.or_same && text != nullptr && *text == "same") return Number{-1, "", value.span};
   return std::nullopt;
 }
+
+}  // namespace
 
 std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const NumberRange& range) {
   const Value* value = layer.value(key);
@@ -52,6 +55,8 @@ std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const
   return numbers;
 }
 
+namespace {
+
 /// Puts what stands under a key of the type into the template; numbers wait for a block's parameters.
 struct KeyReading {
   TableReader& layer;
@@ -64,6 +69,9 @@ struct KeyReading {
     if (!read.empty()) out.numbers.push_back({&key, std::move(read)});
   }
   void operator()(const LayerFlag& flag) const {
+    const Value* given = layer.value(key.name);
+    if (given != nullptr && is_formula(*given))
+      return out.flags.push_back({&key, {0, std::get<std::string>(given->data), given->span}});
     bool& value = flag.at(out.layer);
     value = layer.boolean(key.name).value_or(value);
   }
@@ -140,8 +148,8 @@ void read_arguments(TableReader& layer, LayerTemplate& out) {
   for (const Entry& entry : with->entries) {
     Number number{0, "", entry.value.span};
     const auto* integer = std::get_if<std::int64_t>(&entry.value.data);
-    if (is_parameter(entry.value))
-      number.parameter = std::get<std::string>(entry.value.data).substr(1);
+    if (is_formula(entry.value))
+      number.formula = std::get<std::string>(entry.value.data);
     else if (integer != nullptr)
       number.value = *integer;
     else

@@ -14,10 +14,10 @@
 
 namespace foretrain {
 
-/// An integer, or "$name" inside a block.
+/// An integer, or what the parameters of a block or of a size make of it: "$name", "4*$name + 1".
 struct Number {
   std::int64_t value = 0;
-  std::string parameter;  ///< without the '$'; empty for a plain integer
+  std::string formula;  ///< parameter_arithmetic.hpp; empty for a plain integer
   SourceSpan span{};
 };
 
@@ -26,7 +26,13 @@ struct KeyNumbers {
   std::vector<Number> numbers;    ///< at least one
 };
 
-/// How often a block may be put in.
+/// A flag that a parameter sets: 0 is false, 1 is true.
+struct KeyFlag {
+  const LayerKey* key = nullptr;
+  Number number;
+};
+
+/// How often a block may be put in. A parameter may say 0: the block is left out.
 inline constexpr NumberRange kRepeats{.most = kMostLayers};
 
 /// The name of a result or the label of weights; "$name" in it stands for a parameter's number.
@@ -45,6 +51,7 @@ struct Argument {
 struct LayerTemplate {
   Layer layer;  ///< with everything that needs no parameter: type, name, place, flags and words
   std::vector<KeyNumbers> numbers;
+  std::vector<KeyFlag> flags;
   std::vector<std::vector<LayerTemplate>> branches;
   std::vector<NameText> as, from, with;  ///< `with` of a join or of attention's memory
   NameText weights;                      ///< empty text: none
@@ -69,6 +76,10 @@ const std::vector<std::string>& layer_type_names();
 /// The list of layers under `key` of a table. Unnamed layers get the name of their type, numbered
 /// from the second on. Reports mistakes; faulty layers are left out.
 LayerList read_layers(TableReader& table, std::string_view key);
+
+/// The numbers under a key: one, or where the range allows it a list. Reports those that are no integer of
+/// the range and no formula of parameters.
+std::vector<Number> read_numbers(TableReader& table, std::string_view key, const NumberRange& range);
 
 // The parameters of blocks: which a list of layers asks for, in numbers, in names and in what it hands on.
 

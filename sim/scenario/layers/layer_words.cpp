@@ -74,11 +74,15 @@ constexpr std::array kWords{
                "`kind` cross_entropy, mse, l1, bce; `weighted`: scaled before it is added to the others"},
     LayerWords{"embedding", "a table of `entries` rows; `sparse`: gradients of the rows looked up only"},
     LayerWords{"token_type", "one row for all tokens, added"},
-    LayerWords{
-        "position",
-        "trained rows are added, looked up in a table of `entries` if given; `trained = false`: constants"},
+    LayerWords{"position",
+               "trained rows are added, looked up in a table of `entries` if given; `trained = false`: "
+               "constants, with "
+               "`counted` a frozen parameter"},
     LayerWords{"class_token", "a trained row in front"},
-    LayerWords{"parameter", "registers the weight or bias (`part`) of a later layer with the same label"},
+    LayerWords{
+        "parameter",
+        "registers the weight or bias (`part`) of a later layer with the same label; `trained = false`: one "
+        "that nothing trains"},
     LayerWords{"to_sequence", "an image's positions as rows"},
     LayerWords{"first_token", "the first row"},
     LayerWords{"shift", "all rows but the last"},
@@ -113,7 +117,10 @@ constexpr std::array kWords{
                "`grouped`: one kernel for all; `capacity`: percent of the even share that each takes; "
                "`shared_width`: of those that every row passes; `balance_bias`: of the choice, not trained"},
     LayerWords{"trained_scale", "times a trained vector of `out` elements (the width, or the channels)"},
-    LayerWords{"trained_shift", "plus such a vector"}};
+    LayerWords{"trained_shift", "plus such a vector"},
+    LayerWords{"dot_product_attention",
+               "softmax(q k^T) v of the three results in `from`, without projections; `fused` unless false"},
+    LayerWords{"rotary", "all elements of the rows turned by position"}};
 
 /// "**out**, stride, bias, mode": required ones are bold.
 std::string keys_of(const LayerType& type) {

@@ -1,5 +1,6 @@
 // The model file: input shape, layers, blocks. Templates are read first, then checked as a whole, expanded,
 // and last shown to the workload's expand(), which knows whether each layer fits its input.
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "sim/scenario/layers/block_expansion.hpp"
 #include "sim/scenario/layers/layer_template.hpp"
 #include "sim/scenario/schema/schema_recorded.hpp"
+#include "sim/scenario/schema/schema_sizes.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/declared_keys.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -44,13 +46,6 @@ Blocks read_blocks(TableReader& document) {
   return blocks;
 }
 
-void read_input(TableReader& document, std::string_view key, Model& model) {
-  const auto input = document.integers(key, 1, kLargestSide, 4);
-  if (input && input->empty())
-    document.report(document.span_of(key), "input is empty", "write channels, height and width");
-  model.input = input.value_or(std::vector<std::int64_t>{});
-}
-
 void read_optimizer(TableReader& document, std::string_view key, Model& model) {
   model.optimizer = document.one_of(key, optimizer_names()).value_or("");
 }
@@ -59,19 +54,44 @@ void read_optimizer(TableReader& document, std::string_view key, Model& model) {
 struct ModelTemplates {
   RecordedFile recorded;
   Model model;
+  std::vector<Number> input;  ///< one that holds formulas
   LayerList layers;
   Blocks blocks;
+  Arguments defaults;
+  std::vector<ModelSize> sizes;
 };
+
+void read_input(TableReader& document, std::string_view key, ModelTemplates& file) {
+  const Value* value = document.value(key);
+  const auto* list = value == nullptr ? nullptr : std::get_if<Array>(&value->data);
+  const auto is_text = [](const Value& one) { return std::holds_alternative<std::string>(one.data); };
+  if (list != nullptr && std::ranges::any_of(*list, is_text)) {
+    file.input = read_numbers(document, key, {1, kLargestSide, 4});
+    return;
+  }
+  const auto input = document.integers(key, 1, kLargestSide, 4);
+  if (input && input->empty())
+    document.report(document.span_of(key), "input is empty", "write channels, height and width");
+  file.model.input = input.value_or(std::vector<std::int64_t>{});
+}
+
+/// The formulas of the input in this size.
+void put_input(const std::vector<Number>& input, const Arguments& of_size, Model& model,
+               Diagnostics& diagnostics) {
+  for (const Number& number : input) {
+    bool lost = false;
+    const std::int64_t side = number_of(number, of_size, lost).value;
+    if (lost || side < 1 || side > kLargestSide)
+      diagnostics.report(number.span,
+                         fmt::format("\"{}\" is used for input, which must be an integer from 1 to {}",
+                                     number.formula, kLargestSide));
+    model.input.push_back(side);
+  }
+}
 
 Keys<Model> plain_keys() {
   return {{"description", takes::text<&Model::description>(), "\"two layers\"", "none",
            "a line for `foretrain list models`"},
-          {"input",
-           {"list of 1 to 4 integers", read_input},
-           "input = [3, 224, 224]",
-           "must be given with `layers`",
-           "the shape of one sample: [channels, height, width], [channels, depth, height, width], [length, "
-           "width] or [features]"},
           {"input_is_tokens", takes::flag<&Model::input_is_tokens>(), "true", "false",
            "input = [length] holds ids"},
           {"samples_per_input", takes::integer<&Model::samples_per_input>(1, kLargestSide), "25", "1",
@@ -87,6 +107,30 @@ const Keys<ModelTemplates>& model_file_keys() {
   static const Keys<ModelTemplates> keys =
       keys_within<ModelTemplates>(plain_keys(), [](ModelTemplates& file) -> Model& { return file.model; }) +
       Keys<ModelTemplates>{
+          {"input",
+           {"list of 1 to 4 integers", read_input},
+           "input = [3, 224, 224]",
+           "must be given with `layers`",
+           "the shape of one sample: [channels, height, width], [channels, depth, height, width], [length, "
+           "width] or [features]"},
+          {"defaults",
+           {"table of integers", [](TableReader& document, std::string_view key,
+                                    ModelTemplates& file) { file.defaults = read_defaults(document, key); }},
+           "{ heads = 8 }",
+           "none",
+           "what `$name` stands for in every size that does not say otherwise"},
+          {"sizes",
+           {"tables", [](TableReader& document, std::string_view key,
+                         ModelTemplates& file) { file.sizes = read_sizes(document, key, file.defaults); }},
+           "{ tiny = { with = { width = 64 } } }",
+           "none",
+           "`[sizes.NAME]`: networks of this file by their own names"},
+          {"config",
+           {"table", [](TableReader& document, std::string_view key,
+                        ModelTemplates&) { read_config_of_family(document, key); }},
+           "{ model_type = \"modernbert\" }",
+           "none",
+           "`[config]`: how a config.json describes this network"},
           {"layers",
            {"list of tables",
             [](TableReader& document, std::string_view key, ModelTemplates& file) {
@@ -127,7 +171,7 @@ namespace {
 /// What only one of the two kinds of files has.
 void check_kind(TableReader& document) {
   if (!document.has("recorded")) return document.require("input", "input = [3, 224, 224]");
-  for (const std::string_view key : {"layers", "blocks"}) {
+  for (const std::string_view key : {"layers", "blocks", "sizes"}) {
     if (document.has(key))
       document.report(document.span_of(key), fmt::format("a recorded network has no {}", key),
                       "keep [recorded], or write the network layer by layer");
@@ -169,9 +213,14 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
     return recorded_model(std::move(templates));
   }
   ModelFile file{std::move(templates.model), {}};
-  const bool sound = check_blocks(templates.blocks, templates.layers, diagnostics);
+  const ModelSize* size = chosen_size(templates.sizes, source);
+  const Arguments of_size = size == nullptr ? templates.defaults : size->numbers;
+  if (size != nullptr) file.model.name = size->name;
+  if (size != nullptr && !size->description.empty()) file.model.description = size->description;
+  const bool sound = check_blocks(templates.blocks, templates.layers, of_size, diagnostics);
+  if (sound && diagnostics.empty()) put_input(templates.input, of_size, file.model, diagnostics);
   if (!sound || !diagnostics.empty()) return file;
-  file.model.layers = expand_blocks(templates.blocks, templates.layers, diagnostics);
+  file.model.layers = expand_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (!diagnostics.empty()) return file;
   ExpansionResult expansion = expand(file.model);
   report_faults(expansion.faults, diagnostics);
@@ -181,6 +230,7 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
 
 std::vector<KeyTable> model_key_tables() {
   std::vector<KeyTable> tables{{"The file", "", described(model_file_keys())}};
+  for (KeyTable& table : family_key_tables()) tables.push_back(std::move(table));
   for (KeyTable& table : recorded_key_tables()) tables.push_back(std::move(table));
   return tables;
 }

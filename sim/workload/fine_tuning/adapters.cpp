@@ -65,7 +65,13 @@ TensorId record_thin_products(Tape& tape, TensorId input, std::int64_t rank, std
 
 /// DoRA's norm of every column of the merged weight, anew in each forward pass: the product B A, its sum with
 /// the weight, squares and their sum, a root; then the quotient scales the result.
-TensorId record_dora_scale(Tape& tape, TensorId sum, double in, std::int64_t rank, std::string_view prefix) {
+/// The layer's own result and the adapter's are each multiplied by the quotient, so both are kept.
+struct DoraParts {
+  TensorId base = 0, thin = 0, sum = 0;
+};
+TensorId record_dora_scale(Tape& tape, const DoraParts& parts, double in, std::int64_t rank,
+                           std::string_view prefix) {
+  const TensorId sum = parts.sum;
   const Shape shape = tape.at(sum).shape;
   const auto out = static_cast<double>(shape.width()), n = static_cast<double>(shape.elements());
   const double weights = in * out;
@@ -82,7 +88,8 @@ TensorId record_dora_scale(Tape& tape, TensorId sum, double in, std::int64_t ran
   norm.calls = 4;
   tape.forward(norm);
   tape.forward(adapter_pass(2 * n, 16 * n, 2));
-  tape.save(sum);
+  tape.save(parts.base);
+  tape.save(parts.thin);
   tape.node({{adapter_pass(2 * n, 20 * n, 2), {length}}}, {sum}, scaled);
   return scaled;
 }
@@ -103,7 +110,7 @@ TensorId record_lora(Tape& tape, TensorId input, TensorId base, std::string_view
   const TensorId scaled = record_adapter_pass(tape, thin, adapter_pass(n, 8 * n));
   const TensorId sum = record_adapter_sum(tape, base, scaled);
   return tuning.adapter == AdapterKind::dora
-             ? record_dora_scale(tape, sum, static_cast<double>(in), tuning.rank, prefix)
+             ? record_dora_scale(tape, {base, thin, sum}, static_cast<double>(in), tuning.rank, prefix)
              : sum;
 }
 

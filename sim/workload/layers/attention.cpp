@@ -51,7 +51,7 @@ std::vector<TensorId> project_packed(Tape& tape, const Attention& own, TensorId 
   const auto bias = !own.bias || !own.qkv_bias ? LinearForm::Bias::none
                     : is_module                ? LinearForm::Bias::apart
                                                : LinearForm::Bias::fused;
-  const TensorId joined = record_linear(tape, input, parts * size.width(), {bias, "in_proj."});
+  const TensorId joined = record_linear(tape, input, parts * size.width(), {bias, "in_proj.", !is_module});
   std::vector<TensorId> split;
   for (int part = 0; part < parts; ++part)
     split.push_back(tape.alias(Shape::sequence(rows.rows(), size.width()), joined));

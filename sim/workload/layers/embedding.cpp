@@ -23,6 +23,7 @@ struct TokenTypes {
 struct Positions {
   std::int64_t entries = 0;  ///< of a table that is looked up; 0: the rows themselves
   bool trained = true;
+  bool counted = false;  ///< untrained rows are a parameter of the network all the same
 };
 
 Applied needs_sequence(const Layer& layer, const Shape& in) {
@@ -115,6 +116,7 @@ Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("position has {} entries for {}", own.entries, to_string(in)),
                   "give one entry a row or more");
   }
+  if (!own.trained && own.counted) tape.untrained("weight", in.elements());
   if (!own.trained) return {record_addition(tape, input, false, {}), "", ""};
   const std::int64_t elements = (own.entries > 0 ? own.entries : in.rows()) * in.width();
   if (!bounded_product({elements}))
@@ -150,7 +152,11 @@ Applied apply_class_token(Tape& tape, const Layer& layer, TensorId input) {
 // Registers a weight ahead of the layer that uses it, as modules do that create it before their parts.
 Applied apply_parameter(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<DeclaredWeight>();
-  tape.parameter(own.part == DeclaredWeight::Part::weight ? "weight" : "bias", own.out);
+  const std::string_view part = own.part == DeclaredWeight::Part::weight ? "weight" : "bias";
+  if (own.trained)
+    tape.parameter(part, own.out);
+  else
+    tape.untrained(part, own.out);
   return {input, "", ""};
 }
 
@@ -214,7 +220,8 @@ LayerType token_type_layer() {
 
 LayerType position_layer() {
   return {.name = "position",
-          .keys = {layer_key<&Positions::entries>("entries"), layer_key<&Positions::trained>("trained")},
+          .keys = {layer_key<&Positions::entries>("entries"), layer_key<&Positions::trained>("trained"),
+                   layer_key<&Positions::counted>("counted")},
           .apply = apply_position,
           .check = check_positions,
           .widening = {.size_of = size_of_positions}};
@@ -227,7 +234,8 @@ LayerType class_token_layer() {
 LayerType parameter_layer() {
   return {.name = "parameter",
           .keys = {required_key<&DeclaredWeight::out>("out"),
-                   word_key<&DeclaredWeight::part>("part", {"weight", "bias"})},
+                   word_key<&DeclaredWeight::part>("part", {"weight", "bias"}),
+                   layer_key<&DeclaredWeight::trained>("trained")},
           .apply = apply_parameter,
           .check = check_parameter,
           .declares = declared_by};

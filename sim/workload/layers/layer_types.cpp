@@ -103,7 +103,9 @@ std::span<const LayerType> layer_types() {
                                 relative_bias_layer(),
                                 experts_layer(),
                                 trained_scale_layer(),
-                                trained_shift_layer()};
+                                trained_shift_layer(),
+                                dot_product_attention_layer(),
+                                rotary_layer()};
   return kRows;
 }
 

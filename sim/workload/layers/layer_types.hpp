@@ -148,6 +148,7 @@ using Wider = std::function<std::int64_t(std::int64_t)>;
 struct DeclaredWeight {
   std::int64_t out = 0;  ///< elements
   enum class Part : std::uint8_t { weight, bias } part = Part::weight;
+  bool trained = true;  ///< otherwise it counts, gets no gradient, and no layer needs its label
 };
 
 /// What a wider network does to a layer.
@@ -231,8 +232,9 @@ LayerType to_sequence_layer(), first_token_layer(), shift_layer(), mean_tokens_l
 LayerType attention_layer(), relative_attention_layer(), window_attention_layer(), patch_merging_layer(),
     additive_attention_layer(), location_attention_layer();
 // matmul.cpp, rms_norm.cpp, grouped_attention.cpp, latent_attention.cpp, relative_bias.cpp, experts.cpp,
-// trained_vector.cpp
+// trained_vector.cpp, dot_product_attention.cpp
 LayerType matmul_layer(), rms_norm_layer(), grouped_attention_layer(), latent_attention_layer(),
-    relative_bias_layer(), experts_layer(), trained_scale_layer(), trained_shift_layer();
+    relative_bias_layer(), experts_layer(), trained_scale_layer(), trained_shift_layer(),
+    dot_product_attention_layer(), rotary_layer();
 
 }  // namespace foretrain

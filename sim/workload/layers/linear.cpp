@@ -106,8 +106,9 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
   const bool is_own = !tape.is_in_adapter();
   const bool is_packed = is_own && tape.trainability().is_quantised(path);
   const TensorId result = record_product(tape, input, out, form, is_packed);
-  return is_own && tape.trainability().has_adapter(path) ? record_adapter(tape, input, result, form.prefix)
-                                                         : result;
+  return is_own && form.is_module && tape.trainability().has_adapter(path)
+             ? record_adapter(tape, input, result, form.prefix)
+             : result;
 }
 
 namespace {

@@ -12,6 +12,7 @@ struct LinearForm {
   enum class Bias : std::uint8_t { none, fused, apart };  ///< apart: added by an operator of its own
   Bias bias = Bias::fused;
   std::string_view prefix;
+  bool is_module = true;  ///< otherwise the weight is a parameter of a larger module: no adapter finds it
 };
 inline LinearForm::Bias bias_of(bool has_bias) {
   return has_bias ? LinearForm::Bias::fused : LinearForm::Bias::none;

@@ -71,10 +71,11 @@ std::vector<ModelFault> check_declared_weights(const Model& model) {
   std::set<std::string> used;
   std::vector<const Layer*> declared;
   visit_layers(model.layers, [&](const Layer& layer) {
-    if (layer.type->declares != nullptr)
-      declared.push_back(&layer);
-    else
+    const DeclaredWeight* weight = layer.type->declares == nullptr ? nullptr : layer.type->declares(layer);
+    if (weight == nullptr)
       used.insert(layer.weights);
+    else if (weight->trained)
+      declared.push_back(&layer);
   });
   std::vector<ModelFault> faults;
   for (const Layer* layer : declared) {

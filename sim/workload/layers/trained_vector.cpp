@@ -24,6 +24,7 @@ std::vector<BackwardStep> gradients(const Tape& tape, TensorId input, double v, 
     steps.push_back({make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), bytes), {}});
   };
   if (multiplies && tape.at(input).needs_gradient) pass(elementwise_bytes(n, v, 8));
+  if (!Tape::trains(weight)) return steps;
   if (multiplies) pass(per_sample(12 * n));
   steps.push_back(
       {make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), elementwise_bytes(n, v, 4)),
@@ -46,7 +47,7 @@ Applied apply_trained_vector(Tape& tape, const Layer& layer, TensorId input) {
   const TensorId result = tape.result(in, {input}, true);
   tape.forward(
       make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), elementwise_bytes(n, v, 8)));
-  if (multiplies) tape.save(input);
+  if (multiplies && Tape::trains(weight)) tape.save(input);
   tape.node(gradients(tape, input, v, multiplies, weight), {input}, result);
   return {result, "", ""};
 }

@@ -155,7 +155,9 @@ std::string why_not_widened(const Model& model) {
   const Flow flow(copy.layers);
   for (const Layer* layer : flow.layers()) {
     const auto as_it_is = [](std::int64_t width) { return width; };
-    const bool is_alone = layer->type->declares != nullptr && !declared_size(*layer, flow.layers(), as_it_is);
+    const DeclaredWeight* weight = layer->type->declares == nullptr ? nullptr : layer->type->declares(*layer);
+    const bool is_alone =
+        weight != nullptr && (!weight->trained || !declared_size(*layer, flow.layers(), as_it_is));
     if (is_rigid(*layer) || is_alone)
       return fmt::format("{} has a layer of type {}, whose size does not follow a width", model.name,
                          layer->type->name);

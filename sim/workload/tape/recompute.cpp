@@ -11,16 +11,20 @@ namespace foretrain {
 
 namespace {
 
-/// "layers.3" of "layers.3.self_attn"; empty without a number in second place.
+/// "encoder.layers.3" of "encoder.layers.3.self_attn": up to the first part that is a number, which has a
+/// name before it and parts behind it; empty without such a number.
 std::string_view numbered_path(std::string_view path) {
-  const std::size_t first = path.find('.');
-  if (first == std::string_view::npos) return {};
-  const std::size_t second = path.find('.', first + 1);
-  const std::string_view number = path.substr(first + 1, second - first - 1);
-  const bool is_number = !number.empty() && std::ranges::all_of(number, [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-  });
-  return is_number && second != std::string_view::npos ? path.substr(0, second) : std::string_view();
+  for (std::size_t at = path.find('.'); at != std::string_view::npos;) {
+    const std::size_t end = path.find('.', at + 1);
+    if (end == std::string_view::npos) return {};
+    const std::string_view part = path.substr(at + 1, end - at - 1);
+    const bool is_number = !part.empty() && std::ranges::all_of(part, [](char c) {
+      return std::isdigit(static_cast<unsigned char>(c)) != 0;
+    });
+    if (is_number) return path.substr(0, end);
+    at = end;
+  }
+  return {};
 }
 
 /// Moments or places in a list, the last one included; none where `from` is behind it.

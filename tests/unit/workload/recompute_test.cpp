@@ -1,6 +1,7 @@
 // Activation checkpointing: which operators run once more, and what is kept meanwhile.
 #include "sim/workload/tape/recompute.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "sim/scenario/scenario.hpp"
@@ -106,6 +107,23 @@ TEST_CASE("a network without numbered blocks stays as it is, and the key is said
   CHECK(std::ranges::any_of(warnings, [](const std::string& warning) {
     return warning.find("without numbered blocks") != std::string::npos;
   }));
+}
+
+TEST_CASE("blocks are told by the first number in their path, whatever stands before it") {
+  ExpandedModel model;
+  model.layer_names = {
+      "conv1",           "encoder.layers.0.fc1", "encoder.layers.0.experts.3.fc", "encoder.layers.1.fc1",
+      "encoder.norm",    "decoder.layers.0.fc1", "stage2.block.4.dense",          "22.cv2.0.conv",
+      "encoder.layers.7"};
+  CHECK(numbered_blocks(model) == std::vector<std::uint32_t>{0, 1, 1, 2, 0, 3, 4, 5, 0});
+}
+
+TEST_CASE("an encoder and a decoder are recomputed block by block") {
+  const ExpandedModel plain = language_model("whisper_tiny"), again = with_recomputed_blocks(plain);
+  const std::vector<std::uint32_t> blocks = numbered_blocks(plain);
+  CHECK(*std::max_element(blocks.begin(), blocks.end()) == 4 + 4);
+  CHECK(kept_bytes(again) < 0.7 * kept_bytes(plain));
+  CHECK(again.backward_flops().at(1) - plain.backward_flops().at(1) > 0.4 * plain.forward_flops().at(1));
 }
 
 }  // namespace recompute_test

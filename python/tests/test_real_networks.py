@@ -1,0 +1,95 @@
+"""Networks of real libraries beside the catalog's: parameters equal, products within 2 %, bytes kept for backward within 3 %."""
+import json
+import os
+import subprocess
+import unittest
+
+from .common import TOP, torch
+from .real_networks import NETWORKS, facts, library
+
+PROGRAM = os.environ.get("FORETRAIN", str(TOP / "build" / "release" / "foretrain"))
+
+# Sizes that take seconds together; FORETRAIN_ALL_NETWORKS=1 compares all of them (some minutes).
+USUAL = ("whisper_tiny", "vit_base_patch16_224", "dinov2_base", "t5_small", "flan_t5_small", "clip_vit_b_32",
+         "siglip_base_patch16_224", "segformer_b0", "convnext_tiny", "efficientnet_v2_s", "yolov8n", "yolo11n",
+         "smollm2_135m", "modernbert_base", "wav2vec2_base", "sd15_unet")
+
+# A network, and PEFT's adapters on it: kind, rank, target modules.
+ADAPTERS = (
+    ("smollm2_135m", "lora", 8, ["q_proj", "v_proj"]), ("smollm2_135m", "lora", 16, "all-linear"),
+    ("smollm2_135m", "dora", 8, ["q_proj", "v_proj"]), ("smollm2_135m", "lora", 8, ["gate_proj", "up_proj", "down_proj"]),
+    ("smollm2_135m", "ia3", 0, ["k_proj", "v_proj", "down_proj"]),
+    ("smollm2_360m", "lora", 4, ["q_proj", "k_proj", "v_proj", "o_proj"]), ("whisper_tiny", "lora", 8, ["q_proj", "v_proj"]),
+    ("vit_base_patch16_224", "lora", 16, ["qkv"]), ("dinov2_base", "lora", 8, ["q_proj", "v_proj"]),
+    ("clip_vit_b_32", "lora", 8, ["q_proj", "v_proj"]), ("siglip_base_patch16_224", "lora", 8, ["q_proj", "v_proj"]),
+    ("t5_small", "lora", 8, ["q", "v"]), ("modernbert_base", "lora", 8, ["Wqkv"]),
+    ("segformer_b0", "lora", 8, ["q_proj", "v_proj"]), ("sd15_unet", "lora", 4, ["to_q", "to_k", "to_v", "to_out.0"]),
+    ("phi_4_mini", "lora", 8, ["qkv_proj"]))
+
+
+def settings_of(kind, rank, targets):
+    settings = [f"model.adapters.kind={kind}",
+                "model.adapters.targets=" + json.dumps([targets] if isinstance(targets, str) else targets)]
+    return settings + ([f"model.adapters.rank={rank}"] if rank else [])
+
+
+def of_program(name, settings=()):
+    command = [PROGRAM, "model", "show", name, "--format", "json"]
+    for setting in settings:
+        command += ["--set", setting]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    shown = json.JSONDecoder().raw_decode(run.stdout)[0]
+    totals = shown["totals"]
+    loss = sum(row["saved_bytes"] * row["count"] for row in shown["layers"] if row["layer"].startswith("loss"))
+    return {"parameters": totals["parameters"] + totals["frozen_parameters"], "trained": totals["parameters"], "flops": totals["forward_product_flops"],
+            "kept": totals["saved_bytes_per_sample"], "kept_by_loss": loss}
+
+
+def row_of(name, adapters=None):
+    """What the library and the program say; a loss that the library's forward pass does not have is left out."""
+    real = facts(NETWORKS[name][1], adapters)
+    ours = of_program(name, settings_of(*adapters) if adapters else ())
+    if not real["with_loss"]:
+        ours["kept"] -= ours["kept_by_loss"]
+    return real, ours
+
+
+@unittest.skipIf(torch is None or not hasattr(torch, "get_default_device"), "needs PyTorch 2.3 or newer")
+class RealNetworks(unittest.TestCase):
+    def test_parameters_products_and_kept_bytes_are_those_of_the_libraries(self):
+        names = list(NETWORKS) if os.environ.get("FORETRAIN_ALL_NETWORKS") else USUAL
+        compared = 0
+        for name in names:
+            if library(NETWORKS[name][0]) is None:
+                continue
+            with self.subTest(network=name):
+                self.compare(name)
+                compared += 1
+        if compared == 0:
+            self.skipTest("needs transformers, timm, torchvision, diffusers or ultralytics")
+
+    def test_adapters_train_and_keep_what_peft_does(self):
+        if library("peft") is None:
+            self.skipTest("needs peft")
+        for name, *adapters in ADAPTERS:
+            is_usual = name in USUAL or os.environ.get("FORETRAIN_ALL_NETWORKS")
+            if not is_usual or library(NETWORKS[name][0]) is None:
+                continue
+            with self.subTest(network=name, adapters=adapters):
+                self.compare(name, adapters)
+
+    def compare(self, name, adapters=None):
+        real, ours = row_of(name, adapters)
+        if os.environ.get("FORETRAIN_PRINT_TABLE"):
+            print(f"{name} {adapters or ''}: {real['parameters']} parameters, {real['trained']} trained, products "
+                  f"{100 * (ours['flops'] / real['flops'] - 1):+.2f} %, kept {real['kept'] / 1e6:.1f} MB "
+                  f"{100 * (ours['kept'] / real['kept'] - 1):+.2f} %", flush=True)
+        self.assertEqual(ours["parameters"], real["parameters"])
+        if adapters:
+            self.assertEqual(ours["trained"], real["trained"])
+        self.assertAlmostEqual(ours["flops"] / real["flops"], 1, delta=0.02)
+        self.assertAlmostEqual(ours["kept"] / real["kept"], 1, delta=0.03)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,129 @@
+// The family's file is taken as text: what stands before its tables of sizes, with another line of defaults.
+#include "sim/import/models/config_family_files.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/model_families.hpp"
+#include "sim/scenario/schema/schema_sizes.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::string_view kDefaults = "defaults = {", kTables = "[blocks.", kLast = "[config]";
+constexpr std::int64_t kLargestConfigNumber = 1'000'000'000;
+
+struct ReadFamily {
+  ConfigOfFamily config;
+  Arguments defaults;
+};
+
+ReadFamily read_family(const SourceText& family) {
+  Diagnostics diagnostics(family);
+  const Table table = parse_toml(family, diagnostics, kLargestModelText);
+  TableReader document(table, "", diagnostics);
+  return {read_config_of_family(document, "config"), read_defaults(document, "defaults")};
+}
+
+/// The value at "vision_config.hidden_size" or "depths.0".
+const LogJson* value_at(const LogJson& config, std::string_view path) {
+  const LogJson* found = &config;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    const std::string key(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+    std::size_t index = 0;
+    std::from_chars(key.data(), key.data() + key.size(), index);
+    if (found->is_array())
+      found = index < found->size() ? &(*found)[index] : nullptr;
+    else
+      found = &at(*found, key.c_str());
+    if (found == nullptr || found->is_null()) return nullptr;
+  }
+  return found;
+}
+
+std::optional<std::int64_t> number_in(const LogJson& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (!value.is_number_integer()) return std::nullopt;
+  const auto number = value.get<double>();
+  if (number < 0 || number > static_cast<double>(kLargestConfigNumber)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+/// What the user says of a sample, where the family has a number for it.
+void put_option(std::string_view name, const std::optional<std::int64_t>& said, std::string_view option,
+                Arguments& numbers, std::vector<std::string>& remarks) {
+  if (!said) return;
+  const auto found = numbers.find(name);
+  if (found != numbers.end())
+    found->second.value = *said;
+  else
+    remarks.push_back(fmt::format("{} has no effect: a sample of this family has one size", option));
+}
+
+std::string line_of_defaults(const Arguments& numbers) {
+  std::string line(kDefaults);
+  for (const auto& [name, number] : numbers)
+    line += fmt::format("{} {} = {}", line.ends_with('{') ? "" : ",", name, number.value);
+  return line + " }\n";
+}
+
+}  // namespace
+
+std::optional<SourceText> family_for_config(std::string_view model_type) {
+  for (const std::string& path : family_files(catalog_roots())) {
+    if (!text_file_refusal(path).empty()) continue;
+    SourceText family = read_text_file(path);
+    if (!model_type.empty() && read_family(family).config.model_type == model_type) return family;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> config_types_of_families() {
+  std::vector<std::string> types;
+  for (const std::string& path : family_files(catalog_roots())) {
+    if (!text_file_refusal(path).empty()) continue;
+    const std::string type = read_family(read_text_file(path)).config.model_type;
+    if (!type.empty()) types.push_back(type);
+  }
+  std::ranges::sort(types);
+  types.erase(std::unique(types.begin(), types.end()), types.end());
+  return types;
+}
+
+std::string filled_family(const SourceText& family, const LogJson& config, const ModelImportOptions& options,
+                          std::vector<std::string>& remarks, Diagnostics& diagnostics) {
+  const ReadFamily read = read_family(family);
+  Arguments numbers = read.defaults;
+  std::vector<std::string> missing;
+  for (const auto& [name, path] : read.config.numbers) {
+    const LogJson* value = value_at(config, path);
+    const std::optional<std::int64_t> number = value == nullptr ? std::nullopt : number_in(*value);
+    if (number)
+      numbers[name] = {*number, "", {}};
+    else if (value != nullptr)
+      diagnostics.report({},
+                         fmt::format("{} must be a whole number from 0 to {}", path, kLargestConfigNumber));
+    else if (!numbers.contains(name))
+      missing.push_back(path);
+  }
+  if (!missing.empty())
+    diagnostics.report(
+        {}, fmt::format("a config of {} needs {}", read.config.model_type, fmt::join(missing, ", ")),
+        fmt::format("add {} to the file", missing.size() == 1 ? "it" : "them"));
+  put_option("side", options.image, "--image", numbers, remarks);
+  put_option("tokens", options.sequence, "--sequence", numbers, remarks);
+  std::string text = family.text.substr(0, family.text.find(fmt::format("\n{}", kLast)));
+  if (const std::size_t old = text.find(fmt::format("\n{}", kDefaults)); old != std::string::npos)
+    text.erase(old + 1, text.find('\n', old + 1) - old);
+  text.insert(text.find(kTables), line_of_defaults(numbers) + "\n");
+  return text;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,73 @@
+// Only the lines with names are looked at: [sizes.NAME] and `also = [...]`. The reader of models checks the
+// rest.
+#include "sim/scenario/model_families.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kSizeHeader = "[sizes.", kAlso = "also = [";
+
+void add_quoted(std::string_view line, std::vector<std::string>& out) {
+  for (std::size_t open = line.find('"'); open != std::string_view::npos;) {
+    const std::size_t close = line.find('"', open + 1);
+    if (close == std::string_view::npos) return;
+    out.emplace_back(line.substr(open + 1, close - open - 1));
+    open = line.find('"', close + 1);
+  }
+}
+
+void add_sizes(const std::string& path, std::vector<FamilySize>& out) {
+  if (!text_file_refusal(path).empty()) return;
+  const std::string text = read_text_file(path).text;
+  const std::size_t first = out.size();
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t close = line.find(']');
+    if (line.starts_with(kSizeHeader) && close != std::string_view::npos)
+      out.push_back({path, std::string(line.substr(kSizeHeader.size(), close - kSizeHeader.size())), {}});
+    else if (line.starts_with(kAlso) && out.size() > first)
+      add_quoted(line, out.back().also);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> family_files(const std::vector<std::string>& roots) {
+  std::vector<std::string> out;
+  for (const std::string& root : roots) {
+    std::vector<std::string> files;
+    std::error_code problem;
+    for (fs::directory_iterator it(fs::path(root) / "models" / "families", problem), end;
+         !problem && it != end; it.increment(problem)) {
+      if (it->path().extension() == ".toml") files.push_back(it->path().string());
+    }
+    std::ranges::sort(files);
+    out.insert(out.end(), files.begin(), files.end());
+  }
+  return out;
+}
+
+std::vector<FamilySize> family_sizes(const std::vector<std::string>& roots) {
+  std::vector<FamilySize> out;
+  for (const std::string& file : family_files(roots)) add_sizes(file, out);
+  return out;
+}
+
+std::optional<FamilySize> find_family_size(const std::vector<std::string>& roots, std::string_view name) {
+  for (FamilySize& size : family_sizes(roots)) {
+    if (size.name == name || std::ranges::find(size.also, name) != size.also.end()) return std::move(size);
+  }
+  return std::nullopt;
+}
+
+}  // namespace foretrain
