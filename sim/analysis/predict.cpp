@@ -37,7 +37,12 @@ class Predictor {
   Prediction predict() {
     Prediction prediction = heading();
     calibrate(prediction);
-    for (const int gpus : scenario_.gpus) prediction.points.push_back(point(gpus, prediction.decisions));
+    for (const int gpus : scenario_.gpus) {
+      prediction.points.push_back(point(gpus, prediction.decisions));
+      PredictionPoint& p = prediction.points.back();
+      if (points_.simulator().model().is_strategy && p.unlike.empty())
+        p.ledger = ledger_of(p, scenario_, points_.step(gpus).memory);
+    }
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
     if (!prediction.points.empty()) prediction.mixing = what_mixing_costs(points_, prediction.points.back());

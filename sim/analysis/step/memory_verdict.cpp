@@ -95,6 +95,11 @@ void add_memory(PredictionPoint& point, const Scenario& scenario, const Strategy
   step_model_of(scenario).add_memory(point, scenario, strategy);
 }
 
+MemoryLedger ledger_of(const PredictionPoint& point, const Scenario& scenario,
+                       const StrategyMemory& strategy) {
+  return memory_ledger(workload_of(point, scenario), site_of(point, scenario, strategy));
+}
+
 /// What is needed, what there is, and the largest batch between the two.
 void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario,
                                 const StrategyMemory& strategy) {

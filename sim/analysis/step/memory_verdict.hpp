@@ -19,6 +19,11 @@ const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario);
 
 /// Memory, capacity and largest batch of the point. `strategy`: how it changes what a GPU holds.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
+/// Its memory class by class and phase by phase. Requires a network that is not cut, and ranks that are
+/// alike.
+MemoryLedger ledger_of(const PredictionPoint& point, const Scenario& scenario,
+                       const StrategyMemory& strategy);
+
 /// What the ranks of the fullest node hold in its memory, and how much it has.
 void add_host_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
 /// The same of ranks that are not alike, each with its own; those with the least to spare are the point's.

@@ -102,9 +102,10 @@ struct PredictionPoint {
   double chance_of_gain = 1;  ///< probability that these GPUs are faster than one
   MemoryUse memory;           ///< with as much scratch memory of convolutions as the GPU has room for
   Bytes memory_capacity{};
-  HostMemoryUse host_memory;       ///< of the fullest node, where something is offloaded
-  Bytes host_capacity{};           ///< what that node has; 0: the cluster does not state it
-  Bytes scratch_wanted{};          ///< scratch memory that the fastest convolutions would take
+  std::optional<MemoryLedger> ledger{};  ///< of the listed numbers of GPUs, where all ranks are alike
+  HostMemoryUse host_memory;             ///< of the fullest node, where something is offloaded
+  Bytes host_capacity{};                 ///< what that node has; 0: the cluster does not state it
+  Bytes scratch_wanted{};                ///< scratch memory that the fastest convolutions would take
   std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits with it; 0: not even one sample does
   Breakdown breakdown{};           ///< of rank 0
   std::vector<Bytes> buckets;

@@ -1,4 +1,6 @@
 // The fields of a prediction: what was asked, one point for each number of GPUs, and what follows from them.
+#include <algorithm>
+
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/report/fields/shared_fields.hpp"
@@ -41,6 +43,35 @@ auto overhead(double RunOverhead::*part) {
 }  // namespace
 
 template <>
+const OutputObject<MemoryRow>& output_object<MemoryRow>() {
+  const auto in_phase = [](std::size_t phase) {
+    return [phase](const MemoryRow& row) { return row.held[phase]; };
+  };
+  static const OutputObject<MemoryRow> object{
+      "MemoryRow",
+      "What a class of tensors takes when the GPU is fullest in each phase of a step",
+      {{"tensors", "the class", [](const MemoryRow& row) { return std::string(row.tensors); }},
+       {"forward_bytes", "in the forward pass", in_phase(0)},
+       {"backward_bytes", "in the backward pass", in_phase(1)},
+       {"optimizer_bytes", "in the optimizer's step", in_phase(2)}}};
+  return object;
+}
+
+template <>
+const OutputObject<MemoryLedger>& output_object<MemoryLedger>() {
+  using L = MemoryLedger;
+  static const OutputObject<L> object{
+      "MemoryLedger",
+      "The memory by class of tensors and phase",
+      {{"rows", "classes that take something in a phase", &L::rows},
+       {"allocated_bytes", "the fullest phase: torch.cuda.max_memory_allocated()",
+        [](const L& l) { return *std::ranges::max_element(l.allocated); }},
+       {"reserved_bytes", "with what the allocator rounds up: max_memory_reserved()", &L::reserved},
+       {"shown_bytes", "with context, libraries and NCCL: nvidia-smi", &L::shown}}};
+  return object;
+}
+
+template <>
 const OutputObject<WholeMemory>& output_object<WholeMemory>() {
   using M = WholeMemory;
   static const OutputFields<M> parts{
@@ -53,7 +84,9 @@ const OutputObject<WholeMemory>& output_object<WholeMemory>() {
       {"framework_bytes", "of framework, libraries and driver", memory_part(&MemoryUse::framework)},
       {"kind", "of unlike nodes those with the least to spare, whose memory this is",
        [](const M& m) { return m.point.unlike.empty() ? std::nullopt : std::optional(m.point.memory_kind); },
-       kWhenThere}};
+       kWhenThere},
+      {"ledger", "by class of tensors and phase; of networks that are not cut, on ranks that are alike",
+       [](const M& m) { return m.point.ledger; }, kWhenThere}};
   static const OutputFields<M> whole{
       {"bytes", "what it holds, with as much scratch memory of convolutions as the GPU has room for",
        [](const M& m) { return m.point.memory.total(); }},

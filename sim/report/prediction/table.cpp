@@ -175,7 +175,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
   if (!p.points.empty())
     out += p.answer.verdict + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
-  if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
+  if (!p.points.empty() && !p.cannot_run) out += write_intervals(p) + write_memory_ledger(p);
   if (p.evidence) out += evidence_line_of(*p.evidence);
   if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);

@@ -26,6 +26,8 @@ std::string spoken_time(double seconds);
 /// A heading and a line for each point: 90 % intervals of step, total and speedup, the chance that it is
 /// faster than one GPU.
 std::string write_intervals(const Prediction& prediction);
+/// Of the last point; empty where it has no ledger.
+std::string write_memory_ledger(const Prediction& prediction);
 
 /// The tornado: a bar for each input, largest first, and what to measure.
 std::string write_sensitivity(const Sensitivity& sensitivity);

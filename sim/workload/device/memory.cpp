@@ -144,10 +144,15 @@ double unpacked_bytes(const ExpandedModel& model) {
   return kHalf * static_cast<double>(largest);
 }
 
+/// Gradients of weights come one by one in backward, and are gone before the next step.
+bool makes_gradients_anew(const Workload& workload, const MemorySite& site) {
+  return workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
+}
+
 /// What is there at the worst moment beyond weights, all gradients and the optimizer's state.
 double transient_bytes(const Workload& workload, const MemorySite& site, double batch,
                        const ParameterBytes& parameters) {
-  const bool anew = workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
+  const bool anew = makes_gradients_anew(workload, site);
   const GradientTensors gradients = anew ? GradientTensors::made_anew : GradientTensors::kept;
   const auto elements = static_cast<double>(workload.model->parameter_elements());
   const double width = elements > 0 ? parameters.gradients / (kFull * elements) : 1;
@@ -193,6 +198,115 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   use.workspace = convolution_scratch(workload, use.activations);
   use.framework = framework_bytes(site, use.total() - use.workspace);
   return use;
+}
+
+namespace {
+
+/// From these operators on a network makes its scores and its loss: its last product, and what follows.
+std::uint32_t first_of_head(const ExpandedModel& model) {
+  for (std::size_t i = model.forward.size(); i > 0; --i) {
+    if (model.forward[i - 1].product_count > 0) return model.forward[i - 1].layer;
+  }
+  return UINT32_MAX;
+}
+
+enum class TensorClass : std::uint8_t { saved, scores, gradients };
+
+/// Of what lives from this moment on.
+TensorClass class_of(const ExpandedModel& model, std::uint32_t moment) {
+  const std::uint32_t head = first_of_head(model);
+  if (moment < model.forward.size())
+    return model.forward[moment].layer >= head ? TensorClass::scores : TensorClass::saved;
+  const std::size_t step = moment - model.forward.size();
+  if (step >= model.backward.size()) return TensorClass::gradients;
+  const Operator& op = model.backward[step].op;
+  if (op.layer >= head) return TensorClass::scores;
+  return op.backward ? TensorClass::gradients : TensorClass::saved;  // computed once more
+}
+
+/// What lives at the fullest moment from `from` to `until`, by class; `weights`: gradients of parameters that
+/// are made anew.
+struct FullestMoment {
+  std::array<double, 3> of_class{};
+  double weights = 0;
+};
+
+FullestMoment fullest_moment(const ExpandedModel& model, double batch, ActivationWidth width,
+                             double anew_width, std::uint32_t from, std::uint32_t until) {
+  const Lifetimes& all = model.lifetimes;
+  std::vector<double> change(std::size_t{all.moments} + 1, 0);
+  const auto add = [&](const Lifetime& life, double bytes) {
+    change[life.from] += bytes, change[std::size_t{life.until} + 1] -= bytes;
+  };
+  for (const Lifetime& life : all.activations) add(life, life.at(batch, width));
+  for (const Lifetime& life : all.parameter_gradients) add(life, anew_width * life.at(batch, width));
+  double sum = 0, most = -1;
+  std::uint32_t fullest = from;
+  for (std::uint32_t moment = 0; moment < until; ++moment) {
+    sum += change[moment];
+    if (moment >= from && sum > most) most = sum, fullest = moment;
+  }
+  FullestMoment out;
+  const auto lives = [fullest](const Lifetime& life) {
+    return life.from <= fullest && fullest <= life.until;
+  };
+  for (const Lifetime& life : all.activations) {
+    if (lives(life))
+      out.of_class[static_cast<std::size_t>(class_of(model, life.from))] += life.at(batch, width);
+  }
+  for (const Lifetime& life : all.parameter_gradients) {
+    if (lives(life)) out.weights += anew_width * life.at(batch, width);
+  }
+  return out;
+}
+
+}  // namespace
+
+MemoryLedger memory_ledger(const Workload& workload, const MemorySite& site) {
+  const ExpandedModel& model = *workload.model;
+  const ParameterBytes bytes = parameter_bytes(workload, site.strategy);
+  const MemoryUse use = memory_use(workload, site);
+  const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
+  const bool anew = makes_gradients_anew(workload, site);
+  const auto elements = static_cast<double>(model.parameter_elements());
+  const double anew_width = anew && elements > 0 ? bytes.gradients / (kFull * elements) : 0;
+  const auto forward = static_cast<std::uint32_t>(model.forward.size());
+  const std::array moments{
+      fullest_moment(model, batch, activation_width(workload), anew_width, 0, forward),
+      fullest_moment(model, batch, activation_width(workload), anew_width, forward, model.lifetimes.moments)};
+  const auto activations = [&](TensorClass of) {
+    const auto at = static_cast<std::size_t>(of);
+    return std::array{whole(moments[0].of_class[at]), whole(moments[1].of_class[at]), Bytes{}};
+  };
+  const auto always = [](Bytes held) { return std::array{held, held, held}; };
+  const Bytes unpacked = whole(unpacked_bytes(model)), casts = whole(cast_bytes(workload)),
+              buffers = whole(buffer_bytes(model));
+  MemoryLedger ledger;
+  ledger.rows = {
+      {"weights", always(use.parameters - casts - buffers)},
+      {"16-bit copies of weights", always(casts)},
+      {"buffers of the network", always(buffers)},
+      {"one unpacked weight", {unpacked, unpacked, Bytes{}}},
+      {"gradients of weights",
+       anew ? std::array{whole(moments[0].weights), whole(moments[1].weights), use.gradients}
+            : always(use.gradients)},
+      {"optimizer's state", always(use.optimizer)},
+      {"temporaries of the optimizer",
+       {Bytes{}, Bytes{}, whole(foreach_temporaries(workload, site.strategy.optimizer * bytes.updated))}},
+      {"buckets and gathered weights", always(use.buckets)},
+      {"activations", activations(TensorClass::saved)},
+      {"scores and loss", activations(TensorClass::scores)},
+      {"gradients of activations", activations(TensorClass::gradients)},
+      {"workspace of convolutions", {use.workspace, use.workspace, Bytes{}}}};
+  std::erase_if(ledger.rows, [](const MemoryRow& row) { return row.held == std::array<Bytes, 3>{}; });
+  for (const MemoryRow& row : ledger.rows) {
+    for (std::size_t phase = 0; phase < row.held.size(); ++phase)
+      ledger.allocated[phase] = ledger.allocated[phase] + row.held[phase];
+  }
+  const Bytes fullest = *std::ranges::max_element(ledger.allocated);
+  ledger.reserved = whole((1 + kAllocatorShare) * static_cast<double>(fullest.count));
+  ledger.shown = use.total();
+  return ledger;
 }
 
 std::int64_t largest_batch(const Workload& workload, const MemorySite& site, Bytes capacity) {

@@ -2,7 +2,10 @@
 // framework.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
@@ -47,6 +50,22 @@ struct MemorySite {
 
 /// Formula: docs/models/memory.md.
 MemoryUse memory_use(const Workload& workload, const MemorySite& site);
+
+/// What one class of tensors takes when the GPU is fullest in each phase of a step: forward, backward,
+/// optimizer.
+struct MemoryRow {
+  std::string_view tensors;
+  std::array<Bytes, 3> held{};
+};
+
+/// The same memory as memory_use(), class by class and phase by phase. The phase that holds most decides.
+struct MemoryLedger {
+  std::vector<MemoryRow> rows;       ///< without those that are empty in every phase
+  std::array<Bytes, 3> allocated{};  ///< the sum of the rows: torch.cuda.max_memory_allocated()
+  Bytes reserved{};                  ///< of the fullest phase, with what the allocator rounds up
+  Bytes shown{};                     ///< with context, libraries and NCCL: what nvidia-smi shows
+};
+MemoryLedger memory_ledger(const Workload& workload, const MemorySite& site);
 
 /// The largest batch per GPU that needs no more than `capacity`, workspace included; 0 when not even one
 /// sample does.

@@ -168,22 +168,21 @@ void LifetimeRecorder::add(std::uint32_t from, std::uint32_t until, Amount bytes
   out_.activations.push_back({from, std::max(from, until), bytes, share});
 }
 
-/// Autocast and weights of 16 bits may need the original for less long than fp32, where a copy is kept.
+/// A lifetime for all widths that need it as long: where a copy is kept, autocast and weights of 16 bits may
+/// need the original for less long than fp32.
 void LifetimeRecorder::add_storage(const StorageLife& life) {
-  const Share share = share_of(life);
   const auto last = [&life](std::uint32_t kept) { return std::max(life.last_read, kept); };
   const std::array<std::uint32_t, 4> ends{last(life.kept), last(life.kept_autocast), last(life.kept_half),
                                           last(life.kept)};
-  std::uint32_t from = life.made;
-  for (std::uint32_t end = *std::ranges::min_element(ends); end != kNever;) {
-    Share there = share;
-    std::uint32_t next = kNever;
+  std::array<std::uint32_t, 4> distinct = ends;
+  std::ranges::sort(distinct);
+  const auto behind = std::unique(distinct.begin(), distinct.end());
+  for (auto end = distinct.begin(); end != behind; ++end) {
+    Share share = share_of(life);
     for (std::size_t width = 0; width < ends.size(); ++width) {
-      if (ends[width] < end) there[width] = 0;
-      if (ends[width] > end) next = std::min(next, ends[width]);
+      if (ends[width] != *end) share[width] = 0;
     }
-    add(from, end, {0, life.bytes}, there);
-    from = end + 1, end = next;
+    add(life.made, *end, {0, life.bytes}, share);
   }
 }
 

@@ -107,6 +107,13 @@ class Recomputed {
     return step < model_.backward.size() && again_[block_of(model_.backward[step].op)] > 0;
   }
 
+  /// The block that reads last what another made; 0: none does in the forward pass.
+  std::uint32_t reader_of(const Lifetime& life, std::uint32_t maker) const {
+    if (life.until >= forward_steps_) return 0;
+    const std::uint32_t reader = block_of(model_.forward[life.until]);
+    return reader != maker && again_[reader] > 0 ? reader : 0;
+  }
+
   void add_life(const Lifetime& life, Lifetimes& out) const {
     const std::uint32_t block = maker_of(life.from);
     const auto add = [&](std::uint32_t from, std::uint32_t until, bool enters_block = false) {
@@ -114,6 +121,9 @@ class Recomputed {
     };
     // The batch is there all the time, whoever reads it first.
     const bool is_batch = life.from == 0 && life.until + 1 == model_.lifetimes.moments;
+    // A checkpoint saves what goes into its block, whether or not an operator of the block does.
+    if (const std::uint32_t reader = is_batch ? 0 : reader_of(life, block); reader > 0)
+      return add(life.from, again_[reader] + (life.until - forward_[reader].from), true);
     if (block == 0 || again_[block] == 0 || is_batch)
       return add(moved(life.from), moved(life.until), !is_batch && enters_block(life));
     const Span forward = forward_[block];

@@ -1,6 +1,7 @@
 // Memory of one GPU: each term by hand, and the cases people ask about.
 #include "sim/workload/device/memory.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/support/catch.hpp"
@@ -134,6 +135,48 @@ TEST_CASE("absurd batches saturate") {
                                    {.strategy = {.buffers = {std::numeric_limits<std::int64_t>::max()}}});
   CHECK(use.total().count > 0);
   CHECK(memory_use(workload_of(test::vgg16(), -1), {}).activations.count < 1000);
+}
+
+TEST_CASE("law: the ledger's fullest phase is the memory, whatever is trained and how") {
+  for (const Model& model : {test::resnet50(), test::vgg16()}) {
+    for (const Precision precision : {Precision::fp32, Precision::amp_fp16}) {
+      for (const OptimizerForm form : {OptimizerForm::for_loop, OptimizerForm::foreach}) {
+        for (const int gpus : {1, 4}) {
+          for (const auto zero : {TrainingLoop::ZeroGrad::zero, TrainingLoop::ZeroGrad::set_to_none}) {
+            Workload workload = workload_of(model, 8, precision);
+            workload.optimizer.form = form, workload.loop.zero_grad = zero;
+            const MemorySite site{.strategy = {.gradients = 0.25, .buffers = {5000}}, .gpus = gpus};
+            const MemoryUse use = memory_use(workload, site);
+            const MemoryLedger ledger = memory_ledger(workload, site);
+            const std::int64_t fullest = std::ranges::max_element(ledger.allocated)->count;
+            INFO(model.name << " on " << gpus);
+            CHECK(std::abs(fullest - (use.total() - use.framework).count) < 100);
+            CHECK(ledger.shown == use.total());
+            CHECK(ledger.reserved.count > fullest);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the ledger tells what is there in each phase") {
+  Workload workload = workload_of(test::vgg16(), 64);
+  workload.optimizer = {OptimizerKind::adam, OptimizerForm::foreach, true};
+  workload.loop.zero_grad = TrainingLoop::ZeroGrad::set_to_none;
+  const MemoryLedger ledger = memory_ledger(workload, {});
+  const auto row = [&](std::string_view tensors) {
+    const auto found = std::ranges::find(ledger.rows, tensors, &MemoryRow::tensors);
+    return found == ledger.rows.end() ? std::array<Bytes, 3>{} : found->held;
+  };
+  const std::int64_t weights = 4 * 138'357'544LL;
+  CHECK(row("weights") == std::array<Bytes, 3>{Bytes{weights}, Bytes{weights}, Bytes{weights}});
+  CHECK(row("gradients of weights")[0].count == 0);
+  CHECK(row("gradients of weights")[2].count == weights);
+  CHECK(row("activations")[2].count == 0);
+  CHECK(row("temporaries of the optimizer")[0].count == 0);
+  CHECK(row("temporaries of the optimizer")[2].count == weights);
+  CHECK(row("scores and loss")[0].count >= 4 * 64 * 1000);
 }
 
 }  // namespace memory_test
