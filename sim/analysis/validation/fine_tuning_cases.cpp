@@ -228,13 +228,15 @@ class TuningCaseMaker {
   }
 
   void set_optimizer() {
-    if (row_.optimizer.find("in bwd") != std::string::npos)
-      return refuse("an optimizer inside of backward is not modelled");
-    const NamedAs* row = named_row(kTuningOptimizers, row_.optimizer);
+    const std::size_t in_backward = row_.optimizer.find(" in bwd");
+    if (in_backward != std::string::npos) set("model.optimizer_in_backward", "true");
+    const NamedAs* row = named_row(kTuningOptimizers, row_.optimizer.substr(0, in_backward));
     if (row == nullptr) return refuse(fmt::format("the optimizer {} is not modelled", row_.optimizer));
     const std::string name(row->ours.substr(0, row->ours.find(' ')));
     set("model.optimizer", fmt::format("\"{}\"", name));
-    if (row->ours.ends_with("fused")) set("model.optimizer_form", "\"fused\"");
+    // torchtune's recipes ask for the fused form (recipes/configs, `optimizer.fused: True`).
+    const bool is_recipe = row_.source == "torchtune" && name == "adamw" && in_backward == std::string::npos;
+    if (row->ours.ends_with("fused") || is_recipe) set("model.optimizer_form", "\"fused\"");
   }
 
   /// "optimizer+params to cpu (fsdp_cpu_offload, fused AdamW)": what stands before the brackets, and where

@@ -81,6 +81,8 @@ const std::vector<SettingsFormat>& settings_formats() {
        is_python_program, read_python_program},
       {"PEFT adapter_config.json", "rank, target modules, modules trained as a whole", is_adapter_config,
        read_adapter_config},
+      {"torchtune YAML", "model, dtype, optimizer, loss of a recipe", is_torchtune, read_torchtune},
+      {"litgpt YAML", "lora_…, quantize, precision, train", is_litgpt, read_litgpt_settings},
       {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
       {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,

@@ -35,6 +35,12 @@ void read_horovodrun(SettingsReading& reading);
 inline constexpr const char* kAdaptersAlone =
     "only adapters are trained: memory and exchanges are smaller than predicted here";
 
+/// torchtune's recipes and litgpt's config_hub (tuning_recipes.cpp).
+bool is_torchtune(const YamlNode& tree);
+void read_torchtune(SettingsReading& reading);
+bool is_litgpt(const YamlNode& tree);
+void read_litgpt_settings(SettingsReading& reading);
+
 bool is_axolotl(const YamlNode& tree);
 void read_axolotl(SettingsReading& reading);
 bool is_megatron(const YamlNode& tree);

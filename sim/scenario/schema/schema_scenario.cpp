@@ -1,5 +1,7 @@
 // The scenario file. Model and cluster are read first, because the other tables are checked against them;
 // their own mistakes are reported with their own file names, together with those of the scenario.
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <fmt/format.h>
@@ -93,6 +95,23 @@ void read_parallel_section(TableReader& document, Scenario& scenario) {
   parallel.finish();
 }
 
+/// An optimizer inside of backward needs each gradient whole when it comes, and drops it.
+void check_optimizer_in_backward(TableReader& strategy, const Scenario& scenario) {
+  if (!scenario.workload.optimizer.in_backward) return;
+  constexpr std::array<std::string_view, 3> kSteps{"single", "fsdp", "fsdp2"};
+  if (std::ranges::find(kSteps, scenario.strategy) == kSteps.end())
+    strategy.report(
+        strategy.span_of("name"),
+        fmt::format("{} keeps gradients until they are exchanged, and model.optimizer_in_backward "
+                    "drops each at once",
+                    scenario.strategy),
+        "use single, fsdp or fsdp2, or leave model.optimizer_in_backward out");
+  if (scenario.knobs.accumulation > 1)
+    strategy.report(strategy.span_of("accumulation"),
+                    "model.optimizer_in_backward steps in every micro-step: nothing is accumulated",
+                    "leave one of the two out");
+}
+
 /// Then each number of GPUs has its own line, and its own reason.
 bool leaves_gpus_to_study(const ScenarioDocument& source) {
   return source.is_combination() || (source.has("study.gpus") && !source.has("run.gpus"));
@@ -135,6 +154,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   cluster.reader().finish();
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
+  check_optimizer_in_backward(strategy.reader(), scenario);
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
   settle_nccl_version(source, scenario);

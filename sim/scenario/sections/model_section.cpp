@@ -244,7 +244,11 @@ Keys<ModelSection> form_key() {
 }
 
 Keys<Scenario> decay_key() {
-  return {{"weight_decay", takes::flag<&Scenario::workload, &Workload::optimizer, &Optimizer::weight_decay>(),
+  return {{"optimizer_in_backward",
+           takes::flag<&Scenario::workload, &Workload::optimizer, &Optimizer::in_backward>(), "true", "false",
+           "each parameter is stepped when its gradient is whole, and the gradient goes (torchtune's "
+           "`optimizer_in_bwd`); excludes accumulation and strategies that sum gradients in buckets"},
+          {"weight_decay", takes::flag<&Scenario::workload, &Workload::optimizer, &Optimizer::weight_decay>(),
            "true", "false",
            "one more pass over the parameters; in TensorFlow an L2 term of every layer's weights in the "
            "loss"}};
@@ -308,6 +312,9 @@ void settle_form(TableReader& model, std::optional<OptimizerForm> asked, Workloa
   Optimizer& optimizer = work.optimizer;
   const std::vector<OptimizerForm> forms = forms_of(optimizer.kind, work.framework);
   optimizer.form = forms.front();
+  // One tensor at a time has nothing to share a launch with.
+  if (!asked && optimizer.in_backward && optimizer.form == OptimizerForm::foreach)
+    optimizer.form = OptimizerForm::for_loop;
   if (!asked || !profile_of(work.framework).has_optimizer_forms) return;
   optimizer.form = *asked;
   if (std::find(forms.begin(), forms.end(), *asked) != forms.end()) return;

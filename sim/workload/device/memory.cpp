@@ -102,9 +102,19 @@ double frozen_half_bytes(const ExpandedModel& model) {
   return sum;
 }
 
+/// Of an optimizer that steps inside of backward: the gradient that is stepped, and the next one.
+ParameterBytes stepped_in_backward(const ExpandedModel& model, ParameterBytes bytes) {
+  std::int64_t largest = 0;
+  for (const Parameter& parameter : model.parameters) largest = std::max(largest, parameter.elements);
+  const auto elements = static_cast<double>(model.parameter_elements());
+  const double share = elements > 0 ? static_cast<double>(largest) / elements : 0;
+  bytes.gradients *= std::min(1.0, 2 * share), bytes.updated *= share;
+  return bytes;
+}
+
 /// Weights have their own types, gradients and states those of their weights; beside weights that
 /// half_weights makes narrow lie masters and states in fp32.
-ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& strategy) {
+ParameterBytes bytes_of_all(const Workload& workload, const StrategyMemory& strategy) {
   const ExpandedModel& model = *workload.model;
   const auto elements = static_cast<double>(model.parameter_elements());
   const auto state = static_cast<double>(state_bytes_per_element(workload.optimizer));
@@ -116,6 +126,11 @@ ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& s
   const auto trained = static_cast<double>(model.gradient_bytes().count);
   return {trained + static_cast<double>(model.frozen_bytes()), trained,
           state_bytes(workload.optimizer, elements, trained), trained};
+}
+
+ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& strategy) {
+  const ParameterBytes bytes = bytes_of_all(workload, strategy);
+  return workload.optimizer.in_backward ? stepped_in_backward(*workload.model, bytes) : bytes;
 }
 
 /// Of the copies that autocast keeps for the step, where the recorded storages do not have them.
@@ -146,7 +161,8 @@ double unpacked_bytes(const ExpandedModel& model) {
 
 /// Gradients of weights come one by one in backward, and are gone before the next step.
 bool makes_gradients_anew(const Workload& workload, const MemorySite& site) {
-  return workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
+  return workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1 &&
+         !workload.optimizer.in_backward;
 }
 
 /// What is there at the worst moment beyond weights, all gradients and the optimizer's state.

@@ -37,6 +37,9 @@ struct Optimizer {
   OptimizerKind kind = OptimizerKind::sgd;
   OptimizerForm form = OptimizerForm::foreach;
   bool weight_decay = false;
+  /// Each parameter is stepped when its gradient is whole, which then goes (torchtune's optimizer_in_bwd,
+  /// LOMO).
+  bool in_backward = false;
 };
 
 /// One launch over one tensor or a packed list of tensors.

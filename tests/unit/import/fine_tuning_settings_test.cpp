@@ -93,4 +93,67 @@ TEST_CASE("methods that are not modelled are told") {
   CHECK_THROWS_AS(read("per_device_train_batch_size: 1\nfinetuning_type: lora\nlora_rank: 0\n"), InputError);
 }
 
+TEST_CASE("torchtune: adapters, packed weights, the optimizer and the loss of a recipe") {
+  const TrainingSettings lora = read(
+      "model:\n  _component_: torchtune.models.llama3.qlora_llama3_8b\n  lora_attn_modules: [q_proj, "
+      "v_proj]\n"
+      "  apply_lora_to_mlp: True\n  lora_rank: 32\n  lora_alpha: 64\n  lora_dropout: 0.05\n"
+      "tokenizer:\n  _component_: torchtune.models.llama3.llama3_tokenizer\n  max_seq_len: 4096\n"
+      "optimizer:\n  _component_: torch.optim.AdamW\n  fused: True\n  lr: 1e-4\n"
+      "loss:\n  _component_: torchtune.modules.loss.LinearCrossEntropyLoss\n"
+      "dtype: bf16\nbatch_size: 2\ngradient_accumulation_steps: 8\nepochs: 1\ncompile: True\n"
+      "enable_activation_checkpointing: True\n");
+  CHECK(lora.format == "torchtune YAML");
+  CHECK(value(lora, "model.adapters.kind") == "\"lora\"");
+  CHECK(value(lora, "model.adapters.rank") == "32");
+  CHECK(value(lora, "model.adapters.fp32") == "false");
+  CHECK(value(lora, "model.adapters.targets") ==
+        "[\"q_proj\", \"v_proj\", \"gate_proj\", \"up_proj\", \"down_proj\"]");
+  CHECK(value(lora, "model.weights") == "\"nf4_double\"");
+  CHECK(value(lora, "model.optimizer") == "\"adamw\"");
+  CHECK(value(lora, "model.optimizer_form") == "\"fused\"");
+  CHECK(value(lora, "model.fused_kernels") == "[\"linear_cross_entropy\"]");
+  CHECK(value(lora, "model.sequence_length") == "4096");
+  CHECK(value(lora, "model.recompute") == "true");
+  CHECK(value(lora, "strategy.accumulation") == "8");
+  CHECK(value(lora, "framework.execution") == "\"compiled\"");
+  const TrainingSettings full = read(
+      "model:\n  _component_: torchtune.models.llama3_2.llama3_2_3b\noptimizer:\n"
+      "  _component_: bitsandbytes.optim.PagedAdamW8bit\noptimizer_in_bwd: True\ndtype: bf16\nbatch_size: "
+      "4\n");
+  CHECK(value(full, "model.adapters.kind").empty());
+  CHECK(value(full, "model.weights") == "\"bf16\"");
+  CHECK(value(full, "model.optimizer") == "\"adamw_8bit\"");
+  CHECK(value(full, "model.optimizer_in_backward") == "true");
+}
+
+TEST_CASE("litgpt: adapters, packed weights, processes and micro-steps") {
+  const TrainingSettings lora = read(
+      "checkpoint_dir: checkpoints/x\nprecision: bf16-true\nquantize: bnb.nf4\ndevices: 2\nnum_nodes: 1\n"
+      "lora_r: 32\nlora_alpha: 16\nlora_dropout: 0.05\nlora_query: true\nlora_key: false\nlora_value: true\n"
+      "lora_projection: false\nlora_mlp: false\nlora_head: false\n"
+      "train:\n  global_batch_size: 8\n  micro_batch_size: 2\n  max_seq_length: 512\n  epochs: 4\n");
+  CHECK(lora.format == "litgpt YAML");
+  CHECK(value(lora, "model.adapters.rank") == "32");
+  CHECK(value(lora, "model.adapters.targets") == "[\"q_proj\", \"v_proj\"]");
+  CHECK(value(lora, "model.weights") == "\"nf4\"");
+  CHECK(value(lora, "model.sequence_length") == "512");
+  CHECK(value(lora, "strategy.name") == "\"fsdp\"");
+  CHECK(value(lora, "strategy.accumulation") == "2");
+  const TrainingSettings full = read(
+      "checkpoint_dir: checkpoints/x\nprecision: bf16-true\ndevices: 1\ntrain:\n  micro_batch_size: 4\n");
+  CHECK(value(full, "model.weights") == "\"bf16\"");
+  CHECK(value(full, "model.adapters.kind").empty());
+}
+
+TEST_CASE("fused kernels by the keys of Hugging Face, axolotl and LLaMA-Factory") {
+  CHECK(value(read("per_device_train_batch_size: 1\nuse_liger_kernel: true\n"), "model.fused_kernels") ==
+        "[\"liger\"]");
+  const TrainingSettings several = read(
+      "base_model: x\nmicro_batch_size: 1\nliger_rms_norm: true\nliger_rope: false\nflash_attention: true\n");
+  CHECK(value(several, "model.fused_kernels") == "[\"rms_norm\", \"flash_attention\"]");
+  CHECK(value(read("per_device_train_batch_size: 1\nfinetuning_type: lora\nflash_attn: fa2\n"),
+              "model.fused_kernels") == "[\"flash_attention\"]");
+}
+
 }  // namespace fine_tuning_settings_test

@@ -12,6 +12,7 @@
 namespace adapters_test {
 
 using namespace foretrain;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -161,6 +162,23 @@ TEST_CASE("16 bits without masters take eight bytes a parameter under Adam") {
   const auto elements = static_cast<double>(scenario.workload.model->parameter_elements());
   const auto bytes = static_cast<double>((use.parameters + use.gradients + use.optimizer).count);
   CHECK(std::abs(bytes / elements - 8) < 0.01);
+}
+
+TEST_CASE("an optimizer inside of backward holds two gradients, and asks for gradients that are not kept") {
+  const auto asked = [](const std::string& strategy, std::vector<std::string> settings) {
+    settings.insert(settings.end(), {"model.weights=\"bf16\"", "model.optimizer=\"adamw\"",
+                                     "model.optimizer_in_backward=true"});
+    return make_scenario({.model = "llama3_2_1b",
+                          .cluster = "della-a100",
+                          .strategy = strategy,
+                          .gpus = {1},
+                          .settings = settings});
+  };
+  const MemoryUse use = memory_use(asked("single", {}).workload, {});
+  CHECK(use.gradients.count == 2 * 2 * 128256LL * 2048);  // the embedding, which is the head as well
+  CHECK_THROWS_WITH(asked("ddp", {}), ContainsSubstring("ddp keeps gradients until they are exchanged"));
+  CHECK_THROWS_WITH(asked("single", {"strategy.accumulation=4"}),
+                    ContainsSubstring("nothing is accumulated"));
 }
 
 }  // namespace adapters_test
