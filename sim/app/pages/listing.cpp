@@ -11,6 +11,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/spoken.hpp"
+#include "sim/cluster/cpu_models.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -129,10 +130,21 @@ std::vector<std::string> names() {
   return names_in(kind);
 }
 
+std::vector<ListedEntry> list_cpus() {
+  std::vector<ListedEntry> entries;
+  for (const CpuModel& cpu : cpu_models())
+    entries.push_back({std::string(cpu.name),
+                       fmt::format("{}, {:g} GHz, one of them up to {:g} GHz, {:g} GB/s, vectors of {} bits",
+                                   counted(cpu.cores, "core"), cpu.all_ghz, cpu.one_ghz, cpu.memory_gbps,
+                                   cpu.vector_bits)});
+  return entries;
+}
+
 constexpr ListedCatalog kCatalogs[] = {
     {"models", files<CatalogKind::models, describe_model>, names<CatalogKind::models>},
     {"clusters", files<CatalogKind::clusters, describe_cluster>, names<CatalogKind::clusters>},
     {"gpus", files<CatalogKind::gpus, describe_gpu>, names<CatalogKind::gpus>},
+    {"cpus", list_cpus, [] { return names_of_rows(cpu_models()); }},
     {"links", files<CatalogKind::links, describe_link>, names<CatalogKind::links>},
     {"networks", list_networks, network_names},
     {"nodes", files<CatalogKind::nodes, describe_node>, names<CatalogKind::nodes>},

@@ -30,7 +30,9 @@ constexpr std::array<PathClass, 5> kReaches{PathClass::pix, PathClass::pxb, Path
 
 const Keys<Host>& host_keys() {
   static const Keys<Host> keys{
-      {"cpu", takes::text<&Host::cpu>(), "\"2x AMD EPYC 7H12\"", "none", "shown to people"},
+      {"cpu", takes::text<&Host::cpu>(), "\"2x AMD EPYC 7H12\"", "none",
+       "as lscpu prints it, with a number of sockets in front; one of `list cpus` says how fast the host "
+       "updates"},
       {"family", takes::choice<&Host::family>(host_families()), "\"amd\"", "intel_skylake",
        "what NCCL tells apart when it books the link between sockets and chooses protocols"},
       {"cores", takes::integer<&Host::cores>(1, 1024), "40", kRequired, "of the whole node"},

@@ -176,8 +176,8 @@ void explain_host(const PlanRequest& request, const FsdpSettings& settings, Deci
   if (!settings.offloads) return;
   const HostUpdateTime update = fsdp_host_update(request, settings);
   decisions.add("offload", "shards, their gradients and the optimizer in host memory",
-                fmt::format("the host updates a GPU's shards in {:.2g} s, as fast as {} allows",
-                            update.seconds, words_of(update.bound)));
+                fmt::format("the host updates a GPU's shards in {:.2g} s, as fast as {} allows; {}",
+                            update.seconds, words_of(update.bound), basis_of_host(request.own_node().host)));
 }
 
 void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings,

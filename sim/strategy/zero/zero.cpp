@@ -177,9 +177,10 @@ void explain_offload(const PlanRequest& request, const ZeroSettings& settings, D
     const HostUpdateTime update = zero_host_update(request, settings);
     decisions.add(
         "offload of the optimizer", settings.on_nvme ? "NVMe" : "host memory",
-        fmt::format("the host updates {} parameters of each GPU in {:.2g} s, as fast as {} allows{}{}",
+        fmt::format("the host updates {} parameters of each GPU in {:.2g} s, as fast as {} allows; {}{}{}",
                     settings.own(request.workload.model->parameter_elements()), update.seconds,
-                    words_of(update.bound), *drive == 0 ? "" : "; ", drive));
+                    words_of(update.bound), basis_of_host(request.own_node().host), *drive == 0 ? "" : "; ",
+                    drive));
   }
   if (settings.offload_param)
     decisions.add("offload of parameters", settings.param_on_nvme ? "NVMe" : "host memory",

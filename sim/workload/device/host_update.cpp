@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "sim/cluster/cpu_models.hpp"
 
 namespace foretrain {
@@ -68,6 +70,15 @@ HostUpdateTime host_update_time(const HostUpdate& update, const Host& host) {
   if (bytes / thread_rate > time.seconds) time = {bytes / thread_rate, HostBound::threads};
   if (arithmetic > time.seconds) time = {arithmetic, HostBound::arithmetic};
   return time;
+}
+
+std::string basis_of_host(const Host& host) {
+  const HostProcessors cpus = processors_of(host);
+  const double gbps = cpus.memory_bandwidth.per_second / 1e9;
+  if (cpus.model != nullptr)
+    return fmt::format("{} x {} of the catalog, {:.0f} GB/s", cpus.sockets, cpus.model->name, gbps);
+  return fmt::format("{} is not in the catalog of CPUs: {:.0f} GB/s for {} cores is assumed (host.cpu)",
+                     host.cpu.empty() ? "the CPU" : host.cpu, gbps, cpus.cores);
 }
 
 double fused_host_bytes(const Optimizer& optimizer, double width) {

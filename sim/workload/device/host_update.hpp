@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
@@ -30,6 +31,9 @@ struct HostUpdateTime {
 
 /// Of one rank; ranks of a node share its memory. A rank's state lies in the memory of one socket.
 HostUpdateTime host_update_time(const HostUpdate& update, const Host& host);
+
+/// What the rates of the host rest on: "the memory of 2 x AMD EPYC 7742", or what is assumed.
+std::string basis_of_host(const Host& host);
 
 /// Bytes that one pass of a vectorised update reads and writes for each element: gradient read, weight and
 /// states read and written, each of `width` bytes.

@@ -301,8 +301,8 @@ TEST_CASE("the catalog knows both with their options") {
   const StrategyEntry* two = find_strategy("fsdp2");
   REQUIRE(one != nullptr);
   REQUIRE(two != nullptr);
-  CHECK(one->knobs.size() == 7);
-  CHECK(two->knobs.size() == 5);
+  CHECK(one->knobs.size() == 11);
+  CHECK(two->knobs.size() == 9);
   CHECK(one->framework == FrameworkKind::pytorch);
 }
 

@@ -198,9 +198,9 @@ TEST_CASE("autocast under DeepSpeed is pointed out: its fp16 makes the weights 1
 
 TEST_CASE("stages have the options that mean something to them") {
   CHECK(find_strategy("zero0")->knobs.empty());
-  CHECK(find_strategy("zero1")->knobs.size() == 6);
-  CHECK(find_strategy("zero2")->knobs.size() == 6);
-  CHECK(find_strategy("zero3")->knobs.size() == 7);
+  CHECK(find_strategy("zero1")->knobs.size() == 9);
+  CHECK(find_strategy("zero2")->knobs.size() == 9);
+  CHECK(find_strategy("zero3")->knobs.size() == 11);
   // DeepSpeed overlaps the reduction of stage 3 unless told otherwise.
   for (const auto& [strategy, fallback] :
        {std::pair{"zero1", "false"}, {"zero2", "false"}, {"zero3", "true"}}) {
