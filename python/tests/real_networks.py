@@ -397,3 +397,16 @@ NETWORKS.update({
     "llava_1_5_7b": ("transformers", lambda: llava(4096, 11008, 32)),
     "llava_1_5_13b": ("transformers", lambda: llava(5120, 13824, 40)),
 })
+
+
+def nnunet(patch, features, strides, convolutions, kernels=3, residual=False):
+    """The network of nnU-Net's plans, with two classes and an output at each size."""
+    unet = library("dynamic_network_architectures.architectures.unet")
+    sides = len(patch)
+    conv = torch.nn.Conv3d if sides == 3 else torch.nn.Conv2d
+    norm = torch.nn.InstanceNorm3d if sides == 3 else torch.nn.InstanceNorm2d
+    build = unet.ResidualEncoderUNet if residual else unet.PlainConvUNet
+    model = build(1, len(features), features, conv, kernels, strides, convolutions, 2,
+                  [1 if residual else 2] * (len(features) - 1), True, norm, {"affine": True}, None, None,
+                  torch.nn.LeakyReLU, {"inplace": True}, deep_supervision=True)
+    return model, lambda batch: (torch.zeros(batch, 1, *patch),)

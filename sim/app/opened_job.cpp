@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/app/settings_files.hpp"
-#include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cluster/site_kinds.hpp"
 #include "sim/import/job_cluster.hpp"
@@ -54,7 +53,7 @@ SaidModel model_of(const JobScript& script, const ScenarioOverrides& overrides) 
   SaidModel said{said_of("model.name", overrides.model, overrides.settings)};
   const ProgramArgument* argument = find_argument(script.launch.arguments, "model");
   if (!said.name.empty() || argument == nullptr) return said;
-  said.name = spelt_alike(argument->value, names_in(CatalogKind::models));
+  said.name = model_named(argument->value);
   if (!said.name.empty()) said.argument = argument;
   return said;
 }

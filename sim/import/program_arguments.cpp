@@ -87,6 +87,23 @@ bool is_option(const ShellWord& word) {
   return word.text.size() > 1 && word.text[0] == '-' && (word.text[1] < '0' || word.text[1] > '9');
 }
 
+/// YOLOv5's train.py names its network by a file, and its --batch-size is that of all GPUs together.
+constexpr std::string_view kNetworkFiles[] = {"--weights", "--cfg"};
+
+void take_yolov5(const std::vector<ShellWord>& words, std::size_t from, std::vector<ProgramArgument>& out) {
+  for (std::size_t i = from; i + 1 < words.size(); ++i) {
+    if (std::ranges::find(kNetworkFiles, words[i].text) == std::end(kNetworkFiles) || !words[i + 1].known)
+      continue;
+    const std::string& file = words[i + 1].text;
+    const std::string name = file.substr(file.rfind('/') + 1);
+    if (!name.starts_with("yolov5")) continue;
+    for (ProgramArgument& argument : out)
+      if (argument.key == "batch") argument.key = "global_batch";
+    out.push_back({"model", words[i].text, name, words[i].span});
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<ProgramArgument> read_arguments(const std::vector<ShellWord>& words, std::size_t from,
@@ -112,6 +129,7 @@ std::vector<ProgramArgument> read_arguments(const std::vector<ShellWord>& words,
                                                           : "true";
     out.push_back({std::string(row->key), option, value, words[i].span});
   }
+  take_yolov5(words, from, out);
   return out;
 }
 

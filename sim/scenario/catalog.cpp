@@ -231,6 +231,15 @@ std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, 
   return text_at(kind, *place);
 }
 
+std::string model_named(const std::string& name) {
+  if (const auto size = size_named(CatalogKind::models, name)) return size->part;
+  const std::string alike = spelt_alike(name, names_in(CatalogKind::models));
+  if (!alike.empty()) return alike;
+  for (const std::string_view ending : {".pt", ".yaml"})
+    if (name.ends_with(ending)) return model_named(name.substr(0, name.size() - ending.size()));
+  return "";
+}
+
 std::string unknown_name_hint(CatalogKind kind, std::string_view name) {
   const std::vector<std::string> names = names_in(kind);
   if (!names.empty()) return with_listing(did_you_mean(name, names), kind);

@@ -58,6 +58,10 @@ std::string name_from(const SourceText& text, SourceSpan span, const std::string
 std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span,
                                      Diagnostics& diagnostics);
 
+/// The model of the catalog that a program is told as `name`: by its name, one spelt alike, a library's, or a
+/// file of that name ("yolov5s.pt"). Empty when there is none.
+std::string model_named(const std::string& name);
+
 /// A hint for an unknown name: the nearest ones, or the whole list; tells where catalogs were looked for when
 /// there are none.
 std::string unknown_name_hint(CatalogKind kind, std::string_view name);

@@ -41,7 +41,9 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
           "--gpu", command.options.gpu,
           "Of a trace: the GPU of the catalog that it was recorded on, where its own name is not known")
       ->type_name("NAME");
-  import->add_option("--name", command.options.name, "Of a trace: the network's; otherwise the file's")
+  import
+      ->add_option("--name", command.options.name,
+                   "Of a trace: the network's, otherwise the file's; of nnU-Net's plans: the configuration")
       ->type_name("NAME");
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");

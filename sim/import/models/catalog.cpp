@@ -40,6 +40,8 @@ const std::vector<ModelFormat>& model_formats() {
   static const std::vector<ModelFormat> rows{
       {"Hugging Face config", "config.json of transformers: the network of its architecture",
        is_network_config, read_network_config},
+      {"nnU-Net plans", "plans.json: the U-Net of a configuration (--name), 2-D or 3-D", is_nnunet_plans,
+       read_nnunet_plans},
       {"printed summary", "Keras' model.summary(), torchsummary, torchinfo: best effort", is_network_summary,
        read_network_summary},
       {"print(model)", "PyTorch's modules as they are printed, also within a longer text: best effort",

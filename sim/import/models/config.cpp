@@ -14,7 +14,6 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kLargestConfig = std::size_t{4} << 20;
-constexpr int kDeepestConfig = 32;
 
 /// Where a config of several parts keeps that of its text.
 constexpr const char* kParts[] = {"text_config", "llm_config", "language_config"};
@@ -72,27 +71,6 @@ void report_unknown(const LogJson& config, Diagnostics& diagnostics) {
     values.refuse("model_type", "the config names no model_type", hint);
   else
     values.refuse("model_type", fmt::format("unknown model_type \"{}\"", type), hint);
-}
-
-LogJson parsed(const SourceText& source, Diagnostics& diagnostics) {
-  if (source.text.size() > kLargestConfig) {
-    diagnostics.report({}, fmt::format("a config has at most {} MiB", kLargestConfig >> 20));
-    return {};
-  }
-  bool too_deep = false;
-  LogJson config = LogJson::parse(
-      source.text,
-      [&](int depth, LogJson::parse_event_t, LogJson&) {
-        too_deep = too_deep || depth > kDeepestConfig;
-        return depth <= kDeepestConfig;
-      },
-      false);
-  if (config.is_discarded() || too_deep || !config.is_object())
-    diagnostics.report({},
-                       too_deep ? fmt::format("the config is nested more than {} deep", kDeepestConfig)
-                                : "the config is no JSON object",
-                       "config.json as save_pretrained() writes it");
-  return config;
 }
 
 }  // namespace
@@ -184,7 +162,8 @@ bool is_network_config(std::string_view text) {
 ImportedModel read_network_config(const SourceText& source, const ModelImportOptions& options,
                                   Diagnostics& diagnostics) {
   ImportedModel made;
-  const LogJson config = parsed(source, diagnostics);
+  const LogJson config = parsed_object(
+      source, {"config", kLargestConfig, "config.json as save_pretrained() writes it"}, diagnostics);
   if (!diagnostics.empty()) return made;
   if (const std::optional<SourceText> family = unknown_to_writers(config)) {
     made.text = fmt::format("# Made by `foretrain model import` of {}, a config of transformers.\n{}",

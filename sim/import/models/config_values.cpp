@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::size_t kMostSizes = 64;
+constexpr int kDeepestObject = 32;
 
 /// Of the first place where the text has this key; none for a key that was written with escapes.
 SourceSpan span_of_key(const std::string& text, std::string_view key) {
@@ -26,6 +27,27 @@ SourceSpan span_of_key(const std::string& text, std::string_view key) {
 }
 
 }  // namespace
+
+LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnostics& diagnostics) {
+  if (source.text.size() > kind.largest) {
+    diagnostics.report({}, fmt::format("a {} has at most {} MiB", kind.name, kind.largest >> 20));
+    return {};
+  }
+  bool too_deep = false;
+  LogJson object = LogJson::parse(
+      source.text,
+      [&](int depth, LogJson::parse_event_t, LogJson&) {
+        too_deep = too_deep || depth > kDeepestObject;
+        return depth <= kDeepestObject;
+      },
+      false);
+  if (object.is_discarded() || too_deep || !object.is_object())
+    diagnostics.report({},
+                       too_deep ? fmt::format("the {} is nested more than {} deep", kind.name, kDeepestObject)
+                                : fmt::format("the {} is no JSON object", kind.name),
+                       std::string(kind.usual));
+  return object;
+}
 
 const LogJson* ConfigValues::find(ConfigNames names, const char*& used) const {
   for (const char* name : names) {

@@ -15,6 +15,16 @@ namespace foretrain {
 /// Names of one value in configs of several years; the first that is there counts.
 using ConfigNames = std::initializer_list<const char*>;
 
+/// What a JSON file is, for messages.
+struct ObjectKind {
+  std::string_view name;
+  std::size_t largest = 0;  ///< bytes
+  std::string_view usual;   ///< who writes it
+};
+
+/// The object of a JSON text; reports one that is too large, nested too deep, or no object.
+LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnostics& diagnostics);
+
 class ConfigValues {
  public:
   ConfigValues(const LogJson& object, Diagnostics& diagnostics)

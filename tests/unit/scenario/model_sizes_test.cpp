@@ -104,6 +104,15 @@ TEST_CASE("a size is found by its name, by the name of a library, and by one spe
   CHECK_THROWS_AS(open_named(CatalogKind::models, "openai/whisper-smal"), InputError);
 }
 
+TEST_CASE("what a program is told names a model of the catalog") {
+  test::use_source_catalogs();
+  CHECK(model_named("yolov5s.pt") == "yolov5s");
+  CHECK(model_named("yolo11n.yaml") == "yolo11n");
+  CHECK(model_named("openai/whisper-small") == "whisper_small");
+  CHECK(model_named("ResNet-50") == "resnet50");
+  CHECK(model_named("best.pt").empty());
+}
+
 TEST_CASE("every size of the catalog has its published number of parameters") {
   test::use_source_catalogs();
   int compared = 0;

@@ -1,5 +1,6 @@
 // Configs of transformers against the published numbers of parameters. Each number is also the sum that the
 // sizes of the config give by hand; the first column says where it was published.
+#include <cstdlib>
 #include <stdexcept>
 
 #include "sim/scenario/toml/reader.hpp"
@@ -234,9 +235,17 @@ TEST_CASE("an unknown model type is answered by those that are known") {
 
 TEST_CASE("of a config of several parts the text is taken") {
   const ImportedModel made =
-      imported("{\"model_type\": \"llava\", \"text_config\": " + config_of("Mistral") + "}");
+      imported("{\"model_type\": \"idefics\", \"text_config\": " + config_of("Mistral") + "}");
   CHECK(expanded_text(made).parameter_elements() == 7'241'732'096);
   CHECK(remarks(made, "only the part in text_config"));
+}
+
+TEST_CASE("a config of LLaVA has its tower and its projector, too") {
+  setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
+  const ExpandedModel model =
+      network_of("{\"model_type\": \"llava\", \"text_config\": " + config_of("Mistral") + "}");
+  const std::int64_t tower = 303'507'456, projector = (1024 + 1) * 4096 + (4096 + 1) * 4096;
+  CHECK(model.parameter_elements() + model.frozen_elements() == 7'241'732'096 + tower + projector);
 }
 
 TEST_CASE("length and image of a sample are what is asked for") {
