@@ -27,6 +27,19 @@ namespace {
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
 
+/// Seconds that a GPU needs to write to host memory and read from there at once, over those for one of both.
+/// Copies between GPUs through host memory reach, of their link's rate, both ways together 0.99 on V100, 0.82
+/// on A100, 1.20 on RTX 6000 Ada (p2p_open.csv); rings of two RTX 4090 0.70, of eight 1.22 (nccl_open.csv,
+/// nccl_open_2.csv): 0.96 in the mean of logarithms, where Gpu::staging_share gives one way 0.64.
+constexpr double kBothWays = 2 * 0.64 / 0.96;
+
+/// In a step that a rank both sends and receives in: all of a ring's but the first, and those of a chain of
+/// more than two.
+double both_ways(CollectiveOp op, int ranks) {
+  const int steps = is_chain(op) ? ranks - 1 : ring_traffic(op, ranks).steps;
+  return 1 + (kBothWays - 1) * std::max(0, steps - 1) / std::max(1, steps);
+}
+
 constexpr std::string_view kRelayed =
     ", those to other nodes over NVLink to the GPU beside the receiver's rail (PXN)";
 
@@ -91,6 +104,12 @@ struct Communicator::State {
     input.sockets_of_pods = nodes() > 1 && settings.nccl.isolation == nccl::Isolation::pod;
     input.costs = &costs;
     return input;
+  }
+
+  /// Where what a GPU writes to host memory and reads from there, links to itself, is the bottleneck inside.
+  bool staging_bound(TrafficKey key, Protocol protocol) const {
+    const LinkId link = traffic.bottlenecks(key, protocol).inside.link;
+    return link != kNone && cluster.links()[link].from == cluster.links()[link].to;
   }
 
   /// Seconds that the fullest link inside a node and between nodes is busy with `bytes` per edge.
@@ -174,6 +193,8 @@ struct Communicator::State {
     input.copied = copied_share(op, input.protocol, size);
     if (input.algorithm == nccl::Algorithm::ring) input.relayed = traffic.ring_relay();
     take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
+    if (input.algorithm == nccl::Algorithm::ring && staging_bound(key, input.protocol))
+      input.inside_seconds_per_byte *= both_ways(op, ranks());
     finish(plan, input, time_of(input), key);
     plan.launch = launch(false, settings.processes_per_node, 0, plan.channels);
     plan.hidden = hidden_in_loop(plan);
@@ -236,8 +257,9 @@ struct Communicator::State {
     plan.latency = timing.latency(), plan.alone = timing.total();
     if (ranks() < 2) return;
     plan.bottleneck = traffic.bottlenecks(key, plan.protocol).worst();
+    const EdgeBottlenecks& edges = traffic.bottlenecks(key, plan.protocol);
     const double of_links =
-        input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
+        input.bytes * edge_bytes(plan.op, key.pattern, ranks()) * edges.worst().seconds_per_byte;
     plan.stretch = of_links > 0 ? std::max(1.0, to_seconds(timing.data) / of_links) : 1;
   }
 
