@@ -27,17 +27,17 @@ namespace {
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
 
-/// Seconds that a GPU needs to write to host memory and read from there at once, over those for one of both.
-/// Copies between GPUs through host memory reach, of their link's rate, both ways together 0.99 on V100, 0.82
-/// on A100, 1.20 on RTX 6000 Ada (p2p_open.csv); rings of two RTX 4090 0.70, of eight 1.22 (nccl_open.csv,
-/// nccl_open_2.csv): 0.96 in the mean of logarithms, where Gpu::staging_share gives one way 0.64.
-constexpr double kBothWays = 2 * 0.64 / 0.96;
+/// Of its link's rate, what a GPU writes to host memory and reads from there at once, in both ways together:
+/// copies between GPUs through host memory reach 0.99 on V100, 0.82 on A100, 1.20 on RTX 6000 Ada
+/// (p2p_open.csv), rings of two RTX 4090 0.70, of eight 1.22 (nccl_open.csv, nccl_open_2.csv); the mean of
+/// logarithms.
+constexpr double kBothWays = 0.96;
 
-/// In a step that a rank both sends and receives in: all of a ring's but the first, and those of a chain of
-/// more than two.
-double both_ways(CollectiveOp op, int ranks) {
+/// Seconds of all steps over those at the rate of one way, `share` of the link's. A rank sends and receives
+/// at once in all steps of a ring but the first, and of a chain of more than two.
+double both_ways(CollectiveOp op, int ranks, double share) {
   const int steps = is_chain(op) ? ranks - 1 : ring_traffic(op, ranks).steps;
-  return 1 + (kBothWays - 1) * std::max(0, steps - 1) / std::max(1, steps);
+  return 1 + std::max(0.0, 2 * share / kBothWays - 1) * std::max(0, steps - 1) / std::max(1, steps);
 }
 
 constexpr std::string_view kRelayed =
@@ -106,18 +106,20 @@ struct Communicator::State {
     return input;
   }
 
-  /// Where what a GPU writes to host memory and reads from there, links to itself, is the bottleneck inside.
-  bool staging_bound(TrafficKey key, Protocol protocol) const {
-    const LinkId link = traffic.bottlenecks(key, protocol).inside.link;
-    return link != kNone && cluster.links()[link].from == cluster.links()[link].to;
-  }
-
   /// Seconds that the fullest link inside a node and between nodes is busy with `bytes` per edge.
   void take_bottlenecks(TimingInput& input, TrafficKey key, double bytes) const {
     const EdgeBottlenecks& edges = traffic.bottlenecks(key, input.protocol);
     input.inside_seconds_per_byte = bytes * edges.inside.seconds_per_byte;
     input.between_seconds_per_byte = bytes * edges.between.seconds_per_byte;
     input.between_alone = bytes * edges.between_alone;
+  }
+
+  /// Through host memory both ways have one limit.
+  void share_ways(TimingInput& input, TrafficKey key) const {
+    const double one_way = edge_bytes(input.op, key.pattern, ranks()) *
+                           traffic.bottlenecks(key, input.protocol).staging.seconds_per_byte;
+    const double both = both_ways(input.op, ranks(), cluster.spec().node.gpu.staging_share);
+    input.inside_seconds_per_byte = std::max(input.inside_seconds_per_byte, one_way * both);
   }
 
   Launchers launchers(int processes_per_node) const {
@@ -193,8 +195,7 @@ struct Communicator::State {
     input.copied = copied_share(op, input.protocol, size);
     if (input.algorithm == nccl::Algorithm::ring) input.relayed = traffic.ring_relay();
     take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
-    if (input.algorithm == nccl::Algorithm::ring && staging_bound(key, input.protocol))
-      input.inside_seconds_per_byte *= both_ways(op, ranks());
+    if (input.algorithm == nccl::Algorithm::ring) share_ways(input, key);
     finish(plan, input, time_of(input), key);
     plan.launch = launch(false, settings.processes_per_node, 0, plan.channels);
     plan.hidden = hidden_in_loop(plan);
