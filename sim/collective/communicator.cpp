@@ -33,11 +33,13 @@ constexpr double kUnaligned = 0.5;
 /// logarithms.
 constexpr double kBothWays = 0.96;
 
-/// Seconds of all steps over those at the rate of one way, `share` of the link's. A rank sends and receives
-/// at once in all steps of a ring but the first, and of a chain of more than two.
+/// Seconds of all steps over those at the rate of one way, `share` of the link's. In a chain of more than two
+/// a rank sends what it receives; in a ring's K + 1 steps it does so in all but the first and the last.
 double both_ways(CollectiveOp op, int ranks, double share) {
-  const int steps = is_chain(op) ? ranks - 1 : ring_traffic(op, ranks).steps;
-  return 1 + std::max(0.0, 2 * share / kBothWays - 1) * std::max(0, steps - 1) / std::max(1, steps);
+  const double more = std::max(0.0, 2 * share / kBothWays - 1);
+  if (is_chain(op)) return ranks > 2 ? 1 + more : 1;
+  const int steps = ring_traffic(op, ranks).steps;
+  return 1 + more * (steps - 1) / (steps + 1);
 }
 
 constexpr std::string_view kRelayed =
