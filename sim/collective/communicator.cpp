@@ -15,6 +15,7 @@
 #include "sim/collective/job_traffic.hpp"
 #include "sim/collective/measured_time.hpp"
 #include "sim/collective/peer_traffic.hpp"
+#include "sim/collective/staging.hpp"
 
 namespace foretrain {
 
@@ -26,21 +27,6 @@ namespace {
 /// usual (wohlbier/nccl-tests).
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
-
-/// Of its link's rate, what a GPU writes to host memory and reads from there at once, in both ways together:
-/// copies between GPUs through host memory reach 0.99 on V100, 0.82 on A100, 1.20 on RTX 6000 Ada
-/// (p2p_open.csv), rings of two RTX 4090 0.70, of eight 1.22 (nccl_open.csv, nccl_open_2.csv); the mean of
-/// logarithms.
-constexpr double kBothWays = 0.96;
-
-/// Seconds of all steps over those at the rate of one way, `share` of the link's. In a chain of more than two
-/// a rank sends what it receives; in a ring's K + 1 steps it does so in all but the first and the last.
-double both_ways(CollectiveOp op, int ranks, double share) {
-  const double more = std::max(0.0, 2 * share / kBothWays - 1);
-  if (is_chain(op)) return ranks > 2 ? 1 + more : 1;
-  const int steps = ring_traffic(op, ranks).steps;
-  return 1 + more * (steps - 1) / (steps + 1);
-}
 
 constexpr std::string_view kRelayed =
     ", those to other nodes over NVLink to the GPU beside the receiver's rail (PXN)";
