@@ -10,6 +10,7 @@
 
 #include "sim/collective/algorithms/catalog.hpp"
 #include "sim/collective/nic_use.hpp"
+#include "sim/collective/staging.hpp"
 
 namespace foretrain {
 
@@ -26,6 +27,7 @@ class PlanBuilder {
         plan_(plan),
         nics_(communicator.cluster(), communicator.job()) {
     result_.capacities = cluster_.capacities();
+    if (plan.algorithm == nccl::Algorithm::ring) slow_staging();
     result_.graph.ranks = communicator.size();
     places_.resize(static_cast<std::size_t>(communicator.size()));
     for (const nccl::JobNode& node : job_.nodes) {
@@ -65,6 +67,14 @@ class PlanBuilder {
   }
 
  private:
+  /// Links of GPUs to themselves.
+  void slow_staging() {
+    const double both = both_ways(plan_.op, communicator_.size(), cluster_.spec().node.gpu.staging_share);
+    for (std::size_t link = 0; link < result_.capacities.size(); ++link)
+      if (cluster_.links()[link].from == cluster_.links()[link].to)
+        result_.capacities[link].per_second /= both;
+  }
+
   /// One group of channels on one path per node.
   struct Channel {
     std::size_t path = 0;

@@ -15,6 +15,7 @@
 #include "sim/collective/job_traffic.hpp"
 #include "sim/collective/measured_time.hpp"
 #include "sim/collective/peer_traffic.hpp"
+#include "sim/collective/staging.hpp"
 
 namespace foretrain {
 
@@ -101,6 +102,14 @@ struct Communicator::State {
     input.between_alone = bytes * edges.between_alone;
   }
 
+  /// Through host memory both ways have one limit.
+  void share_ways(TimingInput& input, TrafficKey key) const {
+    const double one_way = edge_bytes(input.op, key.pattern, ranks()) *
+                           traffic.bottlenecks(key, input.protocol).staging.seconds_per_byte;
+    const double both = both_ways(input.op, ranks(), cluster.spec().node.gpu.staging_share);
+    input.inside_seconds_per_byte = std::max(input.inside_seconds_per_byte, one_way * both);
+  }
+
   Launchers launchers(int processes_per_node) const {
     CollectiveSettings launched = settings;
     launched.processes_per_node = processes_per_node;
@@ -174,6 +183,7 @@ struct Communicator::State {
     input.copied = copied_share(op, input.protocol, size);
     if (input.algorithm == nccl::Algorithm::ring) input.relayed = traffic.ring_relay();
     take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
+    if (input.algorithm == nccl::Algorithm::ring) share_ways(input, key);
     finish(plan, input, time_of(input), key);
     plan.launch = launch(false, settings.processes_per_node, 0, plan.channels);
     plan.hidden = hidden_in_loop(plan);
@@ -236,8 +246,9 @@ struct Communicator::State {
     plan.latency = timing.latency(), plan.alone = timing.total();
     if (ranks() < 2) return;
     plan.bottleneck = traffic.bottlenecks(key, plan.protocol).worst();
+    const EdgeBottlenecks& edges = traffic.bottlenecks(key, plan.protocol);
     const double of_links =
-        input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
+        input.bytes * edge_bytes(plan.op, key.pattern, ranks()) * edges.worst().seconds_per_byte;
     plan.stretch = of_links > 0 ? std::max(1.0, to_seconds(timing.data) / of_links) : 1;
   }
 

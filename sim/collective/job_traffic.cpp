@@ -270,6 +270,15 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
   return efficiency;
 }
 
+/// Links of GPUs to themselves.
+std::vector<AlikeLinks> JobTraffic::of_staging(std::vector<AlikeLinks> links) const {
+  std::erase_if(links, [&](const AlikeLinks& each) {
+    const ClusterLink& link = cluster_.links()[each.first];
+    return link.from != link.to;
+  });
+  return links;
+}
+
 /// Loads of a large job are large; what is asked of them is found for all protocols, and they are gone.
 const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol) const {
   const auto known = bottlenecks_.find({key, protocol});
@@ -286,6 +295,7 @@ const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol
     found.of_links = reached.most_between.per_second > 0
                          ? slowest_of(links, without_limit(reached), Leg::between)
                          : found.between;
+    found.staging = slowest_of(of_staging(links), reached, Leg::inside);
     if (is_one_domain() && found.inside.seconds_per_byte < found.between.seconds_per_byte)
       found.inside = found.between;
     bottlenecks_.emplace(std::pair{key, each}, found);

@@ -61,6 +61,7 @@ struct EdgeBottlenecks {
   Bottleneck inside, between;
   double between_alone = 0;  ///< the slowest route between nodes with nothing else on its links
   Bottleneck of_links;       ///< between nodes, if NICs had no limit of their own
+  Bottleneck staging{};      ///< inside, of what GPUs write to host memory or read from there
   /// Traffic between nodes takes so much longer than the links alone would need.
   double nic_stretch() const {
     return of_links.seconds_per_byte > 0 ? between.seconds_per_byte / of_links.seconds_per_byte : 1;
@@ -110,6 +111,7 @@ class JobTraffic {
   TrafficEdge between_hosts(TrafficEdge edge) const;
   TrafficEdge by_channel(TrafficEdge edge) const;
   ByteRate socket_limit(bool peers) const;
+  std::vector<AlikeLinks> of_staging(std::vector<AlikeLinks> links) const;
   bool is_one_domain() const { return job_.hosts > 1 && job_.nodes.size() == 1; }
   int root_gpu() const;
   LinkLoads loads(TrafficKey key) const;

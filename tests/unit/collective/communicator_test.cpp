@@ -84,6 +84,21 @@ TEST_CASE("one thread of a rank serves its TCP sockets, unless the link's connec
   CHECK(data(16, 2, now) == Approx(wire));
 }
 
+TEST_CASE("a GPU that writes to host memory while it reads from there has one limit for both ways") {
+  const auto data = [](CollectiveOp op, int gpus, double share) {
+    ClusterSpec spec = pcie_cluster(1, gpus);
+    spec.node.peer_access = false, spec.node.gpu.staging_share = share;
+    const OneJob job(spec, gpus, forced(AlgorithmId::ring, Protocol::simple));
+    return to_seconds(job.plan(op, 1 << 28).timing.data);
+  };
+  const auto ratio = [&](CollectiveOp op, int gpus) { return data(op, gpus, 0.64) / data(op, gpus, 0.48); };
+  // 0.48 of the link each way is the 0.96 of both: all seven steps of four GPUs take as long. With 0.64 five
+  // of them do; the first, in which nobody receives, and the last are faster.
+  CHECK(ratio(CollectiveOp::all_reduce, 4) == Approx((5 + 2 * 0.48 / 0.64) / 7));
+  CHECK(ratio(CollectiveOp::all_gather, 2) == Approx(0.48 / 0.64));  // written, then read
+  CHECK(ratio(CollectiveOp::broadcast, 2) == Approx(0.48 / 0.64));
+}
+
 TEST_CASE("before 2.10 a launch takes longer with every channel") {
   CollectiveSettings old = forced(AlgorithmId::ring, Protocol::simple), now = old;
   old.nccl.version = {2, 9, 9}, now.nccl.version = {2, 10, 3};
