@@ -26,8 +26,9 @@ def _new_enough():
 needs_torch_2 = unittest.skipUnless(_new_enough(), "needs PyTorch 2.4 or newer with torch.distributed")
 
 
-@needs_torch_2
-class Record(unittest.TestCase):
+class Recording(unittest.TestCase):
+    """Runs `record` in a folder of its own and reads what it wrote."""
+
     def setUp(self):
         self.before = os.getcwd()
         self.folder = tempfile.TemporaryDirectory()
@@ -71,6 +72,9 @@ class Record(unittest.TestCase):
             self.assertIn(word, wrong)
         self.assertEqual(os.listdir("."), ["train.py"])
 
+
+@needs_torch_2
+class Record(Recording):
     def test_spawned_ddp_sends_one_bucket_of_all_gradients(self):
         program = self.record("--gpus", "4", "--", "python", str(SCRIPTS / "spawn_ddp.py"))
         self.assertEqual((program["world"], program["batch"], program["step"]), (4, 8, 3))

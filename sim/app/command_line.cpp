@@ -167,6 +167,7 @@ void add_job_check(CLI::App& command, JobCommand& job) {
       ->type_name("NAME");
   check->add_option("--model", job.overrides.model, "The network it trains: then its time is predicted")
       ->type_name("NAME");
+  add_recorded_program(*check, job.overrides);
   check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -205,6 +206,7 @@ void add_job(CLI::App& app, Options& options) {
                    "The cluster it is for, where the script leaves that open")
       ->type_name("NAME");
   show->add_option("--model", job.overrides.model, "The network it trains")->type_name("NAME");
+  add_recorded_program(*show, job.overrides);
   show->add_option("--format", job.format, joined(names_of_rows(kJobFormats)))
       ->transform(one_of(names_of_rows(kJobFormats)))
       ->type_name("FORMAT")

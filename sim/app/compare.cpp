@@ -17,6 +17,7 @@
 #include "sim/base/terminal.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/workload/program/program_replays.hpp"
 
 namespace foretrain {
 
@@ -99,6 +100,16 @@ std::string page_of(const CompareCommand& command, const std::vector<Comparison>
   return write_page(content);
 }
 
+/// Of programs that were recorded, where each scenario has one.
+std::string programs_beside(const CompareCommand& command, const std::vector<ComparedScenarios>& opened) {
+  std::vector<const Program*> programs;
+  for (const ComparedScenarios& scenarios : opened) {
+    if (scenarios.own.program) programs.push_back(&scenarios.own.program->first());
+  }
+  const bool is_shown = command.format == "table" && !command.quiet && opened.size() > 1;
+  return is_shown && programs.size() == opened.size() ? "\n" + write_programs_table(programs) : "";
+}
+
 // The two ways down.
 
 void compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
@@ -118,7 +129,8 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(scenarios, evidence));
   if (!command.html.empty()) write_file(command.html, page_of(command, comparisons));
-  write_report(command.output, command.format, report_of(command, comparisons));
+  write_report(command.output, command.format,
+               report_of(command, comparisons) + programs_beside(command, opened));
   for (const Comparison& comparison : comparisons) warn_beside(command.format, comparison.warnings);
 }
 

@@ -70,7 +70,7 @@ PredictedJob predicted_job(const JobCommand& command, const OpenedJob& job) {
 }
 
 bool knows_model(const JobCommand& command, const OpenedJob& job) {
-  return !command.overrides.model.empty() || describes_network(job) ||
+  return !command.overrides.model.empty() || names_program(command.overrides) || describes_network(job) ||
          find_argument(job.script.launch.arguments, "model") != nullptr;
 }
 

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/import/launch_reader.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -19,8 +21,26 @@ SourceText open_scenario_text(const std::string& name) {
                    unknown_name_hint(CatalogKind::scenarios, name));
 }
 
+namespace {
+
+/// Where the table of a program file begins: behind its description.
+constexpr std::size_t kProgramHead = 4096;
+
+/// What `foretrain record` wrote: no scenario has a table of that name.
+bool is_program_file(std::string_view text) {
+  const std::string_view head = text.substr(0, kProgramHead);
+  return head.starts_with("[program]") || head.find("\n[program]") != std::string_view::npos;
+}
+
+}  // namespace
+
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides) {
   SourceText text = open_scenario_text(name);
+  if (is_program_file(text.text)) {
+    // A path in a scenario counts from the scenario's folder.
+    const std::string scenario = fmt::format("[model]\nprogram = {}\n", quoted_text(base_name(text.name)));
+    return {{text.name + " as a scenario", scenario}, std::nullopt};
+  }
   if (name.ends_with(".toml") || !is_job_script(text.text)) return {std::move(text), std::nullopt};
   NamedScenario out;
   out.job = open_job(std::move(text), overrides);

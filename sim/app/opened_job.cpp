@@ -130,6 +130,11 @@ bool describes_network(const OpenedJob& job) {
   });
 }
 
+bool names_program(const ScenarioOverrides& overrides) {
+  return std::ranges::any_of(
+      overrides.settings, [](const std::string& setting) { return setting.starts_with("model.program="); });
+}
+
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job;
   const ScriptFinder find = files_beside(text.name);
@@ -173,6 +178,7 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   const SaidModel said = model_of(job.script, overrides);
   JobScenarioOptions options{said.name, loads_data(overrides)};
   options.settings = job.settings;
+  options.is_recorded = names_program(overrides);
   if (said.argument != nullptr)
     options.model_said_by = line_of(job.script, *said.argument) + ": " + said.argument->option;
   if (job.cluster && !asked_cluster.empty() && open_parts(asked_cluster).size() > 1)
@@ -205,6 +211,7 @@ OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   if (!job.cluster) choose_cluster(job.script, "");  // throws, with the candidates
   const SaidModel said = model_of(job.script, overrides);
+  if (names_program(overrides)) return job;
   if (said.name.empty() && !describes_network(job)) throw missing_model(job.script);
   if (said.argument != nullptr) job.findings.warnings.push_back(taken_as_model(job.script, said));
   return job;

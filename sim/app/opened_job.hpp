@@ -23,6 +23,9 @@ struct OpenedJob {
   std::string toml;                        ///< the scenario; empty without a cluster
 };
 
+/// Whether a recorded program is trained: what the script says of network, batch and strategy is in it.
+bool names_program(const ScenarioOverrides& overrides);
+
 /// Whether arguments of the program describe the network itself, as Megatron-LM's do.
 bool describes_network(const OpenedJob& job);
 

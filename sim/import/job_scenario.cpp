@@ -116,9 +116,9 @@ class ScenarioWriter {
         is_cut_(says_setting("parallel.")) {}
 
   std::string write() {
-    add_model();
+    if (!options_.is_recorded) add_model();
     add_data();
-    add_strategy();
+    if (!options_.is_recorded) add_strategy();
     add_launch();
     table("cluster");
     add_cluster();
@@ -186,6 +186,7 @@ class ScenarioWriter {
         const std::size_t dot = effect.key.find('.');
         const std::string name = effect.key.substr(dot + 1);
         if (effect.key == "run.gpus") continue;
+        if (options_.is_recorded && !effect.key.starts_with("data.")) continue;
         // A network that the user names wins over one that arguments describe.
         if (effect.key == "model.network" && !options_.model.empty()) continue;
         table(effect.key.substr(0, dot));
@@ -352,8 +353,8 @@ class ScenarioWriter {
   void add_run() {
     table("run");
     const int gpus = gpus_of_training(script_);
-    // A network that is cut over GPUs cannot run on one.
-    const bool is_alone = gpus == 1 || is_cut_;
+    // A network that is cut over GPUs cannot run on one, nor can a program that was recorded on several.
+    const bool is_alone = gpus == 1 || is_cut_ || options_.is_recorded;
     if (gpus >= 1)
       key("gpus", is_alone ? fmt::format("[{}]", gpus) : fmt::format("[1, {}]", gpus), why_gpus(gpus));
     const ProgramArgument* epochs = argument("epochs");

@@ -17,6 +17,8 @@ struct JobScenarioOptions {
   std::string model_said_by = "--model";
   std::string kind{};  ///< of the site's nodes that the script leads to; empty: they are all alike
   std::vector<TrainingSettings> settings{};  ///< that the script names; what the script itself says wins
+  /// What is trained is a recorded program: what the script says of network, batch and strategy is in it.
+  bool is_recorded = false;
 };
 
 /// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy

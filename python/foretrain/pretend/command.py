@@ -19,9 +19,11 @@ from ..writer import write_whole
 from .file import text_of
 from .launch import Launch, parse
 from .launch import environment as environment_of
-from .session import RecordError
+from .session import ENDED, RecordError
 
 _MIB = 1024.0 * 1024.0
+#: A script that starts a launcher that starts a launcher … ends here.
+MOST_LAUNCHES = 4
 
 
 def parser() -> argparse.ArgumentParser:
@@ -87,53 +89,79 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _one(launch: Launch, rank: int, options: argparse.Namespace) -> Dict[str, Any]:
-    """Runs one rank in a process of its own and reads what it found."""
+    """Runs one rank and reads what it found; a script that starts a launcher hands its ranks over."""
     scratch = tempfile.mkdtemp(prefix="foretrain-record-")
+    notes: List[str] = []
+    started: Dict[str, str] = {}
     try:
-        given = os.path.join(scratch, "options.json")
-        out = os.path.join(scratch, "rank.json")
-        with open(given, "w", encoding="utf-8") as file:
-            json.dump(
-                {
-                    "launch": asdict(launch),
-                    "rank": rank,
-                    "environment": environment_of(launch, rank),
-                    "steps": options.steps,
-                    "scratch": scratch,
-                    "out": out,
-                    "rules": options.rules and os.path.abspath(options.rules),
-                },
-                file,
-            )
-        top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        environment = dict(os.environ)
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [top, environment.get("PYTHONPATH")]))
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        with open(os.path.join(scratch, "said.txt"), "w+", encoding="utf-8", errors="replace") as said:
-            show = None if options.show else said
-            try:
-                subprocess.run(
-                    [sys.executable, "-m", "foretrain.pretend.rank", given],
-                    stdin=subprocess.DEVNULL, stdout=show, stderr=show, env=environment,
-                    timeout=options.timeout, check=False,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired as error:
-                raise RecordError(
-                    f"the script took longer than {options.timeout:g} s to its step {options.steps}\n"
-                    "  hint: fewer layers or micro-steps, --steps 1, or a larger --timeout"
-                ) from error
-            said.seek(0)
-            last = said.read()[-2000:]
-        if not os.path.exists(out):
+        for _ in range(MOST_LAUNCHES):
+            read = _process(launch, rank, options, scratch, started)
+            if "relaunch" not in read:
+                break
+            launch = Launch(**read["relaunch"])
+            started, notes = read["environment"], notes + read["notes"]
+            if rank >= launch.world:
+                raise RecordError(f"--rank {rank}\n  hint: the job has the ranks 0 to {launch.world - 1}")
+        else:
             raise RecordError(
-                f"the script ended without a word of the recorder\n{last}\n  hint: --show prints all"
+                "the script starts launchers that start launchers\n  hint: record the command of the ranks"
             )
-        with open(out, encoding="utf-8") as file:
-            read = json.load(file)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     if "error" in read:
         raise RecordError(read["error"])
+    read["notes"] = notes + [one for one in read["notes"] if one not in notes]
+    return read
+
+
+def _process(
+    launch: Launch, rank: int, options: argparse.Namespace, scratch: str, started: Dict[str, str]
+) -> Dict[str, Any]:
+    """One rank in a process of its own."""
+    given, out = os.path.join(scratch, "options.json"), os.path.join(scratch, "rank.json")
+    with open(given, "w", encoding="utf-8") as file:
+        json.dump(
+            {
+                "launch": asdict(launch),
+                "rank": rank,
+                "environment": environment_of(launch, rank),
+                "steps": options.steps,
+                "scratch": scratch,
+                "out": out,
+                "rules": options.rules and os.path.abspath(options.rules),
+            },
+            file,
+        )
+    if os.path.exists(out):
+        os.remove(out)
+    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    environment = {**os.environ, **started}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [top, environment.get("PYTHONPATH")]))
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    with open(os.path.join(scratch, "said.txt"), "w+", encoding="utf-8", errors="replace") as said:
+        show = None if options.show else said
+        try:
+            subprocess.run(
+                [sys.executable, "-m", "foretrain.pretend.rank", given],
+                stdin=subprocess.DEVNULL, stdout=show, stderr=show, env=environment,
+                timeout=options.timeout, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise RecordError(
+                f"the script took longer than {options.timeout:g} s to its step {options.steps}\n"
+                "  hint: fewer layers or micro-steps, --steps 1, or a larger --timeout"
+            ) from error
+        said.seek(0)
+        last = said.read()[-2000:]
+    if not os.path.exists(out):
+        raise RecordError(
+            f"the script ended without a word of the recorder\n{last}\n  hint: --show prints all"
+        )
+    with open(out, encoding="utf-8") as file:
+        read: Dict[str, Any] = json.load(file)
+    if read.get("error", "").startswith(ENDED) and not options.show:
+        words = [line for line in last.splitlines() if line.strip()][-3:]
+        read["error"] = read["error"].replace("\n", "\n" + "".join(f"  {line}\n" for line in words), 1)
     return read
 
 

@@ -42,7 +42,6 @@ def install(session: Session) -> None:
     _loader(session)
     _memory_maps(session)
     when_imported("torchvision.datasets", lambda module: _pictures(module, session))
-    when_imported("datasets", lambda module: _tables(module, session))
 
 
 class _Finder:
@@ -188,48 +187,3 @@ def _random_images(name: str, options: Dict[str, Any]) -> Any:
             return image, label if self.target_transform is None else self.target_transform(label)
 
     return RandomImages()
-
-
-_WORDS = "the a model of data graph train step with large small time run fast".split()
-
-
-def _text(count: int) -> str:
-    import random
-
-    return " ".join(random.choice(_WORDS) for _ in range(count))
-
-
-def _tables(module: Any, session: Session) -> None:
-    """datasets.load_dataset: rows of random words where the set is not on this machine."""
-    plain = module.load_dataset
-    rows = 512
-
-    def part(name: Optional[str], path: str) -> Any:
-        if "glue" in path or name in ("mrpc", "mnli", "qqp"):
-            features = module.Features(
-                sentence1=module.Value("string"),
-                sentence2=module.Value("string"),
-                label=module.ClassLabel(names=["no", "yes"]),
-                idx=module.Value("int32"),
-            )
-            return module.Dataset.from_dict(
-                {
-                    "sentence1": [_text(40) for _ in range(rows)],
-                    "sentence2": [_text(40) for _ in range(rows)],
-                    "label": [i % 2 for i in range(rows)],
-                    "idx": list(range(rows)),
-                },
-                features=features,
-            )
-        return module.Dataset.from_dict({"text": [_text(400) for _ in range(rows)]})
-
-    def load(path: str, name: Optional[str] = None, *args: Any, split: Any = None, **kwargs: Any) -> Any:
-        try:
-            return plain(path, name, *args, split=split, **kwargs)
-        except Exception:
-            session.note(f"The data set {path} is missing; rows of random words stand in for it.")
-        made = module.DatasetDict({k: part(name, path) for k in ("train", "validation", "test")})
-        first = split.split("[")[0] if isinstance(split, str) else None
-        return made[first] if first in made else made["train"] if split else made
-
-    module.load_dataset = load

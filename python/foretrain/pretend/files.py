@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import errno
 import io
 import os
+import shlex
 import shutil
+import socket
 import stat
 import sys
 import tempfile
-from typing import Any
+from typing import Any, Dict
 
 from .session import Session, user_place
 
@@ -31,6 +34,11 @@ class Overlay:
         """Where the overlay has a path."""
         full = os.path.abspath(os.fsdecode(path))
         return full if self.inside(full) else os.path.join(self.top, "files", full.lstrip(os.sep))
+
+    def readable(self, path: str) -> str:
+        """Where a path can be read: in the overlay, if the script wrote it there."""
+        where = self.place(path)
+        return where if os.path.exists(where) else path
 
     def install(self) -> None:
         sys.dont_write_bytecode = True
@@ -101,9 +109,12 @@ class Overlay:
         os.open, os.listdir = open_handle, listdir
         for name in ("stat", "lstat", "scandir"):
             setattr(os, name, self._falling_back(getattr(os, name)))
+        remove_tree = self._removing(os.unlink, os.rmdir)
         for name in ("remove", "unlink", "rmdir", "rename", "replace", "symlink", "link", "chmod", "chown"):
             setattr(os, name, self._guarded(getattr(os, name)))
-        shutil.rmtree = self._guarded(shutil.rmtree)  # type: ignore
+        shutil.rmtree = self._guarded(remove_tree)  # type: ignore
+        # Whether a port is free is asked so: it is.
+        socket.socket.connect_ex = lambda *_, **__: errno.ECONNREFUSED  # type: ignore
         sys.addaudithook(self._audit)
 
     def _say(self, path: Any) -> None:
@@ -122,6 +133,21 @@ class Overlay:
                 return plain(self.place(path), *args, **kwargs)
 
         return ask
+
+    @staticmethod
+    def _removing(unlink: Any, rmdir: Any) -> Any:
+        """A folder of the overlay goes file by file, by whole paths."""
+
+        def remove(path: Any, *_: Any, **__: Any) -> None:
+            for folder, folders, files in os.walk(path, topdown=False):
+                for name in files:
+                    unlink(os.path.join(folder, name))
+                for name in folders:
+                    inner = os.path.join(folder, name)
+                    (unlink if os.path.islink(inner) else rmdir)(inner)
+            rmdir(path)
+
+        return remove
 
     def _guarded(self, plain: Any) -> Any:
         def run(path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -158,9 +184,21 @@ class Overlay:
         elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"):
             command = args[1] if event == "subprocess.Popen" else args[0]
             command = os.fsdecode(command) if isinstance(command, (str, bytes)) else command or [args[0]]
-            words = command if isinstance(command, str) else " ".join(os.fsdecode(w) for w in command)
+            listed = shlex.split(command) if isinstance(command, str) else [os.fsdecode(w) for w in command]
+            words = " ".join(listed)
+            if self.session.starts is not None:
+                self.session.starts(listed, _environment(event, args))
             who = user_place() or "A library"
             self.session.note(f"{who} asked for the program {words.split()[0]!r}, which did not run.")
             raise FileNotFoundError(2, "foretrain record starts no process", words)
         elif event == "os.fork":
             raise PermissionError(1, "foretrain record starts no process")
+
+
+def _environment(event: str, args: Any) -> Dict[str, str]:
+    """The environment that a new process would have; an audit event tells it, if it is another one."""
+    given = {"subprocess.Popen": 3, "os.posix_spawn": 2, "os.exec": 2}.get(event)
+    found = args[given] if given is not None and len(args) > given else None
+    if not found:
+        return dict(os.environ)
+    return {os.fsdecode(name): os.fsdecode(value) for name, value in dict(found).items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Sequence, Tuple
 
@@ -128,10 +129,29 @@ def parse(command: Sequence[str]) -> Launch:
         raise RecordError(
             "horovodrun: Horovod is not recorded\n  hint: the same training with DistributedDataParallel is"
         )
+    installed = _installed(words[0])
+    if installed is not None:
+        return _checked(Launch("python", 1, 1, [installed, *rest], False, [], False))
     raise RecordError(
         f"{shlex.join(words[:2])}: a launcher that record does not know\n  hint: torchrun, accelerate launch,"
-        " deepspeed, srun, mpirun or python"
+        " deepspeed, srun, mpirun, python, or a command that a Python package installs"
     )
+
+
+def _installed(word: str) -> Optional[str]:
+    """The file of a command that is a Python script, as pip writes them for `yolo`, `tune` or `litgpt`."""
+    path = shutil.which(word, path=os.pathsep.join([_scripts(), os.environ.get("PATH", "")]))
+    if path is None:
+        return None
+    with open(path, "rb") as file:
+        first = file.readline(256)
+    return path if first.startswith(b"#!") and b"python" in first else None
+
+
+def _scripts() -> str:
+    import sysconfig
+
+    return sysconfig.get_paths()["scripts"]
 
 
 def _launcher(name: str, rest: Sequence[str]) -> Launch:

@@ -43,6 +43,11 @@ class Phases:
         self._nested = 0
         self._inside: List[Any] = []
 
+    @property
+    def trained(self) -> bool:
+        """A backward pass has begun."""
+        return bool(self.completed or self.backwards or self._cycle)
+
     def install(self) -> None:
         backward = torch.autograd.backward
 

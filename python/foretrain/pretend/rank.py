@@ -15,7 +15,7 @@ from typing import Any, Dict, List, NoReturn
 
 from ..errors import ForetrainError, reason, user_line
 from .launch import Launch
-from .session import Refused, Session
+from .session import ENDED, Refused, Session
 
 
 def main(options: Dict[str, Any]) -> None:
@@ -33,7 +33,8 @@ def main(options: Dict[str, Any]) -> None:
         traceback.print_exc()
         _end(options["out"], {"error": str(error)})
     except BaseException as error:
-        traceback.print_exc()
+        if not isinstance(error, SystemExit):
+            traceback.print_exc()
         _end(options["out"], {"error": _explained(error)})
 
 
@@ -41,12 +42,13 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
     from . import guard
 
     guard.preload(session.scratch, launch.devices)
-    from . import attention, data, ddp, device, extensions, files, libraries, tensors, weights
+    from . import attention, data, ddp, device, extensions, files, libraries, tensors, weights, words
     from .communication import Communication
     from .groups import Groups
     from .mode import Pretend
     from .phases import Phases
     from .program import rank_of
+    from .relaunch import Relaunch
     from .rows import StepRecorder
 
     import torch
@@ -78,6 +80,7 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
     tensors.install(mode)
     attention.install()
     data.install(session)
+    words.install(session)
     weights.install(session)
     libraries.install(session, launch)
     extensions.install(session, options.get("rules"))
@@ -85,7 +88,11 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
     program = launch.program
     sys.argv = list(program)
     sys.path.insert(0, os.getcwd() if launch.module else os.path.dirname(os.path.abspath(program[0])))
-    files.Overlay(session).install()
+    overlay = files.Overlay(session)
+    overlay.install()
+    Relaunch(session, lambda: phases.trained, overlay.readable).install(
+        lambda found: _end(options["out"], found)
+    )
     with mode:
         session.on = True
         try:
@@ -108,7 +115,7 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
 def _explained(error: BaseException) -> str:
     """The user's line, the reason, and what may help."""
     if isinstance(error, SystemExit):
-        return f"the script ended with exit code {error.code}\n  hint: its last words are above"
+        return f"{ENDED} {error.code}\n  hint: check its arguments; --show prints all that it says"
     where = user_line(error.__traceback__)
     lines = [f"the script stopped: {reason(error)}"]
     if where:

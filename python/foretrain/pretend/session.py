@@ -6,12 +6,14 @@ import os
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, NoReturn, Optional, Set
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Set
 
 from ..errors import ForetrainError, is_library
 
 #: Who asks for the same unknown value more often than this loops on it.
 MOST_GUESSES = 5000
+#: How the reason begins where a script ended itself; what it printed last tells why.
+ENDED = "the script ended with exit code"
 
 
 class RecordError(ForetrainError):
@@ -40,6 +42,8 @@ class Session:
     loading: int = 0
     on: bool = False
     answers: Dict[str, Any] = field(default_factory=dict)
+    #: Called with the command line and the environment of a process that the script would start.
+    starts: Optional[Callable[[List[str], Dict[str, str]], None]] = None
     _said: Set[str] = field(default_factory=set)
 
     def guess(self, what: str) -> None:

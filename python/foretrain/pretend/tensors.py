@@ -11,6 +11,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 from .mode import Pretend
 from .unknown import read_of
 
+#: A longer list holds numbers alone if its first entry is one.
+_MOST_LISTED = 4096
+
 
 def _method(name: str, make: Callable[..., Any]) -> None:
     """Replaces a method of Tensor for fake tensors."""
@@ -62,6 +65,32 @@ def install(mode: Pretend) -> None:
     _parameters(mode)
     _foreach()
     _resizing(mode)
+    _from_lists()
+
+
+def _from_lists() -> None:
+    """torch.tensor of a list of tensors reads each of them."""
+
+    def held(value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return any(held(one) for one in (value if len(value) <= _MOST_LISTED else value[:1]))
+        return isinstance(value, FakeTensor)
+
+    def read(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [read(one) for one in value]
+        return value.tolist() if isinstance(value, torch.Tensor) else value
+
+    def reading(plain: Any) -> Any:
+        def make(data: Any, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(data, (list, tuple)) and held(data):
+                data = read(data)
+            return plain(data, *args, **kwargs)
+
+        make.__name__ = plain.__name__
+        return make
+
+    torch.tensor, torch.as_tensor = reading(torch.tensor), reading(torch.as_tensor)  # type: ignore
 
 
 def _data(mode: Pretend) -> None:

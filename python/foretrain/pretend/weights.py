@@ -19,17 +19,76 @@ def install(session: Session) -> None:
         session.note(f"The checkpoint that {user_place() or 'a library'} saves was not written.")
 
     torch.save = save  # type: ignore
+    _loading()
     when_imported("torch.distributed.checkpoint", lambda m: _checkpoints(m, save))
     when_imported("safetensors.torch", lambda m: setattr(m, "save_file", save))
     when_imported("transformers.modeling_utils", lambda m: _transformers(m, session))
     when_imported("transformers.utils.import_utils", lambda m: setattr(m, "is_fake_tensor", lambda _: False))
     when_imported("timm.models._builder", lambda m: _timm(m, session))
+    when_imported("torchtune.training.checkpointing._checkpointer", lambda m: _torchtune(m, session))
+    when_imported("torchtune.training._distributed", _torchtune_sharded)
     when_imported("torchvision.models._api", lambda m: _torchvision(m, session))
 
     def downloaded(url: str, *_: Any, **__: Any) -> Any:
         refuse(f"{url}: weights are not fetched", "make the model without weights; its sizes are the same")
 
     torch.hub.load_state_dict_from_url = downloaded
+
+
+class Unread(dict):
+    """The state of weights that were not read."""
+
+
+def _loading() -> None:
+    """A module takes unread weights: its parameters stay, or come to the GPU from the device meta."""
+    from torch.nn.modules.module import _IncompatibleKeys
+
+    plain = torch.nn.Module.load_state_dict
+
+    def load(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(state, Unread):
+            return _IncompatibleKeys([], [])
+        return plain(self, state, *args, **kwargs)
+
+    torch.nn.Module.load_state_dict = load  # type: ignore
+
+
+def _torchtune(module: Any, session: Session) -> None:
+    """torchtune's checkpointers: weights that are not here are not read."""
+
+    def missing(kind: Any) -> None:
+        init, load = kind.__init__, kind.load_checkpoint
+
+        def begin(self: Any, checkpoint_dir: Any, *args: Any, **kwargs: Any) -> None:
+            self.unread = False
+            try:
+                init(self, checkpoint_dir, *args, **kwargs)
+            except (OSError, ValueError):
+                self.unread = True
+                name = os.path.basename(os.path.normpath(checkpoint_dir))
+                session.note(f"The weights of {name} were not read.")
+
+        def read(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return {"model": Unread()} if self.unread else load(self, *args, **kwargs)
+
+        kind.__init__, kind.load_checkpoint = begin, read
+
+    for name in ("FullModelHFCheckpointer", "FullModelMetaCheckpointer", "FullModelTorchTuneCheckpointer"):
+        missing(getattr(module, name))
+
+
+def _torchtune_sharded(module: Any) -> None:
+    from torch.nn.modules.module import _IncompatibleKeys
+
+    plain = module.load_from_full_model_state_dict
+
+    def load(model: Any, state: Any, device: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(state, Unread):
+            return plain(model, state, device, *args, **kwargs)
+        model.to_empty(device=device)
+        return _IncompatibleKeys([], [])
+
+    module.load_from_full_model_state_dict = load
 
 
 def _checkpoints(module: Any, save: Any) -> None:
@@ -41,21 +100,9 @@ def _checkpoints(module: Any, save: Any) -> None:
 def _torchvision(module: Any, session: Session) -> None:
     def get_state_dict(self: Any, *_: Any, **__: Any) -> Any:
         session.note("Pretrained weights of torchvision were not read.")
-        return _Anything()
+        return Unread()
 
     module.WeightsEnum.get_state_dict = get_state_dict
-    plain = torch.nn.Module.load_state_dict
-
-    def load(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(state, _Anything):
-            return None
-        return plain(self, state, *args, **kwargs)
-
-    torch.nn.Module.load_state_dict = load  # type: ignore
-
-
-class _Anything(dict):
-    """The state of weights that were not read."""
 
 
 def _timm(module: Any, session: Session) -> None:

@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/scenario/cluster_text.hpp"
 
 namespace foretrain {
 
@@ -28,6 +33,24 @@ bool run_record_line(std::span<const std::string> words) {
   if (std::ranges::find(kHelp, words.size() > 1 ? words[1] : std::string()) != kHelp.end()) return false;
   run_record({{words.begin() + 1, words.end()}});
   return true;
+}
+
+void add_recorded_program(CLI::App& command, ScenarioOverrides& overrides) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--program",
+          [&overrides](const std::vector<std::string>& files) {
+            std::vector<std::string> quoted;
+            for (const std::string& file : files) quoted.push_back(quoted_text(file));
+            const std::string setting = fmt::format("model.program=[{}]", fmt::join(quoted, ", "));
+            overrides.settings.push_back(setting);
+            overrides.origins[setting] = {fmt::format("--program {}", fmt::join(files, ","))};
+          },
+          "A program that `foretrain record` recorded, instead of a model; recordings of one program on "
+          "several "
+          "numbers of ranks tell how it grows")
+      ->delimiter(',')
+      ->type_name("FILE");
 }
 
 }  // namespace foretrain

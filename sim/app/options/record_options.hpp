@@ -18,4 +18,7 @@ void add_record(CLI::App& app);
 /// they are handed over as they stand (run_record()).
 bool run_record_line(std::span<const std::string> words);
 
+/// --program: a recorded program in place of a model.
+void add_recorded_program(CLI::App& command, ScenarioOverrides& overrides);
+
 }  // namespace foretrain

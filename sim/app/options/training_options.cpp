@@ -15,6 +15,7 @@
 #include "sim/app/options/evidence_options.hpp"
 #include "sim/app/options/fine_tuning_options.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/record_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/settings_files.hpp"
 #include "sim/base/named_rows.hpp"
@@ -74,21 +75,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->delimiter(',')
       ->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--program",
-          [&overrides](const std::vector<std::string>& files) {
-            std::vector<std::string> quoted;
-            for (const std::string& file : files) quoted.push_back(quoted_text(file));
-            const std::string setting = fmt::format("model.program=[{}]", fmt::join(quoted, ", "));
-            overrides.settings.push_back(setting);
-            overrides.origins[setting] = {fmt::format("--program {}", fmt::join(files, ","))};
-          },
-          "A program that `foretrain record` recorded, instead of a model; recordings of one program on "
-          "several "
-          "numbers of ranks tell how it grows")
-      ->delimiter(',')
-      ->type_name("FILE");
+  add_recorded_program(command, overrides);
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   add_setting(
       command, overrides, "--partition", "cluster.partition", "\"{}\"",

@@ -12,6 +12,7 @@
 #include "sim/analysis/search/machines.hpp"
 #include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/report/catalog.hpp"
+#include "sim/workload/program/program.hpp"
 
 namespace foretrain {
 
@@ -33,6 +34,9 @@ std::vector<std::string> comparison_report_names();
 
 std::string write_comparison_table(const Comparison& comparison, const ReportOptions& options);
 std::string write_matrix_table(const StrategyMatrix& matrix);
+
+/// Recorded programs side by side: what each is, and what its first rank issues and sends in a step.
+std::string write_programs_table(const std::vector<const Program*>& programs);  // programs_table.cpp
 
 /// "+3.1 ms broadcast, -0.4 ms optimizer": the two or three largest differences of at least a tenth of the
 /// largest.

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/program_text.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
 namespace compare_command_test {
@@ -32,6 +33,19 @@ TEST_CASE("a comparison of a model on a cluster needs no file, and by default ha
   for (const char* strategy : {"  single ", "  ddp ", "  horovod ", "  data_parallel "})
     CHECK_THAT(run.output, ContainsSubstring(strategy));
   CHECK_THAT(run.output, ContainsSubstring("a step: +"));
+}
+
+TEST_CASE("recorded programs that compare is given are shown side by side") {
+  const TemporaryFolder folder;
+  folder.write("two.toml", test::program_text({.ranks = 8, .layers = 2}));
+  folder.write("four.toml", test::program_text({.ranks = 8, .layers = 4}));
+  const ProgramRun run = folder.run("foretrain compare two.toml four.toml --cluster mahti");
+  INFO(run.output);
+  REQUIRE(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("In a step of rank 0          two        four\n"));
+  CHECK_THAT(run.output, ContainsSubstring("\noperators                      5           9\n"));
+  CHECK_THAT(run.output, ContainsSubstring("\nall_gather            2, 4.19 MB  4, 8.39 MB\n"));
+  check_refused("two.toml", "unknown scenario \"two.toml\"");
 }
 
 TEST_CASE("the JSON of compare parses, and -o writes it to a file") {

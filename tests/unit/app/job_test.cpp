@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/program_text.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
 namespace job_test {
@@ -65,6 +66,28 @@ TEST_CASE("without a model, a cluster or a GPU the script cannot be predicted") 
       predict("#!/bin/bash\n#SBATCH --gres=gpu:0\npython t.py\n", "--model mnist_net --cluster puhti");
   CHECK(no_gpu.exit_code == 1);
   CHECK_THAT(no_gpu.output, ContainsSubstring("job.sbatch:2:9: error: reserves no GPU"));
+}
+
+TEST_CASE("a job script whose program was recorded is predicted and checked by the recording") {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch",
+               "#!/bin/bash\n#SBATCH --partition=gpumedium\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:a100:4\n"
+               "#SBATCH --cpus-per-task=128\n#SBATCH --time=1:00:00\nsrun torchrun --nnodes 2 "
+               "--nproc-per-node 4 --rdzv_backend c10d --rdzv_endpoint $H:29500 train.py --batch-size 64\n");
+  folder.write("step.toml", test::program_text({.ranks = 8}));
+  const ProgramRun predicted = folder.run("foretrain predict job.sbatch --cluster mahti --program step.toml");
+  INFO(predicted.output);
+  CHECK(predicted.exit_code == 0);
+  CHECK_THAT(predicted.output, StartsWith("On 8 GPUs, a step takes "));
+  CHECK_THAT(predicted.output, ContainsSubstring("as it was recorded"));
+  const ProgramRun checked = folder.run("foretrain job check job.sbatch --cluster mahti --program step.toml");
+  INFO(checked.output);
+  CHECK(checked.exit_code == 0);
+  CHECK_THAT(checked.output,
+             StartsWith("On 8 GPUs, a step takes ") && !ContainsSubstring("that takes the network"));
+  const ProgramRun missing = folder.run("foretrain job check job.sbatch --cluster mahti --program no.toml");
+  CHECK(missing.exit_code == 1);
+  CHECK_THAT(missing.output, ContainsSubstring("no.toml"));
 }
 
 TEST_CASE("a script is never run") {
