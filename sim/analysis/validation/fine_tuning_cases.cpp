@@ -76,10 +76,18 @@ constexpr NamedAs kTuningGpus[] = {{"A100-80GB", "a100-sxm4-80gb"},
                                    {"V100-SXM2-32GB", "v100-sxm2-32gb"},
                                    {"T4", "t4"}};
 
-constexpr NamedAs kTuningStrategies[] = {
-    {"single", "single"},        {"fsdp-full-shard", "fsdp"},    {"fsdp (shard)", "fsdp"}, {"fsdp", "fsdp"},
-    {"fsdp2", "fsdp2"},          {"ddp (FSDP NO_SHARD)", "ddp"}, {"ddp?", "ddp"},          {"zero3", "zero3"},
-    {"zero3-on-1-gpu", "zero3"}, {"zero2-on-1-gpu", "zero2"},    {"zero2?", "zero2"},      {"", "single"}};
+constexpr NamedAs kTuningStrategies[] = {{"single", "single"},
+                                         {"fsdp-full-shard", "fsdp"},
+                                         {"fsdp (shard)", "fsdp"},
+                                         {"fsdp", "fsdp"},
+                                         {"fsdp2", "fsdp2"},
+                                         {"ddp (FSDP NO_SHARD)", "fsdp"},
+                                         {"ddp?", "ddp"},
+                                         {"zero3", "zero3"},
+                                         {"zero3-on-1-gpu", "zero3"},
+                                         {"zero2-on-1-gpu", "zero2"},
+                                         {"zero2?", "zero2"},
+                                         {"", "single"}};
 
 constexpr NamedAs kTuningMethods[] = {{"full", ""},       {"lora", "lora"}, {"qlora", "lora"},
                                       {"rslora", "lora"}, {"dora", "dora"}, {"ia3", "ia3"}};
@@ -186,6 +194,7 @@ class TuningCaseMaker {
     const NamedAs* row = named_row(kTuningStrategies, row_.strategy);
     if (row == nullptr) return refuse(fmt::format("the strategy is not told: {}", row_.strategy));
     case_.strategy = row->ours;
+    if (row->theirs.find("NO_SHARD") != std::string_view::npos) set("strategy.sharding", "\"no_shard\"");
   }
 
   void set_method() {

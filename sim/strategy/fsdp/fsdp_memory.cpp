@@ -93,6 +93,7 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
   const ExpandedModel& model = *request.workload.model;
   StrategyMemory memory;
   if (settings.offloads) memory.host = fsdp_host_memory(request.workload, settings);
+  memory.per_sample = held_block_inputs(request.workload, settings);
   if (settings.sharding == Sharding::no_shard && !settings.offloads) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
   if (settings.casts_shards()) {
@@ -121,7 +122,6 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
       peak_bytes(model.lifetimes, 1, activation_width(request.workload), GradientTensors::kept));
   memory.buffers = {
       std::max({std::int64_t{0}, added + moments.begins - shards, added + moments.ends - activations})};
-  memory.per_sample = held_block_inputs(request.workload, settings);
   return memory;
 }
 
