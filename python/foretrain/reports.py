@@ -38,7 +38,8 @@ class _Memory(TypedDict):
     fits: bool
     #: whether it fits only with less scratch memory than the fastest convolutions take
     fits_tightly: bool
-    #: the chance that the training runs in this memory, from the error of predicted memory
+    #: the chance that the training runs in this memory and, with offload, in the node's, from the error of
+    #: predicted memory
     chance_of_fitting: float
     #: the largest batch of a micro-step that fits with all the scratch memory the fastest convolutions
     #: take, whatever batch was asked for: one sample more fits tightly or not at all; at most 1,000,000, 0:
@@ -82,6 +83,31 @@ class Breakdown(TypedDict):
     optimizer_s: float
     #: everything else; in seconds
     other_s: float
+
+
+class HostMemory(TypedDict):
+    """What is offloaded to the memory of the fullest node"""
+
+    #: of all ranks of the node; in bytes
+    bytes: int
+    #: what the node has; null: the cluster does not state it; in bytes
+    capacity_bytes: Optional[int]
+    #: the chance that the node's memory holds it; null as capacity_bytes
+    chance_of_fitting: Optional[float]
+    #: weights that the optimizer steps on; in bytes
+    masters_bytes: int
+    #: the optimizer's state; in bytes
+    moments_bytes: int
+    #: as the optimizer reads them; in bytes
+    gradients_bytes: int
+    #: weights that are copied to GPUs; in bytes
+    weights_bytes: int
+    #: page-locked buffers, and what allocations are rounded up by; in bytes
+    buffers_bytes: int
+    #: Python and CUDA; in bytes
+    processes_bytes: int
+    #: on NVMe, besides; in bytes
+    on_drive_bytes: int
 
 
 class ParallelPoint(TypedDict):
@@ -187,6 +213,8 @@ class PredictionPoint:
     breakdown: Breakdown
     #: gradients that are exchanged together, first to last; in bytes
     buckets_bytes: List[int]
+    #: with offload: of the node that needs most
+    host_memory: Optional[HostMemory] = None
     #: with [parallel]: the layout and what large models are compared by
     parallel: Optional[ParallelPoint] = None
     #: ranks of one machine, batch and clock each, in the order of their first ranks

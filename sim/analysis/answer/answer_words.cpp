@@ -152,10 +152,11 @@ std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
 
 namespace {
 
-/// The node, not the GPU, is what has too little.
+/// The node's memory is more likely to be too little than the GPU's.
 bool lacks_host_memory(const PredictionPoint& p) {
-  return chance_of_host(p) < kSurelyFits && 2 * chance_of_host(p) < 1 + chance_of_fitting(p) &&
-         p.memory.total() <= p.memory_capacity;
+  const double gpu = chance_of_fitting(static_cast<double>(p.memory.least().count),
+                                       static_cast<double>(p.memory_capacity.count));
+  return chance_of_host(p) < kSurelyFits && chance_of_host(p) <= gpu;
 }
 
 std::string host_does_not_fit_words(const Scenario& scenario, const PredictionPoint& p, bool is_sure) {

@@ -14,6 +14,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
+#include "sim/scenario/gpu_servers.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -88,7 +89,9 @@ void add_host_memory(PredictionPoint& point, const Scenario& scenario, const Str
   int fullest = 0;
   for (const GpuPlace& rank : ranks.ranks) fullest = std::max(fullest, ++of_node[rank.node]);
   point.host_memory = strategy.host.times(fullest);
-  point.host_capacity = deciding_node(point, scenario).host.memory;
+  // Of a server that is made for `--gpu` nobody has stated how much memory it has.
+  const bool is_assumed = scenario.cluster.name.starts_with(kGpuServer);
+  point.host_capacity = is_assumed ? Bytes{} : deciding_node(point, scenario).host.memory;
 }
 
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {

@@ -258,7 +258,13 @@ class TuningCaseMaker {
     if (!what.ends_with(" to cpu") || what.find("activations") != std::string::npos || !(params || optimizer))
       return refuse(fmt::format("offload of {} is not modelled", row_.offload));
     if (row_.optimizer.starts_with("ao ")) return refuse("torchao's offload is not modelled");
-    if (case_.strategy.starts_with("fsdp")) return set("strategy.offload_params", "true");
+    if (case_.strategy.starts_with("fsdp")) {
+      set("strategy.offload_params", "true");
+      // With fsdp_cpu_offload torchtune's recipes give each rank its share of the cores
+      // (set_torch_num_threads).
+      if (row_.source == "torchtune") set("strategy.bind_cores_to_rank", "true");
+      return;
+    }
     if (case_.strategy == "single" && row_.optimizer == "DeepSpeedCPUAdam") case_.strategy = "zero2";
     if (!case_.strategy.starts_with("zero"))
       return refuse(fmt::format("{} does not offload", case_.strategy));

@@ -55,6 +55,18 @@ TEST_CASE("a host whose memory nobody states is warned of with what is needed") 
   CHECK_THAT(*said, ContainsSubstring("does not state how much its nodes have"));
 }
 
+TEST_CASE("a server that is made for a card has a host whose memory nobody states") {
+  test::use_source_catalogs();
+  ScenarioOverrides overrides;
+  overrides.model = "gpt2_medium", overrides.cluster = "gpu:rtx-4090", overrides.strategy = "zero2";
+  overrides.gpus = {2}, overrides.batch = 1;
+  overrides.settings = {"strategy.offload_optimizer=\"cpu\""};
+  const Prediction p = predict(make_scenario(overrides));
+  CHECK(p.points.front().host_memory.is_used());
+  CHECK_FALSE(p.points.front().knows_host());
+  CHECK_FALSE(host_memory_warnings(p.points).empty());
+}
+
 TEST_CASE("without offload the host's memory is not looked at") {
   const Prediction p = with_host({1'000'000'000}, false);
   CHECK(p.points.front().fits());

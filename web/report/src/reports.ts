@@ -30,7 +30,7 @@ export interface Memory {
   fits: boolean;
   /** whether it fits only with less scratch memory than the fastest convolutions take */
   fits_tightly: boolean;
-  /** the chance that the training runs in this memory, from the error of predicted memory */
+  /** the chance that the training runs in this memory and, with offload, in the node's, from the error of predicted memory */
   chance_of_fitting: number;
   /** the largest batch of a micro-step that fits with all the scratch memory the fastest convolutions take, whatever batch was asked for: one sample more fits tightly or not at all; at most 1,000,000, 0: none */
   largest_batch_per_gpu: number;
@@ -66,6 +66,30 @@ export interface Breakdown {
   optimizer_s: number;
   /** everything else; in seconds */
   other_s: number;
+}
+
+/** What is offloaded to the memory of the fullest node */
+export interface HostMemory {
+  /** of all ranks of the node; in bytes */
+  bytes: number;
+  /** what the node has; null: the cluster does not state it; in bytes */
+  capacity_bytes: number | null;
+  /** the chance that the node's memory holds it; null as capacity_bytes */
+  chance_of_fitting: number | null;
+  /** weights that the optimizer steps on; in bytes */
+  masters_bytes: number;
+  /** the optimizer's state; in bytes */
+  moments_bytes: number;
+  /** as the optimizer reads them; in bytes */
+  gradients_bytes: number;
+  /** weights that are copied to GPUs; in bytes */
+  weights_bytes: number;
+  /** page-locked buffers, and what allocations are rounded up by; in bytes */
+  buffers_bytes: number;
+  /** Python and CUDA; in bytes */
+  processes_bytes: number;
+  /** on NVMe, besides; in bytes */
+  on_drive_bytes: number;
 }
 
 /** The layout of [parallel], and what large models are compared by */
@@ -166,6 +190,8 @@ export interface PredictionPoint {
   breakdown: Breakdown;
   /** gradients that are exchanged together, first to last; in bytes */
   buckets_bytes: Array<number>;
+  /** with offload: of the node that needs most */
+  host_memory?: HostMemory;
   /** with [parallel]: the layout and what large models are compared by */
   parallel?: ParallelPoint;
   /** ranks of one machine, batch and clock each, in the order of their first ranks */

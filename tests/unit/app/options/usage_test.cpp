@@ -25,7 +25,7 @@ TEST_CASE("an unknown command or option names the nearest one, in one line, with
         "foretrain predict has no option --formt; did you mean \"--format\"?");
   CHECK(first_line("predict --quantum-mechanics") == "foretrain predict has no option --quantum-mechanics");
   CHECK(first_line("list planet") ==
-        "WHAT: unknown \"planet\"; known: models, clusters, gpus, links, networks, nodes, strategies, "
+        "WHAT: unknown \"planet\"; known: models, clusters, gpus, cpus, links, networks, nodes, strategies, "
         "collectives, "
         "transports, scenarios, fabrics, datasets, calibrations");
   CHECK(first_line("list clustres") == "WHAT: unknown \"clustres\"; did you mean \"clusters\"?");
