@@ -1,7 +1,6 @@
 // At most 24 lines: the sentence first, then only rows that the sentence may speak of, then a line for each
 // thing that a reader can act on.
 #include <algorithm>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -125,10 +124,12 @@ std::string evidence_of(const Prediction& prediction) {
 /// next step.
 std::string other_ways_to_fit(const Answer& answer) {
   std::string out;
-  for (const FittingWay& way : answer.fits | std::views::drop(1))
+  for (std::size_t i = 1; i < answer.fits.size(); ++i) {
+    const FittingWay& way = answer.fits[i];
     out += labelled(out.empty() ? "Also fits" : "",
                     fmt::format("{}: {}, {} a step; {}", capitalized(way.what), to_string(way.memory),
                                 spoken_duration(way.step_s), way.option));
+  }
   return out;
 }
 
