@@ -113,7 +113,9 @@ void JobTraffic::find_kinds_of_edges() {
     for (const auto& [place, share] : shares) most = std::max(most, share);
     return most;
   };
-  if (!nics.empty()) threads_per_nic_ = std::max(1.0, largest(nics) / largest(senders));
+  if (nics.empty()) return;
+  nic_share_ = largest(nics);
+  threads_per_nic_ = std::max(1.0, nic_share_ / largest(senders));
 }
 
 /// The job's first node of each type.
@@ -249,7 +251,7 @@ ByteRate JobTraffic::socket_limit(bool peers) const {
   if (link.flows == 0 || helped || job_.settings.isolation != nccl::Isolation::none || is_one_domain())
     return {};
   double threads = threads_per_nic_;
-  if (version < nccl::kOneProxyThread) threads = std::max(1, job_.search_channels);
+  if (version < nccl::kOneProxyThread) threads = std::max(1.0, nic_share_ * job_.search_channels);
   if (peers) threads = std::max(1.0, 1.0 * ranks_per_node_ / std::max(1, cluster_.spec().node.nics));
   const ByteRate limit = costs_.socket_rate * threads;
   return limit < link.bandwidth * link.collective_efficiency ? limit : ByteRate{};

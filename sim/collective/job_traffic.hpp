@@ -128,6 +128,7 @@ class JobTraffic {
   int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true, staged_ = false;
   double proxy_share_ = 0;
+  double nic_share_ = 1;        ///< of a ring's channels, those of the busiest NIC
   double threads_per_nic_ = 1;  ///< of the ring's proxies, as if they sent equal parts
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
   mutable std::map<TrafficKey, std::vector<LinkId>> between_switches_;  ///< filled with bottlenecks_

@@ -77,7 +77,7 @@ speed = 3
         "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
         "collective_latency, rendezvous_latency, eager_limit, inject_latency, inject_limit, message_gap, "
         "crowded_message_gap, crowded_nodes, "
-        "flows, flow_bandwidth, nccl_latency, nccl_buffer, simple_only, ring_only, …\n"
+        "flows, flow_threads, flow_bandwidth, nccl_latency, nccl_buffer, simple_only, …\n"
         "5 errors\n");
 }
 
