@@ -26,6 +26,10 @@ ADAPTERS = (
     ("segformer_b0", "lora", 8, ["q_proj", "v_proj"]), ("sd15_unet", "lora", 4, ["to_q", "to_k", "to_v", "to_out.0"]),
     ("phi_4_mini", "lora", 8, ["qkv_proj"]))
 
+# A network of which only some parts train, by words in the names of their parameters.
+PARTS = (("clip_vit_b_32", ("text_model", "text_projection", "logit_scale")),
+         ("llava_1_5_7b", ("language_model", "multi_modal_projector", "lm_head")))
+
 
 def settings_of(kind, rank, targets):
     settings = [f"model.adapters.kind={kind}",
@@ -45,10 +49,22 @@ def of_program(name, settings=()):
             "kept": totals["saved_bytes_per_sample"], "kept_by_loss": loss}
 
 
-def row_of(name, adapters=None):
+def with_frozen(build, parts):
+    def built():
+        model, inputs = build()
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(any(part in name for part in parts))
+        return model, inputs
+
+    return built
+
+
+def row_of(name, adapters=None, parts=None):
     """What the library and the program say; a loss that the library's forward pass does not have is left out."""
-    real = facts(NETWORKS[name][1], adapters)
-    ours = of_program(name, settings_of(*adapters) if adapters else ())
+    build = NETWORKS[name][1]
+    real = facts(with_frozen(build, parts) if parts else build, adapters)
+    settings = settings_of(*adapters) if adapters else ()
+    ours = of_program(name, ["model.trainable=" + json.dumps(list(parts))] if parts else settings)
     if not real["with_loss"]:
         ours["kept"] -= ours["kept_by_loss"]
     return real, ours
@@ -78,14 +94,22 @@ class RealNetworks(unittest.TestCase):
             with self.subTest(network=name, adapters=adapters):
                 self.compare(name, adapters)
 
-    def compare(self, name, adapters=None):
-        real, ours = row_of(name, adapters)
+    def test_frozen_towers_keep_nothing(self):
+        for name, parts in PARTS:
+            is_usual = name in USUAL or os.environ.get("FORETRAIN_ALL_NETWORKS")
+            if not is_usual or library(NETWORKS[name][0]) is None:
+                continue
+            with self.subTest(network=name, trained=parts):
+                self.compare(name, parts=parts)
+
+    def compare(self, name, adapters=None, parts=None):
+        real, ours = row_of(name, adapters, parts)
         if os.environ.get("FORETRAIN_PRINT_TABLE"):
-            print(f"{name} {adapters or ''}: {real['parameters']} parameters, {real['trained']} trained, products "
+            print(f"{name} {adapters or parts or ''}: {real['parameters']} parameters, {real['trained']} trained, products "
                   f"{100 * (ours['flops'] / real['flops'] - 1):+.2f} %, kept {real['kept'] / 1e6:.1f} MB "
                   f"{100 * (ours['kept'] / real['kept'] - 1):+.2f} %", flush=True)
         self.assertEqual(ours["parameters"], real["parameters"])
-        if adapters:
+        if adapters or parts:
             self.assertEqual(ours["trained"], real["trained"])
         self.assertAlmostEqual(ours["flops"] / real["flops"], 1, delta=0.02)
         self.assertAlmostEqual(ours["kept"] / real["kept"], 1, delta=0.03)
