@@ -80,15 +80,16 @@ class Phases:
         self.enclose(module.DeepSpeedEngine)
 
     def _count_samples(self) -> None:
-        """The outermost call of a model with gradients trains as many samples as its first input has."""
+        """The outermost call of a model with gradients trains a sample for each row of its largest input."""
         call = torch.nn.Module.__call__
 
         def run(module: Any, *args: Any, **kwargs: Any) -> Any:
             if not self._depths and torch.is_grad_enabled() and module.training:
-                for tensor in tensors_in([list(args), list(kwargs.values())]):
-                    if tensor.dim() and any(p.requires_grad for p in module.parameters()):
-                        self.samples += tensor.shape[0]
-                    break
+                given = list(tensors_in([list(args), list(kwargs.values())]))
+                largest = max(given, key=lambda one: one.numel(), default=None)
+                if largest is not None and largest.dim():
+                    if any(p.requires_grad for p in module.parameters()):
+                        self.samples += largest.shape[0]
             return call(module, *args, **kwargs)
 
         torch.nn.Module.__call__ = run  # type: ignore
