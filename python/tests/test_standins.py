@@ -62,6 +62,15 @@ class StandIns(Recording):
         )
         self.assertIn("The data set org/alpaca is missing", self.said)
 
+    def test_composed_operators_are_taken_apart_in_inference_mode(self):
+        self.runs(
+            "x = torch.tensor([0.0, 1.0, 0.0, 2.0]).cuda()\n"
+            "with torch.inference_mode():\n"
+            "    found = x.nonzero(as_tuple=True)[0]\n"
+            "    made = torch.nn.functional.linear(x[None], x.expand(3, 4))\n"
+            "assert found.tolist() == [1, 3] and made.shape == (1, 3), found\n"
+        )
+
     def test_what_is_saved_before_training_can_be_read_again(self):
         self.runs(
             "torch.save({'a': torch.ones(3)}, 'state.pt')\n"
