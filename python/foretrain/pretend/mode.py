@@ -108,7 +108,7 @@ class Pretend(TorchDispatchMode):
                 with _disable_current_modes():
                     args[0].copy_(value)
             return args[0]
-        if torch.Tag.dynamic_output_shape in func.tags or base in ("index_put_", "index_put"):
+        if torch.Tag.dynamic_output_shape in func.tags or base in ("index_put_", "index_put", "nms"):
             args, shaped = guess_shape(self, func, base, args, kwargs, computed)
             if shaped is not None:
                 return shaped
