@@ -8,6 +8,7 @@ import os
 from typing import Any, Callable, Dict
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from . import guard, streams
 from .session import Session
@@ -162,8 +163,19 @@ def _generators() -> None:
         def __new__(cls, device: Any = "cpu") -> Any:
             return plain.__new__(cls, device="cpu")
 
+        def set_state(self, state: Any) -> Any:
+            """A state that came over the network holds nothing: the generator goes on as it is."""
+            return self if isinstance(state, FakeTensor) else super().set_state(state)
+
     Generator.__module__ = "torch"
     torch.Generator = Generator  # type: ignore[misc]
+    set_state = torch.random.set_rng_state
+
+    def put(state: Any) -> None:
+        if not isinstance(state, FakeTensor):
+            set_state(state)
+
+    torch.set_rng_state = torch.random.set_rng_state = put
 
 
 def _let_backward_run() -> None:

@@ -70,6 +70,11 @@ class Pretend(TorchDispatchMode):
         if not on_gpu and not any(isinstance(t, FakeTensor) for t in inputs):
             if self._stays_real(func, args, kwargs, inputs):
                 return func(*args, **kwargs)
+        if torch.is_inference_mode_enabled():  # composed operators arrive whole
+            with self:
+                made = func.decompose(*args, **kwargs)
+            if made is not NotImplemented:
+                return made
         return self._run(func, args, kwargs, inputs)
 
     def _stays_real(self, func: Any, args: Any, kwargs: Any, inputs: List[torch.Tensor]) -> bool:
@@ -103,7 +108,7 @@ class Pretend(TorchDispatchMode):
                 with _disable_current_modes():
                     args[0].copy_(value)
             return args[0]
-        if torch.Tag.dynamic_output_shape in func.tags or base in ("index_put_", "index_put"):
+        if torch.Tag.dynamic_output_shape in func.tags or base in ("index_put_", "index_put", "nms"):
             args, shaped = guess_shape(self, func, base, args, kwargs, computed)
             if shaped is not None:
                 return shaped

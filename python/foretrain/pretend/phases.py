@@ -32,6 +32,8 @@ class Phases:
         self.completed = 0
         self.backwards = 0  #: since the last step ended
         self.samples = 0  #: that the models were given since then, by the first dimension of their inputs
+        self.calls = 0  #: of the largest module that was called by itself
+        self._largest = 0
         self.roots: List[torch.nn.Module] = []
         self.optimizers: List[Any] = []
         self.graph = Graph(recorder, [])
@@ -47,6 +49,11 @@ class Phases:
     def trained(self) -> bool:
         """A backward pass has begun."""
         return bool(self.completed or self.backwards or self._cycle)
+
+    @property
+    def micro_steps(self) -> int:
+        """Calls of the model that went backward: a loss in chunks goes backward for each of them."""
+        return max(1, min(self.backwards, self.calls) if self.calls else self.backwards)
 
     def install(self) -> None:
         backward = torch.autograd.backward
@@ -80,15 +87,19 @@ class Phases:
         self.enclose(module.DeepSpeedEngine)
 
     def _count_samples(self) -> None:
-        """The outermost call of a model with gradients trains as many samples as its first input has."""
+        """A call of the largest module with gradients trains a sample for each row of its largest input."""
         call = torch.nn.Module.__call__
 
         def run(module: Any, *args: Any, **kwargs: Any) -> Any:
             if not self._depths and torch.is_grad_enabled() and module.training:
-                for tensor in tensors_in([list(args), list(kwargs.values())]):
-                    if tensor.dim() and any(p.requires_grad for p in module.parameters()):
-                        self.samples += tensor.shape[0]
-                    break
+                given = list(tensors_in([list(args), list(kwargs.values())]))
+                largest = max(given, key=lambda one: one.numel(), default=None)
+                size = sum(p.numel() for p in module.parameters() if p.requires_grad)
+                if largest is not None and largest.dim() and size >= self._largest:
+                    if size > self._largest:  # a loss in chunks or a layer that is computed again is smaller
+                        self._largest, self.samples, self.calls = size, 0, 0
+                    self.samples += largest.shape[0] if size else 0
+                    self.calls += 1 if size else 0
             return call(module, *args, **kwargs)
 
         torch.nn.Module.__call__ = run  # type: ignore
@@ -172,7 +183,7 @@ class Phases:
 
     def _begin(self) -> None:
         """The next step begins: rows, storages and the count of backward passes start anew."""
-        self.backwards = self.samples = 0
+        self.backwards = self.samples = self.calls = self._largest = 0
         self.recorder.begin()
         self.communication.begin()
         self.graph._given = 0

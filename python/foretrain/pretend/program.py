@@ -69,7 +69,7 @@ def rank_of(
         "trained": sum(count for count, trained in _numbers(phases, parameters) if trained),
         "precision": _precision(recorder),
         "step": phases.completed,
-        "micro_steps": phases.backwards,
+        "micro_steps": phases.micro_steps,
         "batch": batch_of(recorder, phases),
         "frameworks": session.frameworks,
         "guesses": session.guessed(),

@@ -85,12 +85,13 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
     libraries.install(session, launch)
     extensions.install(session, options.get("rules"))
     phases.install()
+    session.trained = lambda: phases.trained
     program = launch.program
     sys.argv = list(program)
     sys.path.insert(0, os.getcwd() if launch.module else os.path.dirname(os.path.abspath(program[0])))
     overlay = files.Overlay(session)
     overlay.install()
-    Relaunch(session, lambda: phases.trained, overlay.readable).install(
+    Relaunch(session, overlay.readable).install(
         lambda found: _end(options["out"], found)
     )
     with mode:

@@ -14,8 +14,8 @@ from .session import RecordError, Session
 class Relaunch:
     """Hands the command line of the ranks to `end`, which records them in a process of their own."""
 
-    def __init__(self, session: Session, trained: Callable[[], bool], place: Callable[[str], str]) -> None:
-        self.session, self.trained, self.place = session, trained, place
+    def __init__(self, session: Session, place: Callable[[str], str]) -> None:
+        self.session, self.place = session, place
 
     def install(self, end: Callable[[Dict[str, Any]], None]) -> None:
         self.end = end
@@ -24,7 +24,7 @@ class Relaunch:
 
     def started(self, words: List[str], environment: Dict[str, str]) -> None:
         """A process is about to be started; returns where it is no launcher of ranks."""
-        if self.trained() or not words:
+        if self.session.trained() or not words:
             return
         try:
             launch = parse(words)
@@ -36,11 +36,11 @@ class Relaunch:
     def _agents(self, module: Any) -> None:
         """torchrun's own agent, called as a function: tune run, accelerate launch, notebook_launcher."""
 
-        def launch_agent(config: Any, entrypoint: Any, arguments: Sequence[Any]) -> Any:
+        def launch_agent(config: Any, entrypoint: Any, args: Sequence[Any], *_: Any, **__: Any) -> Any:
             if callable(entrypoint):
-                found = entrypoint(*arguments)
+                found = entrypoint(*args)
                 return {rank: found for rank in range(config.nproc_per_node)}
-            words = [str(word) for word in (entrypoint, *arguments)]
+            words = [str(word) for word in (entrypoint, *args)]
             inner = parse(words)
             ranks = Launch(
                 "torchrun", int(config.max_nodes), int(config.nproc_per_node), inner.program, inner.module

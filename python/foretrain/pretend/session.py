@@ -42,6 +42,8 @@ class Session:
     loading: int = 0
     on: bool = False
     answers: Dict[str, Any] = field(default_factory=dict)
+    #: Whether a backward pass has begun.
+    trained: Callable[[], bool] = lambda: False
     #: Called with the command line and the environment of a process that the script would start.
     starts: Optional[Callable[[List[str], Dict[str, str]], None]] = None
     _said: Set[str] = field(default_factory=set)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
@@ -9,6 +10,9 @@ import torch
 
 from .data import when_imported
 from .session import Session, refuse, user_place
+
+#: Bytes of what a script may hand to its ranks by torch.save.
+MOST_SAVED = 16 << 20
 
 
 def install(session: Session) -> None:
@@ -18,7 +22,7 @@ def install(session: Session) -> None:
     def save(*_: Any, **__: Any) -> None:
         session.note(f"The checkpoint that {user_place() or 'a library'} saves was not written.")
 
-    torch.save = save  # type: ignore
+    torch.save = _saving(session, torch.save, save)  # type: ignore
     _loading()
     when_imported("torch.distributed.checkpoint", lambda m: _checkpoints(m, save))
     when_imported("safetensors.torch", lambda m: setattr(m, "save_file", save))
@@ -33,6 +37,27 @@ def install(session: Session) -> None:
         refuse(f"{url}: weights are not fetched", "make the model without weights; its sizes are the same")
 
     torch.hub.load_state_dict_from_url = downloaded
+
+
+def _saving(session: Session, plain: Any, checkpoint: Any) -> Any:
+    """What a script writes before it trains, for ranks that it starts, goes to the overlay; checkpoints go
+    nowhere."""
+
+    def save(value: Any, place: Any, *args: Any, **kwargs: Any) -> None:
+        if not session.trained() and isinstance(place, (str, os.PathLike)):
+            held = io.BytesIO()
+            try:
+                plain(value, held, *args, **kwargs)
+            except Exception:
+                pass
+            else:
+                if held.tell() <= MOST_SAVED:
+                    with open(place, "wb") as file:
+                        file.write(held.getvalue())
+                    return
+        checkpoint()
+
+    return save
 
 
 class Unread(dict):

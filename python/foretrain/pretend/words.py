@@ -13,6 +13,8 @@ WORDS = "the a model of data graph train step with large small time run fast".sp
 _ROWS = 512
 #: How many numbers a tokenizer has, where no configuration says it.
 _SIZE = 32000
+#: The same, for models that are made small.
+_SMALL = 2048
 _SPECIAL = ["<unk>", "<s>", "</s>", "<pad>", "<mask>", "[CLS]", "[SEP]"]
 _CHAT = (
     "{% for message in messages %}{{ '<s> ' + message['role'] + ' ' }}"
@@ -28,6 +30,7 @@ def install(session: Session) -> None:
         when_imported(f"transformers.models.auto.{name}", lambda module: _transformers(module, session))
     when_imported("tiktoken.load", lambda module: _tiktoken(module, session))
     when_imported("sentencepiece", lambda module: _sentencepiece(module, session))
+    when_imported("torchtitan.components.tokenizer", lambda module: _torchtitan(module, session))
     when_imported("litgpt.tokenizer", lambda module: _litgpt(module, session))
 
 
@@ -93,13 +96,22 @@ def _tables(module: Any, session: Session) -> None:
             session.note(f"The data set {path} is missing; rows of random words stand in for it.")
         asked = f"{path} {name or ''}".lower()
         made = module.DatasetDict({k: part(asked) for k in ("train", "validation", "test")})
-        first = split.split("[")[0] if isinstance(split, str) else None
-        found = made[first] if first in made else made["train"] if split else made
-        if kwargs.get("streaming") and not isinstance(found, dict):
-            return found.to_iterable_dataset()
-        return found
+        if isinstance(split, dict):
+            return module.DatasetDict({key: _cut(made, one) for key, one in split.items()})
+        if isinstance(split, (list, tuple)):
+            return [_cut(made, one) for one in split]
+        found = made if split is None else _cut(made, split)
+        return found.to_iterable_dataset() if kwargs.get("streaming") and split is not None else found
 
     module.load_dataset = load
+
+
+def _cut(parts: Any, split: Any) -> Any:
+    """One part, as "train" or "train[:320]"; of an unknown name that of training."""
+    name, _, piece = str(split).partition("[")
+    found = parts[name] if name in parts else parts["train"]
+    end = piece.rstrip("]").rpartition(":")[2]
+    return found.select(range(min(int(end), len(found)))) if end.isdigit() else found
 
 
 def _numbers(size: int) -> Dict[str, int]:
@@ -123,14 +135,25 @@ def _say(session: Session, name: Any) -> None:
     session.note(f"The tokenizer {short} is missing; each word is a token, whose number means nothing.")
 
 
+def _is_empty(name: Any) -> bool:
+    """A folder without a tokenizer, from which transformers 5 makes one that knows nothing."""
+    if not os.path.isdir(name):
+        return False
+    files = [one.lower() for one in os.listdir(name)]
+    pieces = ("token", "vocab", "spiece", "sentencepiece", "tekken", "bpe", "merges")
+    return not any(piece in one for one in files for piece in pieces)
+
+
 def _transformers(module: Any, session: Session) -> None:
     """AutoTokenizer and AutoProcessor: a tokenizer of words where the files are missing."""
 
     def from_pretrained(plain: Any, name: Any, args: Any, kwargs: Any) -> Any:
         try:
-            return plain(name, *args, **kwargs)
+            if not _is_empty(name):
+                return plain(name, *args, **kwargs)
         except Exception:
-            _say(session, name)
+            pass
+        _say(session, name)
         from transformers import AutoConfig, PreTrainedTokenizerFast
 
         size = _SIZE
@@ -169,6 +192,25 @@ def _tiktoken(module: Any, session: Session) -> None:
         return {piece: rank for rank, piece in enumerate(pieces)}
 
     module.load_tiktoken_bpe = load
+
+
+def _torchtitan(module: Any, session: Session) -> None:
+    kind = module.HuggingFaceTokenizer
+    plain, init = kind._load_tokenizer_from_path, kind.__init__
+
+    def load(self: Any, path: str) -> Any:
+        try:
+            return plain(self, path)
+        except FileNotFoundError:
+            _say(session, path)
+            return _tokenizer(_SMALL)
+
+    def begin(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        if self.eos_id is None:
+            self.bos_id, self.eos_id, self.bos_token, self.eos_token = 1, 2, "<s>", "</s>"
+
+    kind._load_tokenizer_from_path, kind.__init__ = load, begin
 
 
 def _litgpt(module: Any, session: Session) -> None:
