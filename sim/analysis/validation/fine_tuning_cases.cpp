@@ -299,7 +299,8 @@ class TuningCaseMaker {
       refuse("the row is not about a training step");
   }
 
-  /// foak: the kernels of fms-acceleration's plugin of that name, which are unsloth's.
+  /// torchtune's table adds flags one by one, the loss in parts before recomputation, and its recipes have
+  /// both. foak: the kernels of fms-acceleration's plugin of that name, which are unsloth's.
   void name_fused_kernels() {
     constexpr NamedAs kWords[] = {{"(foak)", "\"rms_norm\", \"rope\", \"cross_entropy\""},
                                   {"Liger", "\"linear_cross_entropy\""},
@@ -309,6 +310,8 @@ class TuningCaseMaker {
     for (const NamedAs& word : kWords) {
       if (row_.notes_say(word.theirs)) list += fmt::format(", {}", word.ours);
     }
+    if (row_.source == "torchtune" && row_.recompute.starts_with("full") && !row_.notes_say("hunked"))
+      list += ", \"linear_cross_entropy\"";
     if (!list.empty()) set("model.fused_kernels", fmt::format("[{}]", list.substr(2)));
   }
 

@@ -48,7 +48,8 @@ TEST_CASE("a way that is said to fit does, with the memory and the step that wer
 TEST_CASE("the action of a training that does not fit is the first way that does") {
   const TemporaryFolder folder;
   const Json answer = predicted(folder, kTooLarge + " --gpus 1")["answer"];
-  CHECK(answer["action"].get<std::string>().ends_with(answer["what_fits"].front()["option"]));
+  CHECK(answer["action"].get<std::string>().ends_with(
+      answer["what_fits"].front()["option"].get<std::string>()));
   const std::string text = folder.run("foretrain predict " + kTooLarge + " --gpus 1").output;
   CHECK(text.find("Also fits") != std::string::npos);
 }

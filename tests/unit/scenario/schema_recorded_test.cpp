@@ -9,6 +9,7 @@
 #include "sim/scenario/recording.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/variation.hpp"
+#include "sim/workload/recorded/recorded_network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/recorded_text.hpp"
 
