@@ -27,6 +27,32 @@ class LevelRange(TypedDict):
     level: float
 
 
+class MemoryRow(TypedDict):
+    """What a class of tensors takes when the GPU is fullest in each phase of a step"""
+
+    #: the class
+    tensors: str
+    #: in the forward pass; in bytes
+    forward_bytes: int
+    #: in the backward pass; in bytes
+    backward_bytes: int
+    #: in the optimizer's step; in bytes
+    optimizer_bytes: int
+
+
+class MemoryLedger(TypedDict):
+    """The memory by class of tensors and phase"""
+
+    #: classes that take something in a phase
+    rows: List[MemoryRow]
+    #: the fullest phase: torch.cuda.max_memory_allocated(); in bytes
+    allocated_bytes: int
+    #: with what the allocator rounds up: max_memory_reserved(); in bytes
+    reserved_bytes: int
+    #: with context, libraries and NCCL: nvidia-smi; in bytes
+    shown_bytes: int
+
+
 class _Memory(TypedDict):
     """Memory of the GPU that needs most"""
 
@@ -66,6 +92,8 @@ class Memory(_Memory, total=False):
 
     #: of unlike nodes those with the least to spare, whose memory this is
     kind: str
+    #: by class of tensors and phase; of networks that are not cut, on ranks that are alike
+    ledger: MemoryLedger
 
 
 class Breakdown(TypedDict):
@@ -263,6 +291,42 @@ class StepCauses(TypedDict):
     kernels_s: float
 
 
+class FittingWay(TypedDict):
+    """A change with which a training fits that does not as asked"""
+
+    #: the change, in words
+    what: str
+    #: what to add to the command
+    option: str
+    #: number of GPUs
+    gpus: int
+    #: needed on each GPU; in bytes
+    memory_bytes: int
+    #: 0 to 1
+    chance_of_fitting: float
+    #: the predicted step; in seconds
+    step_s: float
+
+
+class TrainingLimits(TypedDict):
+    """How far a training can be taken on its GPUs, each limit with all else as asked"""
+
+    #: number of GPUs
+    gpus: int
+    #: as asked
+    batch_per_gpu: int
+    #: the largest batch of a micro-step that fits; 0: none
+    largest_batch_per_gpu: int
+    #: of a sample, as asked; 0: the network reads no tokens
+    tokens: int
+    #: the longest samples that fit at that batch; 0: none
+    longest_tokens: int
+    #: of a card on which the training surely fits; in bytes
+    least_memory_bytes: int
+    #: those of the catalog with the least memory that is enough
+    smallest_cards: List[str]
+
+
 class Assumption(TypedDict):
     """Something that nobody stated and that carries weight"""
 
@@ -297,6 +361,10 @@ class Answer(TypedDict):
     causes: Optional[StepCauses]
     #: what to do, with the option or line to paste
     action: str
+    #: changes with which a training that does not fit does; largest change last
+    what_fits: List[FittingWay]
+    #: how far the training can be taken; null: not asked for
+    limits: Optional[TrainingLimits]
     #: what nobody stated, largest effect first
     assumptions: List[Assumption]
     #: settings that decide and are not modelled

@@ -48,6 +48,9 @@ constexpr Names kOfFit{"FILE",    "--cluster",  "--op",    "--gpus",   "--nodes"
 constexpr Names kOfCheck{"FILE",    "--cluster",  "--op",    "--gpus",     "--nodes",
                          "--model", "--strategy", "--batch", "--hold-out", "--format"};
 
+constexpr Names kOfJobCheck{"FILE",    "--cluster", "--model",  "--program", "--set",
+                            "--brief", "--strict",  "--format", "--output"};
+
 constexpr CommonOptions kCommonOptions[] = {{"predict", kOfPredict},
                                             {"compare", kOfCompare},
                                             {"plan", kOfPlan},
@@ -62,7 +65,9 @@ constexpr CommonOptions kCommonOptions[] = {{"predict", kOfPredict},
                                             {"model show", kOfModel},
                                             {"model import", kOfModelImport},
                                             {"calibrate fit", kOfFit},
-                                            {"calibrate check", kOfCheck}};
+                                            {"calibrate check", kOfCheck},
+                                            {"job check", kOfJobCheck},
+                                            {"check", kOfJobCheck}};
 
 constexpr std::size_t kNameColumn = 24, kWidestText = 84;
 constexpr std::ptrdiff_t kMostExamples = 3;

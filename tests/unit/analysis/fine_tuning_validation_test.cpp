@@ -42,7 +42,8 @@ TEST_CASE("a row of a fine-tuning names the network, the card and the keys of a 
   for (const char* setting :
        {"model.adapters.kind=\"lora\"", "model.adapters.rank=16", "model.weights=\"nf4_double\"",
         "model.adapters.targets=[\"q_proj\", \"v_proj\"]", "model.optimizer_form=\"fused\"",
-        "model.recompute=true", "model.fused_loss=true", "model.sequence_length=2048"}) {
+        "model.recompute=true", "model.fused_kernels=[\"linear_cross_entropy\"]",
+        "model.sequence_length=2048"}) {
     INFO(setting);
     CHECK(has(job, setting));
   }

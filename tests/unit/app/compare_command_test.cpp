@@ -45,7 +45,7 @@ TEST_CASE("recorded programs that compare is given are shown side by side") {
   CHECK_THAT(run.output, ContainsSubstring("In a step of rank 0          two        four\n"));
   CHECK_THAT(run.output, ContainsSubstring("\noperators                      5           9\n"));
   CHECK_THAT(run.output, ContainsSubstring("\nall_gather            2, 4.19 MB  4, 8.39 MB\n"));
-  check_refused("two.toml", "unknown scenario \"two.toml\"");
+  check_refused("two.toml", "two.toml: error: does not exist");
 }
 
 TEST_CASE("the JSON of compare parses, and -o writes it to a file") {

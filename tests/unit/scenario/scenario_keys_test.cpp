@@ -49,6 +49,7 @@ ScenarioOverrides question_about(std::string_view name) {
 std::vector<std::string> companions(const std::string& key) {
   if (key == "measured.gpus" || key == "measured.scales" || key == "measured.reused_batch")
     return {"measured.samples_per_s=1000"};
+  if (key == "model.optimizer_in_backward") return {"strategy.name=\"single\""};
   if (key == "measured.epoch") return {"data.samples=60000"};
   if (key == "parallel.virtual_stages" || key == "parallel.schedule") return {"parallel.pipeline=4"};
   if (key == "run.every.validation.epochs") return {"run.every.validation.duration=\"1 s\""};

@@ -145,7 +145,8 @@ TEST_CASE("law: the ledger's fullest phase is the memory, whatever is trained an
           for (const auto zero : {TrainingLoop::ZeroGrad::zero, TrainingLoop::ZeroGrad::set_to_none}) {
             Workload workload = workload_of(model, 8, precision);
             workload.optimizer.form = form, workload.loop.zero_grad = zero;
-            const MemorySite site{.strategy = {.gradients = 0.25, .buffers = {5000}}, .gpus = gpus};
+            const MemorySite site{.strategy = {.gradients = gpus > 1 ? 0.25 : 1.0, .buffers = {5000}},
+                                  .gpus = gpus};
             const MemoryUse use = memory_use(workload, site);
             const MemoryLedger ledger = memory_ledger(workload, site);
             const std::int64_t fullest = std::ranges::max_element(ledger.allocated)->count;

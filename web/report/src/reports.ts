@@ -20,6 +20,30 @@ export interface LevelRange {
   level: number;
 }
 
+/** What a class of tensors takes when the GPU is fullest in each phase of a step */
+export interface MemoryRow {
+  /** the class */
+  tensors: string;
+  /** in the forward pass; in bytes */
+  forward_bytes: number;
+  /** in the backward pass; in bytes */
+  backward_bytes: number;
+  /** in the optimizer's step; in bytes */
+  optimizer_bytes: number;
+}
+
+/** The memory by class of tensors and phase */
+export interface MemoryLedger {
+  /** classes that take something in a phase */
+  rows: Array<MemoryRow>;
+  /** the fullest phase: torch.cuda.max_memory_allocated(); in bytes */
+  allocated_bytes: number;
+  /** with what the allocator rounds up: max_memory_reserved(); in bytes */
+  reserved_bytes: number;
+  /** with context, libraries and NCCL: nvidia-smi; in bytes */
+  shown_bytes: number;
+}
+
 /** Memory of the GPU that needs most */
 export interface Memory {
   /** what it holds, with as much scratch memory of convolutions as the GPU has room for; in bytes */
@@ -50,6 +74,8 @@ export interface Memory {
   framework_bytes: number;
   /** of unlike nodes those with the least to spare, whose memory this is */
   kind?: string;
+  /** by class of tensors and phase; of networks that are not cut, on ranks that are alike */
+  ledger?: MemoryLedger;
 }
 
 /** The account of a step; the parts sum to it */
@@ -236,6 +262,40 @@ export interface StepCauses {
   kernels_s: number;
 }
 
+/** A change with which a training fits that does not as asked */
+export interface FittingWay {
+  /** the change, in words */
+  what: string;
+  /** what to add to the command */
+  option: string;
+  /** number of GPUs */
+  gpus: number;
+  /** needed on each GPU; in bytes */
+  memory_bytes: number;
+  /** 0 to 1 */
+  chance_of_fitting: number;
+  /** the predicted step; in seconds */
+  step_s: number;
+}
+
+/** How far a training can be taken on its GPUs, each limit with all else as asked */
+export interface TrainingLimits {
+  /** number of GPUs */
+  gpus: number;
+  /** as asked */
+  batch_per_gpu: number;
+  /** the largest batch of a micro-step that fits; 0: none */
+  largest_batch_per_gpu: number;
+  /** of a sample, as asked; 0: the network reads no tokens */
+  tokens: number;
+  /** the longest samples that fit at that batch; 0: none */
+  longest_tokens: number;
+  /** of a card on which the training surely fits; in bytes */
+  least_memory_bytes: number;
+  /** those of the catalog with the least memory that is enough */
+  smallest_cards: Array<string>;
+}
+
 /** Something that nobody stated and that carries weight */
 export interface Assumption {
   /** what is assumed */
@@ -268,6 +328,10 @@ export interface Answer {
   causes: StepCauses | null;
   /** what to do, with the option or line to paste */
   action: string;
+  /** changes with which a training that does not fit does; largest change last */
+  what_fits: Array<FittingWay>;
+  /** how far the training can be taken; null: not asked for */
+  limits: TrainingLimits | null;
   /** what nobody stated, largest effect first */
   assumptions: Array<Assumption>;
   /** settings that decide and are not modelled */

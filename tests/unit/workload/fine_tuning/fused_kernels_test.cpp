@@ -89,7 +89,8 @@ TEST_CASE("scores take twelve bytes, eight beside a loss in place, and none in p
 TEST_CASE("FSDP holds what goes into frozen units until backward has ended") {
   const std::vector<std::string> lora{"model.adapters.kind=\"lora\"", "model.recompute=true",
                                       "model.fused_kernels=\"liger\""};
-  const ExpandedModel& model = *tuned_scenario("fsdp", lora).workload.model;
+  const Scenario scenario = tuned_scenario("fsdp", lora);
+  const ExpandedModel& model = *scenario.workload.model;
   const double plain = peak(model), held = peak_bytes(with_held_block_inputs(model.lifetimes), 1,
                                                       ActivationWidth::half, GradientTensors::kept);
   // Inputs of 16 blocks and their gradients, 2048 features of 2 bytes each: another set of them.
