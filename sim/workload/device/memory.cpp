@@ -313,7 +313,7 @@ MemoryLedger memory_ledger(const Workload& workload, const MemorySite& site) {
       {"activations", activations(TensorClass::saved)},
       {"scores and loss", activations(TensorClass::scores)},
       {"gradients of activations", activations(TensorClass::gradients)},
-      {"workspace of convolutions", {use.workspace, use.workspace, Bytes{}}}};
+      {"workspace of convolutions", always(use.workspace)}};  // the allocator keeps it
   std::erase_if(ledger.rows, [](const MemoryRow& row) { return row.held == std::array<Bytes, 3>{}; });
   for (const MemoryRow& row : ledger.rows) {
     for (std::size_t phase = 0; phase < row.held.size(); ++phase)
