@@ -32,13 +32,24 @@ MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const
   return {strategy, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
 }
 
-/// Fewer samples at a time and more micro-steps train the same; empty when not even one sample fits.
-std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario) {
-  if (point.largest_batch < 1) return {};
-  const std::int64_t shares = (point.batch_per_gpu + point.largest_batch - 1) / point.largest_batch;
-  const std::int64_t accumulation = shares * scenario.knobs.accumulation;
-  return fmt::format("a batch of {} per GPU fits, with strategy.accumulation = {} the step keeps its samples",
-                     point.largest_batch, accumulation);
+/// A training that surely fits needs no more than this share of the memory: the spread's 95th percentile.
+const double kSurelyFilled = std::exp(-1.645 * kMemorySpread);
+
+/// Fewer samples at a time and more micro-steps train the same; where the asked batch may fit, as few as
+/// surely do. Empty when no smaller batch would.
+std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
+  std::int64_t batch = point.largest_batch;
+  const bool may_fit = batch >= point.batch_per_gpu;
+  if (may_fit) {
+    const auto room =
+        static_cast<std::int64_t>(kSurelyFilled * static_cast<double>(point.memory_capacity.count));
+    batch = std::min(point.batch_per_gpu - 1, largest_batch(workload_of(point, scenario), site, {room}));
+  }
+  if (batch < 1) return {};
+  const std::int64_t shares = (point.batch_per_gpu + batch - 1) / batch;
+  return fmt::format(
+      "a batch of {} per GPU {}fits, with strategy.accumulation = {} the step keeps its samples", batch,
+      may_fit ? "surely " : "", shares * scenario.knobs.accumulation);
 }
 
 /// Empty when the run is in 16 bit already, or would not fit then either.
@@ -202,10 +213,11 @@ std::string memory_advice(const PredictionPoint& point, const Scenario& scenario
 std::string ReplicatedStep::memory_advice(const PredictionPoint& point, const Scenario& scenario,
                                           const StrategyMemory& strategy) {
   const MemorySite site = site_of(point, scenario, strategy);
-  std::string advice = smaller_batch(point, scenario);
+  std::string advice = smaller_batch(point, scenario, site);
   if (const std::string half = sixteen_bits(point, scenario, site); !half.empty())
     advice += (advice.empty() ? "" : "; ") + half;
-  return advice.empty() ? "not even one sample fits" : advice;
+  if (!advice.empty()) return advice;
+  return point.fits() ? "no smaller batch surely fits" : "not even one sample fits";
 }
 
 namespace {
