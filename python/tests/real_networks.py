@@ -3,9 +3,13 @@ import importlib
 
 from .common import torch
 
+FlopCounterMode = None
 if torch is not None:
     from torch.autograd.graph import saved_tensors_hooks
-    from torch.utils.flop_counter import FlopCounterMode
+    try:
+        from torch.utils.flop_counter import FlopCounterMode
+    except ImportError:  # before PyTorch 2.1
+        pass
 
 
 def library(name):
