@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMostStages = 16, kMostPlanSides = 3;
 constexpr std::size_t kLargestPlans = std::size_t{16} << 20;
 constexpr std::int64_t kAssumedClasses = 2, kLargestPlanNumber = 1'000'000;
+constexpr std::int64_t kMostConvolutions = 100;  ///< of a stage; nnU-Net plans at most six
 
 using Triple = std::vector<std::int64_t>;
 
@@ -100,6 +101,12 @@ class PlansReader {
     unet.patch = numbers(configuration_, "patch_size");
     const std::size_t stages = unet.stages(), sides = unet.patch.size();
     const auto has_sides = [&](const Triple& one) { return one.size() == sides; };
+    for (const Triple* each : {&unet.convolutions, &unet.decoder_convolutions}) {
+      if (!each->empty() && *std::ranges::max_element(*each) > kMostConvolutions)
+        diagnostics_.report(
+            {}, fmt::format("a stage of the plan has more than {} convolutions", kMostConvolutions),
+            "nnU-Net plans at most six");
+    }
     const bool fits =
         stages >= 2 && sides >= 2 && unet.kernels.size() == stages && unet.strides.size() == stages &&
         unet.convolutions.size() == stages && unet.decoder_convolutions.size() == stages - 1 &&

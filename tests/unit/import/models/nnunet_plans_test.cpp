@@ -66,4 +66,9 @@ TEST_CASE("plans that do not fit together are refused") {
   CHECK_THAT(mistakes_of(kPlans.substr(0, 600)), ContainsSubstring("the plan is no JSON object"));
 }
 
+TEST_CASE("plans with more convolutions than any network has are refused before they are written out") {
+  CHECK_THAT(mistakes_of(replaced(kPlans, "\"n_conv_per_stage\": [2,", "\"n_conv_per_stage\": [1000000,")),
+             ContainsSubstring("a stage of the plan has more than 100 convolutions"));
+}
+
 }  // namespace nnunet_plans_test
