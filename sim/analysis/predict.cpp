@@ -61,6 +61,9 @@ class Predictor {
     if (prediction.evidence) answer.measured = measured_words(prediction.evidence->measured);
     if (options_.limits && points_.simulator().model().is_strategy)
       answer.limits = limits_of(points_, answer.gpus);
+    else if (options_.limits)
+      prediction.warnings.emplace_back(
+          "limits are known of strategies alone, not of [parallel] and of recorded programs");
     if (prediction.cannot_run) return;
     answer.next_measurement = intervals_->to_narrow(*answered_point(prediction, answer.gpus));
     if (points_.simulator().model().has_measured_runs)

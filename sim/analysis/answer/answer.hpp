@@ -43,7 +43,7 @@ struct InputRemedy {
 
 /// A change with which a training fits that does not as asked.
 struct FittingWay {
-  std::string what, option;  ///< "lora of rank 16 in bf16, batch 4"; what to add to the command
+  std::string what, option;  ///< "LoRA of rank 16 in bf16, micro-batches of 4"; what to add to the command
   int gpus = 1;
   Bytes memory{};     ///< needed on each GPU
   double chance = 0;  ///< of fitting, 0 to 1

@@ -127,8 +127,8 @@ class AnswerMaker {
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
       answer_.cause = idle_cause(working_gpu_count(scenario_, p.gpus), p.gpus);
-    const bool lacks_host = chance_of_host(p) < kProbablyFits;
-    if (answer_.kind == VerdictKind::does_not_fit && !lacks_host) answer_.fits = ways_to_fit(points_, p.gpus);
+    if (answer_.kind == VerdictKind::does_not_fit && !lacks_host_memory(p))
+      answer_.fits = ways_to_fit(points_, p.gpus);
     answer_.action = action_of(p);
   }
 

@@ -152,13 +152,6 @@ std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
 
 namespace {
 
-/// The node's memory is more likely to be too little than the GPU's.
-bool lacks_host_memory(const PredictionPoint& p) {
-  const double gpu = chance_of_fitting(static_cast<double>(p.memory.least().count),
-                                       static_cast<double>(p.memory_capacity.count));
-  return chance_of_host(p) < kSurelyFits && chance_of_host(p) <= gpu;
-}
-
 std::string host_does_not_fit_words(const Scenario& scenario, const PredictionPoint& p, bool is_sure) {
   return fmt::format("The host's memory {} {} on {}: what is offloaded needs {} on each node, and it has {}.",
                      is_sure ? "cannot hold" : "probably cannot hold", scenario.model.name, gpus_of(p.gpus),
@@ -166,6 +159,12 @@ std::string host_does_not_fit_words(const Scenario& scenario, const PredictionPo
 }
 
 }  // namespace
+
+bool lacks_host_memory(const PredictionPoint& p) {
+  const double gpu = chance_of_fitting(static_cast<double>(p.memory.least().count),
+                                       static_cast<double>(p.memory_capacity.count));
+  return chance_of_host(p) < kSurelyFits && chance_of_host(p) <= gpu;
+}
 
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p) {
   const double fits = chance_of_fitting(p);
@@ -288,7 +287,9 @@ std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p
 }
 
 std::string fitting_action(const FittingWay& way) {
-  return fmt::format("With {} it needs {} and fits: add {}", way.what, to_string(way.memory), way.option);
+  std::string what = way.what;
+  if (const std::size_t comma = what.rfind(", "); comma != std::string::npos) what.replace(comma, 2, " and ");
+  return fmt::format("With {} it needs {} and fits: add {}", what, to_string(way.memory), way.option);
 }
 
 std::string waits_action(const Answer& answer, const Scenario& scenario) {

@@ -32,6 +32,9 @@ std::string idle_cause(int working, int gpus);
 /// The same with what mending changes; `mended`: with one process for each GPU.
 std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                        const std::optional<PredictionPoint>& mended);
+/// Whether what is offloaded may not fit the node's memory, and that is likelier than the GPU's to be too
+/// little.
+bool lacks_host_memory(const PredictionPoint& p);
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p);
 std::string waits_words(const Answer& answer, const PredictionPoint& p);
 std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer);

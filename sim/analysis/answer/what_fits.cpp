@@ -97,13 +97,14 @@ class FitSearch {
                     const std::string& option) {
     if (found_.size() >= kMostWaysToFit) return;
     Scenario base = own_;
-    if (!is_half(base.workload.precision) || gpu_of_job().bf16.per_second <= 0)
-      base.workload.precision = gpu_of_job().bf16.per_second > 0 ? Precision::bf16 : Precision::amp_fp16;
+    const bool has_bf16 = gpu_of_job().bf16.per_second > 0;
+    if (!is_half(base.workload.precision) || !has_bf16)
+      base.workload.precision = has_bf16 ? Precision::bf16 : Precision::amp_fp16;
     FineTuning tuning = own_.model.tuning;
     if (tuning.adapter == AdapterKind::none) tuning.adapter = AdapterKind::lora, tuning.rank = kUsualRank;
     tuning.weights = weights;
     try {
-      add(first_fitting(changed(asked, with_training(own_, tuning, own_.workload.recompute), what, option)));
+      add(first_fitting(changed(asked, with_training(base, tuning, own_.workload.recompute), what, option)));
     } catch (const InputError&) {
       // This network cannot be trained so.
     }
@@ -187,18 +188,6 @@ class FitSearch {
   std::vector<FittingWay> found_;
 };
 
-/// The memory that a card must have so that the training surely fits.
-Bytes least_memory(const PredictionPoint& p) {
-  const auto needed = static_cast<double>(p.memory.least().count);
-  double low = needed, high = 4 * needed;
-  constexpr int kHalvings = 40;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (low + high) / 2;
-    (chance_of_fitting(needed, middle) >= kSurelyFits ? high : low) = middle;
-  }
-  return {static_cast<std::int64_t>(high)};
-}
-
 /// Of the catalog's cards, those with the least memory that is enough.
 std::vector<std::string> smallest_cards(Bytes least) {
   std::vector<std::string> names;
@@ -227,7 +216,8 @@ TrainingLimits limits_of(const PointPredictor& points, int gpus) {
   const PredictionPoint p = asked.point(gpus, ignored);
   TrainingLimits limits;
   limits.gpus = gpus, limits.batch_per_gpu = p.batch_per_gpu, limits.largest_batch = p.largest_batch;
-  limits.least_memory = least_memory(p);
+  limits.least_memory = {
+      static_cast<std::int64_t>(static_cast<double>(p.memory.least().count) / surely_filled_share())};
   limits.smallest_cards = smallest_cards(limits.least_memory);
   if (!reads_tokens(own)) return limits;
   limits.tokens = own.model.input.front();
@@ -251,17 +241,16 @@ std::string limits_words(const TrainingLimits& limits) {
                         : "not one sample fits";
   if (limits.tokens > 0)
     out += limits.longest_samples > 0
-               ? fmt::format("; at a batch of {} samples of up to {} tokens", limits.batch_per_gpu,
+               ? fmt::format("; with a batch of {}, samples may have up to {} tokens", limits.batch_per_gpu,
                              limits.longest_samples)
-               : fmt::format("; at a batch of {} not even two tokens", limits.batch_per_gpu);
-  if (limits.smallest_cards.empty())
-    return out + fmt::format("; no card of the catalog has {}", to_string(limits.least_memory));
+               : fmt::format("; with a batch of {}, not even two tokens fit", limits.batch_per_gpu);
+  const std::string needed = to_string(limits.least_memory);
+  if (limits.smallest_cards.empty()) return out + fmt::format("; no card of the catalog has {}", needed);
   std::string cards;
   for (std::size_t i = 0; i < std::min(limits.smallest_cards.size(), kMostCards); ++i)
     cards += (i > 0 ? ", " : "") + limits.smallest_cards[i];
   if (limits.smallest_cards.size() > kMostCards) cards += ", ...";
-  return out + fmt::format("; the smallest cards for it have {} or more ({})", to_string(limits.least_memory),
-                           cards);
+  return out + fmt::format("; as asked it surely fits a card of {} or more: {}", needed, cards);
 }
 
 }  // namespace foretrain

@@ -23,7 +23,7 @@ std::vector<FittingWay> ways_to_fit(const PointPredictor& points, int gpus);
 /// The bounds of the same training on `gpus`; each is found by trying.
 TrainingLimits limits_of(const PointPredictor& points, int gpus);
 
-/// "up to 6 samples per GPU; at 2 of them up to 11264 tokens; …".
+/// "up to 6 samples fit at a time; with a batch of 2, samples may have up to 11264 tokens; …".
 std::string limits_words(const TrainingLimits& limits);
 
 }  // namespace foretrain

@@ -24,18 +24,13 @@ double chance_of_host(const PredictionPoint& point) {
 }
 
 std::string host_memory_parts(const HostMemoryUse& use) {
-  std::string text;
-  const auto add = [&](std::string_view what, Bytes bytes) {
-    if (bytes.count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, to_string(bytes));
-  };
-  add("master weights", use.masters);
-  add("moments", use.moments);
-  add("gradients", use.gradients);
-  add("weights for the GPUs", use.weights);
-  add("buffers", use.buffers);
-  add("processes", use.processes);
-  add("on NVMe", use.on_drive);
-  return text;
+  return listed_parts({{"master weights", use.masters},
+                       {"moments", use.moments},
+                       {"gradients", use.gradients},
+                       {"weights for the GPUs", use.weights},
+                       {"buffers", use.buffers},
+                       {"processes", use.processes},
+                       {"on NVMe", use.on_drive}});
 }
 
 std::vector<std::string> host_memory_warnings(const std::vector<PredictionPoint>& points) {

@@ -32,9 +32,6 @@ MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const
   return {strategy, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
 }
 
-/// A training that surely fits needs no more than this share of the memory: the spread's 95th percentile.
-const double kSurelyFilled = std::exp(-1.645 * kMemorySpread);
-
 /// Fewer samples at a time and more micro-steps train the same; where the asked batch may fit, as few as
 /// surely do. Empty when no smaller batch would.
 std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
@@ -42,7 +39,7 @@ std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario
   const bool may_fit = batch >= point.batch_per_gpu;
   if (may_fit) {
     const auto room =
-        static_cast<std::int64_t>(kSurelyFilled * static_cast<double>(point.memory_capacity.count));
+        static_cast<std::int64_t>(surely_filled_share() * static_cast<double>(point.memory_capacity.count));
     batch = std::min(point.batch_per_gpu - 1, largest_batch(workload_of(point, scenario), site, {room}));
   }
   if (batch < 1) return {};
@@ -71,6 +68,11 @@ double chance_of_fitting(const PredictionPoint& point) {
 double chance_of_fitting(double needed, double there) {
   if (needed <= 0 || there <= 0) return there > 0 ? 1 : 0;
   return std::erfc(-std::log(there / needed) / kMemorySpread / std::numbers::sqrt2) / 2;
+}
+
+double surely_filled_share() {
+  constexpr double kNormalAtSurely = 1.6448536269514722;  // kSurelyFits of a normal distribution lies below
+  return std::exp(-kNormalAtSurely * kMemorySpread);
 }
 
 MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
@@ -175,19 +177,22 @@ void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const
   point.unlike = std::move(shares);
 }
 
-std::string memory_parts(const MemoryUse& use) {
+std::string listed_parts(std::initializer_list<std::pair<std::string_view, Bytes>> parts) {
   std::string text;
-  const auto add = [&](std::string_view what, Bytes bytes) {
+  for (const auto& [what, bytes] : parts) {
     if (bytes.count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, to_string(bytes));
-  };
-  add("weights", use.parameters);
-  add("gradients", use.gradients);
-  add("optimizer", use.optimizer);
-  add("buckets", use.buckets);
-  add("activations", use.activations);
-  add("convolution workspace", use.workspace);
-  add("framework", use.framework);
+  }
   return text;
+}
+
+std::string memory_parts(const MemoryUse& use) {
+  return listed_parts({{"weights", use.parameters},
+                       {"gradients", use.gradients},
+                       {"optimizer", use.optimizer},
+                       {"buckets", use.buckets},
+                       {"activations", use.activations},
+                       {"convolution workspace", use.workspace},
+                       {"framework", use.framework}});
 }
 
 std::string memory_verdict(const PredictionPoint& point) {

@@ -1,7 +1,10 @@
 // Whether a training fits its GPUs, and what would help.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/analysis/prediction.hpp"
@@ -54,8 +57,15 @@ inline constexpr double kProbablyFits = 0.5;
 /// Nine of ten of 216 published peaks of large models' first rank lie within 27 % (docs/accuracy_llm.md).
 inline constexpr double kMemorySpread = 0.145;
 
+/// Of the memory that is there, what a training may need so that it surely fits: the inverse of
+/// chance_of_fitting() at kSurelyFits.
+double surely_filled_share();
+
 /// "fits", "fits tightly", "does not fit".
 std::string memory_verdict(const PredictionPoint& point);
+
+/// "weights 16 GB, gradients 8 GB": those that are there.
+std::string listed_parts(std::initializer_list<std::pair<std::string_view, Bytes>> parts);
 
 /// The parts of the point's memory for Decisions.
 std::string memory_parts(const MemoryUse& use);

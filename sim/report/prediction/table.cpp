@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/answer/what_fits.hpp"
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
@@ -176,6 +177,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (!p.points.empty())
     out += p.answer.verdict + "\n\n" + heading(p) + curve(p, options) + large_model_lines(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p) + write_memory_ledger(p);
+  if (p.answer.limits) out += fmt::format("Limits: {}.\n", limits_words(*p.answer.limits));
   if (p.evidence) out += evidence_line_of(*p.evidence);
   if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);

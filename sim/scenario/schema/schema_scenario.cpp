@@ -89,9 +89,10 @@ void read_parallel_section(TableReader& document, Scenario& scenario) {
   TableReader parallel(*table, "parallel", document.diagnostics());
   read_parallel(parallel, scenario);
   if (scenario.model.tuning.changes_network())
-    parallel.report(parallel.span_of(""),
-                    "adapters, frozen parts and model.weights are not modelled with [parallel]",
-                    "leave [parallel] out and give a strategy, as in --strategy fsdp");
+    parallel.report(
+        parallel.span_of(""),
+        "adapters, frozen parts, model.weights and fused kernels are not modelled with [parallel]",
+        "leave [parallel] out and give a strategy, as in --strategy fsdp");
   parallel.finish();
 }
 

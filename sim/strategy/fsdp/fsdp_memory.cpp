@@ -69,10 +69,6 @@ Bytes held_block_inputs(const Workload& workload, const FsdpSettings& settings) 
   return {static_cast<std::int64_t>(more / static_cast<double>(batch))};
 }
 
-}  // namespace
-
-namespace {
-
 /// Shards in their own width, gradients and states as wide.
 HostMemoryUse fsdp_host_memory(const Workload& workload, const FsdpSettings& settings) {
   const ExpandedModel& model = *workload.model;

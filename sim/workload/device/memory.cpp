@@ -228,9 +228,8 @@ std::uint32_t first_of_head(const ExpandedModel& model) {
 
 enum class TensorClass : std::uint8_t { saved, scores, gradients };
 
-/// Of what lives from this moment on.
-TensorClass class_of(const ExpandedModel& model, std::uint32_t moment) {
-  const std::uint32_t head = first_of_head(model);
+/// Of what lives from this moment on; `head`: first_of_head().
+TensorClass class_of(const ExpandedModel& model, std::uint32_t head, std::uint32_t moment) {
   if (moment < model.forward.size())
     return model.forward[moment].layer >= head ? TensorClass::scores : TensorClass::saved;
   const std::size_t step = moment - model.forward.size();
@@ -263,12 +262,13 @@ FullestMoment fullest_moment(const ExpandedModel& model, double batch, Activatio
     if (moment >= from && sum > most) most = sum, fullest = moment;
   }
   FullestMoment out;
+  const std::uint32_t head = first_of_head(model);
   const auto lives = [fullest](const Lifetime& life) {
     return life.from <= fullest && fullest <= life.until;
   };
   for (const Lifetime& life : all.activations) {
     if (lives(life))
-      out.of_class[static_cast<std::size_t>(class_of(model, life.from))] += life.at(batch, width);
+      out.of_class[static_cast<std::size_t>(class_of(model, head, life.from))] += life.at(batch, width);
   }
   for (const Lifetime& life : all.parameter_gradients) {
     if (lives(life)) out.weights += anew_width * life.at(batch, width);

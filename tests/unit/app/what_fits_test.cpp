@@ -46,6 +46,23 @@ TEST_CASE("a way that is said to fit does, with the memory and the step that wer
   }
 }
 
+TEST_CASE("on a GPU without bf16 a way is predicted in the precision that its option asks for") {
+  const TemporaryFolder folder;
+  const std::string question = "--model llama3_8b --cluster puhti --gpus 1 --sequence 1024";
+  bool is_packed = false;
+  const Json asked = predicted(folder, question + " --batch 4");
+  for (const Json& way : asked["answer"]["what_fits"]) {
+    const std::string option = way["option"];
+    if (option.find("--gpus") != std::string::npos) continue;
+    INFO(option);
+    const std::string batch = option.find("--batch") == std::string::npos ? " --batch 4 " : " ";
+    const Json again = predicted(folder, question + batch + option);
+    CHECK(again["points"].front()["step_s"] == Approx(way["step_s"].get<double>()));
+    is_packed = is_packed || option.find("nf4_double --precision amp_fp16") != std::string::npos;
+  }
+  CHECK(is_packed);
+}
+
 TEST_CASE("the action of a training that does not fit is the first way that does") {
   const TemporaryFolder folder;
   const Json answer = predicted(folder, kTooLarge + " --gpus 1")["answer"];
