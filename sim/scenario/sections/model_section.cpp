@@ -258,7 +258,8 @@ Keys<Scenario> decay_key() {
 void check_program_alone(TableReader& model, const Program& program) {
   for (const std::string_view key :
        {"batch_per_gpu", "global_batch", "precision", "half_weights", "recompute", "optimizer",
-        "optimizer_form", "weight_decay", "weights", "trainable", "sequence_length", "adapters"}) {
+        "optimizer_form", "weight_decay", "weights", "trainable", "sequence_length", "adapters", "upcast",
+        "offload_activations"}) {
     if (!model.has(key)) continue;
     model.report(
         model.span_of(key),

@@ -7,6 +7,7 @@
 
 #include "sim/strategy/process/input_pipeline.hpp"
 #include "sim/strategy/process/process.hpp"
+#include "sim/strategy/step/activation_copies.hpp"
 #include "sim/strategy/step/step_launches.hpp"
 
 namespace foretrain {
@@ -122,6 +123,8 @@ class TrainingStep {
   }
   /// `loss.item()` and metrics after the step, and the loop's own overhead.
   void finish_step();
+  /// Nothing is kept for a backward pass.
+  void keep_no_activations() { copies_.stop(); }
 
  private:
   void cast_weights(const HostThread& thread, std::uint32_t layer, Time reference);
@@ -135,6 +138,7 @@ class TrainingStep {
   StepLaunches launches_;
   GradientUpdate update_;
   GradientNoise noise_;
+  ActivationCopies copies_;
   const Workload& workload_;
   const ExpandedModel& model_;
   std::vector<LabelId> labels_;              ///< per layer

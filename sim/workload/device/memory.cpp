@@ -188,6 +188,14 @@ ActivationWidth activation_width(const Workload& workload) {
   return has_half_weights(workload) ? ActivationWidth::half : ActivationWidth::autocast;
 }
 
+std::vector<double> offloaded_bytes(const Workload& workload) {
+  const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
+  std::vector<double> bytes;
+  for (const OffloadedTensor& tensor : workload.model->offloaded.tensors)
+    bytes.push_back(tensor.life.at(batch, activation_width(workload)));
+  return bytes;
+}
+
 Bytes convolution_scratch(const Workload& workload, Bytes activations) {
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   return whole(scratch_bytes(*workload.model, batch, is_half(workload.precision),
