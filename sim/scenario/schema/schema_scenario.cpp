@@ -116,6 +116,17 @@ void check_optimizer_in_backward(TableReader& strategy, const Scenario& scenario
                     "leave one of the two out");
 }
 
+/// Muon, GaLore and Shampoo need whole matrices on each GPU.
+void check_matrix_optimizer(TableReader& strategy, const Scenario& scenario) {
+  if (!works_on_matrices(scenario.workload.optimizer.kind)) return;
+  constexpr std::array<std::string_view, 2> kWhole{"single", "ddp"};
+  if (std::ranges::find(kWhole, scenario.strategy) != kWhole.end()) return;
+  strategy.report(strategy.span_of("name"),
+                  fmt::format("{} works on whole matrices, and is not modelled with {}",
+                              name_of(scenario.workload.optimizer.kind), scenario.strategy),
+                  "use single or ddp, or another optimizer");
+}
+
 /// Copies to the host are those of a process with one GPU.
 void check_offloaded_activations(TableReader& strategy, const Scenario& scenario) {
   const bool offloads = scenario.workload.offload_activations != ActivationOffload::none;
@@ -171,6 +182,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
   check_optimizer_in_backward(strategy.reader(), scenario);
+  check_matrix_optimizer(strategy.reader(), scenario);
   check_offloaded_activations(strategy.reader(), scenario);
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);

@@ -9,6 +9,7 @@
 #include "sim/strategy/process/process.hpp"
 #include "sim/strategy/step/activation_copies.hpp"
 #include "sim/strategy/step/step_launches.hpp"
+#include "sim/workload/lowering/matrix_optimizer.hpp"
 
 namespace foretrain {
 
@@ -37,12 +38,14 @@ class GradientUpdate {
   void small_kernels(const HostThread& thread, int count, Time reference);
   TaskId optimize(const HostThread& thread);
   bool scales() const;
+  TaskId multiply_matrices(const HostThread& thread);
 
   Process& process_;
   StepLaunches& launches_;
   const Workload& workload_;
   std::vector<std::int64_t> tensors_;  ///< elements of each parameter or shard
   double width_;                       ///< of an element's bytes, over those of fp32
+  MatrixStep matrices_;                ///< of optimizers that work on matrices
   std::vector<OptimizerLaunch> optimizer_launches_;
   LabelId optimizer_label_, clip_label_;
 };
