@@ -126,6 +126,7 @@ void read_axolotl(SettingsReading& reading) {
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
   read_fine_tuning(reading, "");
   keep_frozen_weights_narrow(reading);
+  read_memory_switches(reading, "");
   reading.apply(kAxolotlRules);
   for (const char* idle : kAxolotlIdle) reading.fate_of(idle, KeyFate::no_influence);
 }
