@@ -43,6 +43,20 @@ void read_activation_offloading(SettingsReading& reading, const std::string& pat
     reading.effect({{"model.offload_activations", *on ? "\"saved_tensors\"" : "\"none\""}});
 }
 
+/// Packed samples fill sequence_length; others are as long as the longest of their micro-batch, which no
+/// file tells.
+void read_packing(SettingsReading& reading, const std::string& above) {
+  for (const char* name : {"packing", "neat_packing", "sample_packing"}) {
+    const auto packs = reading.flag({above + name});
+    if (!packs) continue;
+    if (*packs)
+      reading.fate(KeyFate::usual, "samples fill the length");
+    else
+      reading.fate(KeyFate::not_modelled,
+                   "samples are no longer than the longest of a micro-batch: less time and memory");
+  }
+}
+
 /// LLaMA-Factory recomputes blocks unless it is told not to (hparams/model_args.py).
 void read_factory_checkpointing(SettingsReading& reading, const std::string& above) {
   if (!reading.has(above + "finetuning_type")) return;
@@ -103,6 +117,7 @@ void read_galore(SettingsReading& reading, const std::string& above) {
 }
 
 void read_memory_switches(SettingsReading& reading, const std::string& above) {
+  read_packing(reading, above);
   read_factory_checkpointing(reading, above);
   read_checkpointing_word(reading, above + "gradient_checkpointing");
   read_checkpointing_word(reading, above + "use_gradient_checkpointing");

@@ -126,6 +126,22 @@ TEST_CASE("PEFT's prompt, p- and prefix tuning, in a program and in an adapter's
   CHECK_THROWS_AS(read("config = PromptTuningConfig(num_virtual_tokens=1e9)\n"), InputError);
 }
 
+TEST_CASE("packed samples fill the length, others are shorter than it") {
+  const auto fate_of = [](const std::string& text, std::string_view path) {
+    const TrainingSettings settings = read(text);
+    const auto found = std::ranges::find(settings.keys, path, &ReadKey::path);
+    REQUIRE(found != settings.keys.end());
+    return found->fate;
+  };
+  const std::string axolotl = "base_model: x\nmicro_batch_size: 1\nsequence_len: 2048\n",
+                    factory = "per_device_train_batch_size: 1\nfinetuning_type: lora\n";
+  CHECK(fate_of(axolotl + "sample_packing: true\n", "sample_packing") == KeyFate::usual);
+  CHECK(fate_of(axolotl + "sample_packing: false\n", "sample_packing") == KeyFate::not_modelled);
+  CHECK(fate_of(factory + "packing: true\n", "packing") == KeyFate::usual);
+  CHECK(fate_of(factory + "neat_packing: false\n", "neat_packing") == KeyFate::not_modelled);
+  CHECK_THROWS_AS(read(factory + "packing: perhaps\n"), InputError);
+}
+
 TEST_CASE("GaLore by transformers' words and LLaMA-Factory's") {
   const TrainingSettings words = read(
       "per_device_train_batch_size: 1\noptim: galore_adamw_8bit_layerwise\noptim_args: rank=64, "
