@@ -35,8 +35,8 @@ bool stores_halves(WeightFormat format) {
 }
 
 /// transformers converts the scores of a model with 16-bit weights to fp32 before the loss
-/// (transformers/loss/loss_utils.py); autocast does so in the loss itself.
-bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights); }
+/// (transformers/loss/loss_utils.py); autocast does so in the loss itself, and so does compiled code.
+bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights) && !tuning.is_compiled; }
 
 class FieldWalk {
  public:
@@ -88,7 +88,7 @@ class ShapeWalk {
     const Layer* head = prefix.empty() ? head_of(layers) : nullptr;
     for (const Layer& layer : layers) {
       tape_->trainability().set_head(&layer == head);
-      if (&layer == head && tape_->trainability().tuning().fused.has(FusedKernel::linear_cross_entropy))
+      if (&layer == head && tape_->trainability().tuning().fuses(FusedKernel::linear_cross_entropy))
         hold_rows_in_parts(layer, *current);
       current = visit(layer, *current, prefix);
       if (!current) break;
@@ -206,7 +206,7 @@ class ShapeWalk {
 
   std::vector<TensorId> ends_of(const Layer& layer, TensorId input, const std::string& path) {
     std::vector<TensorId> ends;
-    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning().fused);
+    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning());
     for (std::size_t i = 0; i < layer.branches.size(); ++i) {
       if (i > 0 && layer.branches[i].size() > 1) tape_->module();
       std::vector<Layer> branch = layer.branches[i];

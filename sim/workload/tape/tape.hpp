@@ -28,6 +28,9 @@ class LifetimeRecorder {
   using Storage = std::uint32_t;  ///< numbered in the order of make()
   using Tensor = std::uint32_t;
 
+  /// `is_compiled`: operators that are no products convert their operands as they read them, without a copy.
+  explicit LifetimeRecorder(bool is_compiled) : is_compiled_(is_compiled) {}
+
   /// The batch itself: stays until the next one comes.
   void make_input(double bytes, bool is_float);
   /// A new storage, made by the next operator from these.
@@ -102,6 +105,7 @@ class LifetimeRecorder {
   void add(std::uint32_t from, std::uint32_t until, Amount bytes, Share share);
   void add_storage(const StorageLife& life);
 
+  bool is_compiled_ = false;
   std::vector<StorageLife> storages_;
   std::vector<Storage> unsettled_;  ///< made by the operator to come
   std::vector<Storage> kept_;
