@@ -10,7 +10,6 @@
 #include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/lowering/lowering.hpp"
 #include "sim/workload/lowering/operators.hpp"
-#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -111,9 +110,7 @@ void set_flag(std::vector<Layer>& layers, std::string_view name, bool value) {
 
 /// As `work` trains it: with recomputed blocks, and lowered by its framework.
 void expand_into(ExpandedModel expanded, Workload& work) {
-  if (work.recompute) expanded = with_recomputed_blocks(expanded);
-  if (is_lowered(work.framework)) expanded = lower(expanded, work.framework);
-  work.model = std::make_shared<const ExpandedModel>(std::move(expanded));
+  work.model = std::make_shared<const ExpandedModel>(as_trained(std::move(expanded), work));
 }
 
 /// The network with the layout's sequence and attention; false where it cannot have them.

@@ -122,7 +122,9 @@ void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
   const MemoryUse wanted = memory_use(workload, site);
-  add_host_memory(point, scenario, strategy);
+  StrategyMemory offloaded = strategy;
+  offloaded.host = with_activations(strategy.host, offloaded_bytes(workload));
+  add_host_memory(point, scenario, offloaded);
   point.memory_capacity = gpu_of(point, scenario).capacity();
   point.memory = with_room_for_scratch(wanted, point.memory_capacity);
   point.scratch_wanted = wanted.workspace;

@@ -137,6 +137,10 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "DataLoader",
                                                     "LoraConfig",
                                                     "get_peft_model",
+                                                    "PromptTuningConfig",
+                                                    "PromptEncoderConfig",
+                                                    "PrefixTuningConfig",
+                                                    "prepare_model_for_kbit_training",
                                                     "BitsAndBytesConfig",
                                                     "from_pretrained"};
   return kNames;
@@ -166,13 +170,20 @@ void read_python_program(SettingsReading& reading) {
   for (const char* name : {"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig"}) {
     if (called(name)) read_training_arguments(reading, fmt::format("{}.", name));
   }
-  for (const char* name : {"from_pretrained", "BitsAndBytesConfig", "LoraConfig", "get_peft_model"}) {
+  for (const char* name : {"from_pretrained", "BitsAndBytesConfig", "LoraConfig", "PromptTuningConfig",
+                           "PromptEncoderConfig", "PrefixTuningConfig", "get_peft_model"}) {
     if (called(name)) read_fine_tuning(reading, fmt::format("{}.", name));
   }
   keep_frozen_weights_narrow(reading);
+  if (called("get_peft_model")) read_memory_switches(reading, "get_peft_model.");
+  read_kbit_preparation(reading);
   static constexpr KeyRule kLoaded[] = {{"from_pretrained.*", KeyReads::nothing},
                                         {"BitsAndBytesConfig.*", KeyReads::nothing},
                                         {"LoraConfig.*", KeyReads::nothing},
+                                        {"PromptTuningConfig.*", KeyReads::nothing},
+                                        {"PromptEncoderConfig.*", KeyReads::nothing},
+                                        {"PrefixTuningConfig.*", KeyReads::nothing},
+                                        {"prepare_model_for_kbit_training.*", KeyReads::nothing},
                                         {"get_peft_model.*", KeyReads::nothing}};
   reading.apply(kLoaded);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");

@@ -74,7 +74,9 @@ bool is_called(std::string_view path, std::string_view target) {
 
 bool is_head(std::string_view path) { return holds(kHeadNames, last_part(path)); }
 
-constexpr std::array<std::string_view, 4> kAdapterNames{"none", "lora", "dora", "ia3"};
+constexpr std::array<std::string_view, 7> kAdapterNames{"none",   "lora",     "dora",  "ia3",
+                                                        "prompt", "p_tuning", "prefix"};
+constexpr std::array<std::string_view, 3> kUpcastNames{"none", "norms", "all"};
 constexpr std::array<std::string_view, 8> kFormatNames{"by_precision", "fp32", "bf16", "fp16",
                                                        "fp8",          "int8", "nf4",  "nf4_double"};
 constexpr std::string_view kAllLinearNames = "all-linear", kLastNames = "last:";
@@ -84,6 +86,7 @@ bool is_norm(std::string_view name) { return name.find("norm") != std::string_vi
 }  // namespace
 
 std::string_view name_of(AdapterKind kind) { return kAdapterNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(Upcast upcast) { return kUpcastNames[static_cast<std::size_t>(upcast)]; }
 std::string_view name_of(WeightFormat format) { return kFormatNames[static_cast<std::size_t>(format)]; }
 
 bool is_quantised(WeightFormat format) { return format >= WeightFormat::fp8; }
@@ -99,8 +102,12 @@ std::string named_with(const std::string& model, const FineTuning& tuning) {
   if (tuning.adapter == AdapterKind::ia3) add("ia3");
   if (tuning.adapter == AdapterKind::lora || tuning.adapter == AdapterKind::dora)
     add(fmt::format("{} of rank {}", name_of(tuning.adapter), tuning.rank));
+  if (has_virtual_tokens(tuning.adapter))
+    add(fmt::format("{} of {} virtual tokens", name_of(tuning.adapter), tuning.virtual_tokens));
   if (!tuning.trainable.empty()) add(fmt::format("trains {}", fmt::join(tuning.trainable, ", ")));
   if (tuning.has_format()) add(fmt::format("weights in {}", name_of(tuning.weights)));
+  if (tuning.upcast == Upcast::norms) add("norms in fp32");
+  if (tuning.upcast == Upcast::all) add("other weights in fp32");
   if (!tuning.fused.empty()) add(fmt::format("fused {}", to_string(tuning.fused)));
   return how.empty() ? model : fmt::format("{} ({})", model, how);
 }
@@ -155,7 +162,7 @@ bool Trainability::trains(std::string_view name) {
 }
 
 bool Trainability::has_adapter(std::string_view path) {
-  if (tuning_.adapter == AdapterKind::none) return false;
+  if (tuning_.adapter == AdapterKind::none || has_virtual_tokens(tuning_.adapter)) return false;
   if (path.ends_with('.')) path.remove_suffix(1);
   if (tuning_.targets.empty()) {
     const std::string_view own = last_part(path);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/fine_tuning/virtual_tokens.hpp"
 #include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/shared_weights.hpp"
 #include "sim/workload/layers/softmax.hpp"
@@ -186,7 +187,12 @@ class ShapeWalk {
     if (!read_names(layer, layer.with, besides)) return std::nullopt;
     begin(layer, path_of(layer, prefix));
     if (is_module(layer, !prefix.empty())) tape_->module();
-    return checked(layer, layer.type->apply(*tape_, layer, input));
+    const bool embeds = tape_->at(input).shape.kind == ShapeKind::tokens &&
+                        layer.type->name == std::string_view("embedding") && !has_virtual_tokens_;
+    std::optional<TensorId> made = checked(layer, layer.type->apply(*tape_, layer, input));
+    if (!made || !embeds) return made;
+    has_virtual_tokens_ = true;
+    return record_virtual_tokens(*tape_, *made);
   }
 
   // A block is a module, a side branch of several layers another.
@@ -234,6 +240,7 @@ class ShapeWalk {
   std::vector<ModelFault>* faults_;
   std::map<const LayerType*, int> counts_;
   std::size_t joined_ = 0;
+  bool has_virtual_tokens_ = false;  ///< they stand in front of the first embedding's rows
 };
 
 void check_whole(const Model& model, std::vector<ModelFault>& faults) {
@@ -255,7 +262,13 @@ void store_weights(const Trainability& trainability, ExpandedModel& model) {
   if (!stores_halves(tuning.weights)) return;
   constexpr std::int64_t kHalfBytes = 2;
   model.has_half_weights = true;
-  for (Parameter& parameter : model.frozen) parameter.element_bytes = kHalfBytes;
+  constexpr std::int64_t kFullBytes = 4;
+  const auto is_upcast = [&](const Parameter& parameter) {
+    return tuning.upcast == Upcast::all ||
+           (tuning.upcast == Upcast::norms && parameter.name.find("norm") != std::string::npos);
+  };
+  for (Parameter& parameter : model.frozen)
+    parameter.element_bytes = is_upcast(parameter) ? kFullBytes : kHalfBytes;
   std::vector<bool> multiplies(model.layer_names.size(), false);
   for (const Operator& op : model.forward) {
     if (op.cls == OperatorClass::gemm) multiplies[op.layer] = true;
@@ -267,7 +280,7 @@ void store_weights(const Trainability& trainability, ExpandedModel& model) {
   }
   const bool is_wide = tuning.adapter != AdapterKind::none && tuning.wide_adapters;
   for (Parameter& parameter : model.parameters) {
-    if (!is_wide) parameter.element_bytes = kHalfBytes;
+    if (!is_wide && !is_upcast(parameter)) parameter.element_bytes = kHalfBytes;
   }
 }
 
