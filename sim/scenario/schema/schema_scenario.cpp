@@ -155,6 +155,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   cluster.reader().finish();
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
+  settle_param_type(strategy.reader(), source, scenario);
   check_optimizer_in_backward(strategy.reader(), scenario);
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
