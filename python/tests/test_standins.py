@@ -3,6 +3,7 @@
 import importlib.util
 import unittest
 
+from . import common
 from .test_record import Recording, needs_torch_2
 
 _TRAIN = (
@@ -17,9 +18,7 @@ def _needs(*packages):
 
 
 def _since(*version):
-    import torch
-
-    own = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    own = (0,) if common.torch is None else tuple(int(p) for p in common.torch.__version__.split(".")[:2])
     return unittest.skipIf(own < version, f"needs PyTorch {version[0]}.{version[1]}")
 
 
