@@ -70,7 +70,8 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
     : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host), nics_(cluster, job) {
   const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
   for (const nccl::NodeShape& shape : job_.shapes) {
-    ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, alike));
+    const bool merged = alike && !job_.swaps_ring_pairs;  // a ring's partner is the next one
+    ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, merged));
     tree_paths_.push_back(share_paths(shape.tree.paths, job_.search_channels, alike));
     head_paths_.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
     ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));

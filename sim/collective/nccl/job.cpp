@@ -209,6 +209,24 @@ class Inspector {
     if (job_.settings.max_channels > 0)
       channels = std::clamp(channels, 1, std::max(1, job_.settings.max_channels / 2));
     input.ring.channels = input.tree.channels = job_.search_channels = channels;
+    job_.swaps_ring_pairs = swaps_ring_pairs();
+  }
+
+  /// Where the search found rings that leave by another rail than they came in by: they stand in pairs, each
+  /// of which leaves where the other comes in.
+  bool swaps_ring_pairs() const {
+    const int rings = job_.search_channels;
+    if (job_.settings.version < kSwapsRingPairs || job_.settings.cross_nic != CrossNic::automatic ||
+        job_.input.job.nodes < 2 || rings % 2 != 0)
+      return false;
+    return std::ranges::all_of(job_.shapes, [rings](const NodeShape& shape) {
+      const std::vector<ChannelPath>& paths = shape.ring.paths;
+      if (!shape.ring.cross_nic || paths.size() < static_cast<std::size_t>(rings)) return false;
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rings); ++r) {
+        if (paths[r].nic_out != paths[r ^ 1U].nic_in) return false;
+      }
+      return true;
+    });
   }
 
   void count() {
