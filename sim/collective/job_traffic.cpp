@@ -46,6 +46,12 @@ LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
 
 }  // namespace
 
+ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host) {
+  constexpr double kCoreOfRows = 8e9;  // bytes a second, of the hosts with a T4 that the cost was fitted on
+  const double core = host.memory_bandwidth.per_second;
+  return core > 0 ? costs.low_latency_network * (core / kCoreOfRows) : costs.low_latency_network;
+}
+
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {
   const TrafficPattern pattern = pattern_of(op, algorithm);
   return {pattern, pattern == TrafficPattern::peers ? op : CollectiveOp::all_reduce};
@@ -265,7 +271,8 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
                                    of(costs_.network_efficiency, protocol),
                                    {}};
   efficiency.most_between = socket_limit(peers);
-  if (protocol == Protocol::ll) efficiency.most_between = costs_.low_latency_network;
+  if (protocol == Protocol::ll)
+    efficiency.most_between = low_latency_limit(costs_, cluster_.node_spec(job_.nodes.front().node).host);
   if (is_one_domain())
     efficiency.between = efficiency.inside, efficiency.most_between = {};
   else if (peers)
