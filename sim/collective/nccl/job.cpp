@@ -18,6 +18,11 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// aws-ofi-nccl since 1.6 of early 2023 (recalled) leaves only Simple to NCCL where LL's lines may come out
+/// of order, and tells it a latency since 1.7 of July 2023; what NCCL was current then stands for the
+/// plug-in's version. Logs with NCCL 2.4 and 2.9 show LL's times.
+constexpr Version kPluginSetsProtocol{2, 16, 0}, kPluginTellsLatency{2, 18, 0};
+
 CpuVendor vendor_of(HostFamily family) {
   if (is_intel(family)) return CpuVendor::intel;
   if (family == HostFamily::amd) return CpuVendor::amd;
@@ -173,7 +178,8 @@ class Inspector {
     Settings& settings = job_.settings;
     for (const NodeShape& shape : job_.shapes) {
       const LinkType& link = nic_link_of(shape);
-      if (link.simple_only && !settings.protocol) settings.protocol = Protocol::simple;
+      const bool sets = settings.version >= kPluginSetsProtocol;
+      if (link.simple_only && sets && !settings.protocol) settings.protocol = Protocol::simple;
       if (link.ring_only && !settings.algorithm) settings.algorithm = Algorithm::ring;
       if (settings.buffer_bytes == 0) settings.buffer_bytes = link.nccl_buffer.count;
     }
@@ -199,8 +205,9 @@ class Inspector {
     input.collnet_direct = *direct;
     if (input.job.nodes > 1) {
       double told = 0;
+      const bool tells = job_.settings.version >= kPluginTellsLatency;
       for (const NodeShape& shape : job_.shapes)
-        told = std::max(told, to_seconds(nic_link_of(shape).nccl_latency) * 1e6);
+        told = tells ? std::max(told, to_seconds(nic_link_of(shape).nccl_latency) * 1e6) : 0;
       for (GraphResult* graph :
            {&input.ring, &input.tree, &input.nvls, &input.collnet_chain, &input.collnet_direct})
         graph->nic_latency_us = told;
