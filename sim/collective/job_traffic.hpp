@@ -50,6 +50,10 @@ struct TrafficKey {
   auto operator<=>(const TrafficKey&) const = default;
 };
 
+/// Most that LL gets out of a NIC. Its lines stand in host memory, where the proxy of a rank looks at every
+/// one for its flags (src/transport/net.cc): as fast as a core of that host reads memory.
+ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host);
+
 /// `algorithm` none: sends and receives.
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm);
 

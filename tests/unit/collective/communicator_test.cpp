@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/collective/fidelity.hpp"
+#include "sim/collective/job_traffic.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
@@ -339,8 +340,8 @@ TEST_CASE("bytes on the wire are data over what route and protocol reach") {
     CHECK(wire(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
   CHECK(wire(Protocol::simple, between) == Approx(1 / of(costs.network_efficiency, Protocol::simple)));
   // LL: whichever is less, its share of 12.3 GB/s or what a CPU thread can check
-  const double ll =
-      std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll), costs.low_latency_network.per_second);
+  const double ll = std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll),
+                             low_latency_limit(costs, cluster.node_spec(0).host).per_second);
   CHECK(wire(Protocol::ll, between) == Approx(12.3e9 / ll));
   plan.algorithm.reset();  // sends to many peers
   CHECK(wire(Protocol::simple, between) ==
