@@ -55,7 +55,7 @@ class CallReader {
       ++calls_;
       const std::size_t at = at_, line_start = line_start_;
       const auto line = line_;
-      YamlNode arguments = call_arguments(0);
+      YamlNode arguments = call_arguments(0, name == "YOLO" || name == "RTDETR" ? "model" : "");
       arguments.span = span;
       // get_peft_model(model, LoraConfig(…)): what stands in it is a call of its own.
       if (name == "get_peft_model") at_ = at, line_ = line, line_start_ = line_start;
@@ -245,8 +245,9 @@ class CallReader {
     return out;
   }
 
-  /// Keyword arguments; others are left aside. `at_` is on the opening bracket.
-  YamlNode call_arguments(int depth) {
+  /// Keyword arguments; others are left aside, but for the first where `first` names it. `at_` is on the
+  /// opening bracket.
+  YamlNode call_arguments(int depth, std::string_view first = "") {
     YamlNode out{SettingKind::map, {}, {}, {}, here()};
     advance();
     while (skip_blank(), at_ < text_.size() && peek() != ')') {
@@ -265,7 +266,9 @@ class CallReader {
         out.entries.emplace_back(name, std::move(given));
       } else {
         at_ = start, line_ = line, line_start_ = line_start;
-        value(depth + 1);
+        YamlNode given = value(depth + 1);
+        if (!first.empty() && out.entries.empty()) out.entries.emplace_back(first, std::move(given));
+        first = "";
       }
       skip_blank();
       if (peek() == ',' || at_ == before) advance();

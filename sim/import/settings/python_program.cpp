@@ -138,7 +138,18 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "LoraConfig",
                                                     "get_peft_model",
                                                     "BitsAndBytesConfig",
-                                                    "from_pretrained"};
+                                                    "from_pretrained",
+                                                    "YOLO",
+                                                    "RTDETR"};
+  return kNames;
+}
+
+const std::vector<std::string_view>& ultralytics_call_names() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names = python_call_names();
+    names.emplace_back("train");
+    return names;
+  }();
   return kNames;
 }
 
@@ -175,6 +186,7 @@ void read_python_program(SettingsReading& reading) {
                                         {"LoraConfig.*", KeyReads::nothing},
                                         {"get_peft_model.*", KeyReads::nothing}};
   reading.apply(kLoaded);
+  if ((called("YOLO.model") || called("RTDETR.model")) && called("train")) read_ultralytics_calls(reading);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
     if (!called(name)) continue;
