@@ -397,6 +397,20 @@ def llava(width, inner, layers):
     return Parts(), inputs
 
 
+def sam(width, layers, heads, seeing_all):
+    tr = library("transformers")
+    config = tr.SamConfig(vision_config={
+        "hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads, "mlp_dim": 4 * width,
+        "global_attn_indexes": seeing_all})
+    return tr.SamModel(config), lambda batch: {"pixel_values": image(batch, 1024), "input_boxes": torch.zeros(batch, 1, 4)}
+
+
+NETWORKS.update({
+    "sam_vit_b": ("transformers", lambda: sam(768, 12, 12, [2, 5, 8, 11])),
+    "sam_vit_l": ("transformers", lambda: sam(1024, 24, 16, [5, 11, 17, 23])),
+    "sam_vit_h": ("transformers", lambda: sam(1280, 32, 16, [7, 15, 23, 31])),
+})
+
 NETWORKS.update({
     "llava_1_5_7b": ("transformers", lambda: llava(4096, 11008, 32)),
     "llava_1_5_13b": ("transformers", lambda: llava(5120, 13824, 40)),

@@ -56,7 +56,7 @@ class CallReader {
       ++calls_;
       const std::size_t at = at_, line_start = line_start_;
       const auto line = line_;
-      YamlNode arguments = call_arguments(0);
+      YamlNode arguments = call_arguments(0, name == "YOLO" || name == "RTDETR" ? "model" : "");
       arguments.span = span;
       // get_peft_model(model, LoraConfig(…)): what stands in it is a call of its own.
       if (name == "get_peft_model") at_ = at, line_ = line, line_start_ = line_start;
@@ -261,9 +261,9 @@ class CallReader {
     return out;
   }
 
-  /// Keyword arguments, those of an unpacked table too; others are left aside. `at_` is on the opening
-  /// bracket.
-  YamlNode call_arguments(int depth) {
+  /// Keyword arguments, those of an unpacked table too; others are left aside, but for the first where
+  /// `first` names it. `at_` is on the opening bracket.
+  YamlNode call_arguments(int depth, std::string_view first = "") {
     YamlNode out{SettingKind::map, {}, {}, {}, here()};
     advance();
     while (skip_blank(), at_ < text_.size() && peek() != ')') {
@@ -286,6 +286,9 @@ class CallReader {
         YamlNode given = value(depth + 1);
         if (unpacks && given.kind == SettingKind::map && given.at("class_path").is_null())
           std::ranges::move(given.entries, std::back_inserter(out.entries));
+        else if (!unpacks && !first.empty() && out.entries.empty())
+          out.entries.emplace_back(first, std::move(given));
+        first = "";
       }
       skip_blank();
       if (peek() == ',' || at_ == before) advance();

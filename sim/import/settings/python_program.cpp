@@ -153,7 +153,18 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "PrefixTuningConfig",
                                                     "prepare_model_for_kbit_training",
                                                     "BitsAndBytesConfig",
-                                                    "from_pretrained"};
+                                                    "from_pretrained",
+                                                    "YOLO",
+                                                    "RTDETR"};
+  return kNames;
+}
+
+const std::vector<std::string_view>& ultralytics_call_names() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names = python_call_names();
+    names.emplace_back("train");
+    return names;
+  }();
   return kNames;
 }
 
@@ -200,6 +211,7 @@ void read_python_program(SettingsReading& reading) {
                                         {"prepare_model_for_kbit_training.*", KeyReads::nothing},
                                         {"get_peft_model.*", KeyReads::nothing}};
   reading.apply(kLoaded);
+  if ((called("YOLO.model") || called("RTDETR.model")) && called("train")) read_ultralytics_calls(reading);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
     if (!called(name)) continue;
