@@ -11,7 +11,7 @@
 namespace foretrain {
 
 /// A trained weight of a product inside of a block.
-struct MatrixShape {
+struct WeightMatrix {
   std::int64_t rows = 0, columns = 0;
   std::int64_t longer() const { return std::max(rows, columns); }
   std::int64_t shorter() const { return std::min(rows, columns); }
@@ -19,7 +19,7 @@ struct MatrixShape {
 
 /// By trained parameter; nothing for vectors, tables, kernels of convolutions, and weights outside of blocks,
 /// which these optimizers leave to Adam.
-std::vector<std::optional<MatrixShape>> matrices_of(const ExpandedModel& model);
+std::vector<std::optional<WeightMatrix>> matrices_of(const ExpandedModel& model);
 
 /// The state of all parameters; `element_bytes` 0: as wide as they are. Muon: a momentum for each element.
 /// GaLore of rank r: a projector of r x the shorter side and two moments of r x the longer one (galore_torch,
