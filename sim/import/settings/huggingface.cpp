@@ -180,8 +180,9 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
   // Trainer._wrap_model: checkpointing and the search exclude each other.
   const bool checkpoints = reading.flag({above + "gradient_checkpointing"}).value_or(false);
-  reading.by_default("the Trainer searches for unused parameters unless it checkpoints",
-                     {{"strategy.find_unused_parameters", toml_flag(!checkpoints)}});
+  if (!checkpoints && reading.context().gpus != 1)
+    reading.by_default("the Trainer searches for unused parameters unless it checkpoints",
+                       {{"strategy.find_unused_parameters", "true"}});
   read_fsdp_words(reading, above);
   const YamlNode* table = reading.find({above + "fsdp_config"});
   if (table != nullptr && table->kind == YamlNode::Kind::map && !table->entries.empty())
