@@ -328,6 +328,24 @@ std::uint32_t count_blocks(const Model& model) {
   return static_cast<std::uint32_t>(last + 1);
 }
 
+bool has_layer_called(const std::vector<Layer>& layers, const std::string& name) {
+  return std::ranges::any_of(layers, [&](const Layer& layer) {
+    const bool is_it = layer.name.ends_with("." + name) || layer.name == name;
+    return is_it || std::ranges::any_of(layer.branches, [&](const std::vector<Layer>& branch) {
+             return has_layer_called(branch, name);
+           });
+  });
+}
+
+/// Targets that layers of the network have for their names mean these layers alone ("=wo"): T5 calls the end
+/// of its perceptrons as others call attention's last product.
+FineTuning with_literal_targets(const Model& model) {
+  FineTuning tuning = model.tuning;
+  for (std::string& target : tuning.targets)
+    if (has_layer_called(model.layers, target)) target = "=" + target;
+  return tuning;
+}
+
 }  // namespace
 
 ExpansionResult expand(const Model& model) {
@@ -342,7 +360,7 @@ ExpansionResult expand(const Model& model) {
   if (result.faults.empty()) result.faults = check_declared_weights(model);
   if (!result.faults.empty()) return result;
 
-  Tape tape(model.name, model.tuning);
+  Tape tape(model.name, with_literal_targets(model));
   if (tape.trainability().blocks_asked() > 0) tape.trainability().count_blocks(count_blocks(model));
   ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input), "");
   if (!result.faults.empty()) return result;
