@@ -147,7 +147,7 @@ TEST_CASE("law: more virtual tokens never take less memory or a shorter step") {
     for (const char* strategy : {"single", "ddp", "fsdp"}) {
       INFO(kind << " with " << strategy);
       Tuned before{};
-      for (const char* tokens : {"1", "16", "128"}) {
+      for (const char* tokens : {"16", "128", "512"}) {  // multiples of a tile: 513 rows take longer than 528
         const Tuned after =
             with("llama3_2_1b", strategy,
                  {"model.weights=\"bf16\"", std::string("model.adapters.kind=\"") + kind + "\"",

@@ -38,6 +38,7 @@ class Offloading {
     }
     std::vector<OffloadedTensor>& tensors = out.offloaded.tensors;
     std::ranges::stable_sort(tensors, {}, &OffloadedTensor::made);
+    join_widths(tensors);
     settle(tensors);
     for (const OffloadedTensor& tensor : tensors) add_lives(tensor, out.lifetimes);
     return out;
@@ -70,6 +71,32 @@ class Offloading {
     const std::uint32_t block = block_of(step);
     while (block > 0 && step > 0 && block_of(step - 1) == block) --step;
     return step;
+  }
+
+  /// A tensor whose life differs by width has a lifetime for each, with the shares of the others 0.
+  static bool is_other_width(const Lifetime& a, const Lifetime& b) {
+    bool shares = false;
+    for (std::size_t width = 0; width < a.share.size(); ++width)
+      shares = shares || (a.share[width] > 0 && b.share[width] > 0);
+    return !shares && a.from == b.from && a.bytes.fixed == b.bytes.fixed &&
+           a.bytes.per_sample == b.bytes.per_sample;
+  }
+
+  /// One tensor of each, back when the first width needs it.
+  static void join_widths(std::vector<OffloadedTensor>& tensors) {
+    std::vector<OffloadedTensor> joined;
+    for (const OffloadedTensor& tensor : tensors) {
+      if (joined.empty() || !is_other_width(joined.back().life, tensor.life)) {
+        joined.push_back(tensor);
+        continue;
+      }
+      OffloadedTensor& into = joined.back();
+      into.needed = std::min(into.needed, tensor.needed);
+      into.life.until = std::max(into.life.until, tensor.life.until);
+      for (std::size_t width = 0; width < into.life.share.size(); ++width)
+        into.life.share[width] += tensor.life.share[width];
+    }
+    tensors = std::move(joined);
   }
 
   /// When copies must have ended, and from when on they may run back.

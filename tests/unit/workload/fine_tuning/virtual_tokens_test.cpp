@@ -38,7 +38,7 @@ double forward_flops(const ExpandedModel& model) { return model.forward_flops().
 
 FineTuning frozen() {
   FineTuning tuning;
-  tuning.trainable = {"head"};
+  tuning.trainable = {"norms"};
   return tuning;
 }
 
