@@ -22,7 +22,7 @@ constexpr TypeWord kTypeWords[] = {
     {"fp32", "fp32", ""},         {"float", "fp32", ""}};
 
 /// "torch.bfloat16", "bfloat16" or "bf16"; null: no type that FSDP sums in.
-const TypeWord* type_of(std::string_view word) {
+const TypeWord* policy_type(std::string_view word) {
   word.remove_prefix(word.starts_with("torch.") ? 6 : 0);
   const auto found = std::ranges::find(kTypeWords, word, &TypeWord::word);
   return found == std::end(kTypeWords) ? nullptr : found;
@@ -37,7 +37,7 @@ void tell_odd_type(SettingsReading& reading, std::string_view word, OddType odd)
 }  // namespace
 
 bool put_fsdp_param_type(SettingsReading& reading, std::string_view word) {
-  const TypeWord* type = type_of(word);
+  const TypeWord* type = policy_type(word);
   if (type == nullptr) return false;
   std::vector<SettingEffect> effects{{"strategy.param_dtype", toml_text(type->type)}};
   if (!type->precision.empty()) effects.push_back({"model.precision", toml_text(type->precision)});
@@ -46,7 +46,7 @@ bool put_fsdp_param_type(SettingsReading& reading, std::string_view word) {
 }
 
 bool put_fsdp_reduce_type(SettingsReading& reading, std::string_view word) {
-  const TypeWord* type = type_of(word);
+  const TypeWord* type = policy_type(word);
   if (type == nullptr) return false;
   reading.effect({{"strategy.reduce_dtype", toml_text(type->type)}});
   return true;

@@ -14,7 +14,7 @@ namespace foretrain {
 namespace {
 
 /// Names and types are short; longer ones are no dump's.
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestEntryText = 200;
 constexpr double kMostNanoseconds = 4e18;
 constexpr int kMostRanks = 1 << 20;
 
@@ -43,7 +43,7 @@ bool is_pickle(std::string_view bytes) {
 
 std::string FlightRecorderReader::text() {
   if (json_.kind() != JsonKind::string) return json_.skip(), std::string();
-  return shortened(json_.string(), kLongestName);
+  return shortened(json_.string(), kLongestEntryText);
 }
 
 double FlightRecorderReader::number() {
@@ -142,7 +142,7 @@ void FlightRecorderReader::keep(const Entry& entry) {
 void FlightRecorderReader::groups() {
   if (json_.kind() != JsonKind::object) return json_.skip();
   json_.object([&](std::string_view id) {
-    const std::string own(id.substr(0, kLongestName));
+    const std::string own(id.substr(0, kLongestEntryText));
     if (json_.kind() != JsonKind::object) return json_.skip();
     std::string name;
     int ranks = 0;

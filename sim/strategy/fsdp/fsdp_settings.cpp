@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kNarrowBytes = 2;
 
-std::int64_t bytes_of(WireType type) { return type == WireType::fp32 ? kFloatBytes : kNarrowBytes; }
+std::int64_t width_of(WireType type) { return type == WireType::fp32 ? kFloatBytes : kNarrowBytes; }
 
 WireType gathered_type(const Workload& workload, ParamType choice) {
   switch (choice) {
@@ -48,8 +48,8 @@ WireType reduced_type(ReduceType choice, WireType gathered) {
 void put_types(const Workload& workload, const FsdpOptions& options, FsdpSettings& settings) {
   settings.gathered_type = gathered_type(workload, options.param_dtype);
   settings.reduced_type = reduced_type(options.reduce_dtype, settings.gathered_type);
-  settings.element_bytes = bytes_of(settings.gathered_type);
-  settings.reduced_bytes = bytes_of(settings.reduced_type);
+  settings.element_bytes = width_of(settings.gathered_type);
+  settings.reduced_bytes = width_of(settings.reduced_type);
   const bool is_made_half = has_half_weights(workload) && !workload.half_weights;
   settings.shard_bytes = is_made_half ? kNarrowBytes : kFloatBytes;
 }
