@@ -86,7 +86,8 @@ TEST_CASE("the file's name says the scale, and --image the side") {
   ModelImportOptions options;
   options.image = 320;
   const double large = expanded_text(made).forward_gemm_flops().at(1),
-               small = expanded_text(import_model({"yolo11m.yaml", text}, options)).forward_gemm_flops().at(1);
+               small =
+                   expanded_text(import_model({"yolo11m.yaml", text}, options)).forward_gemm_flops().at(1);
   CHECK(large / small > 3.9);  // attention, which grows faster, is little of it
   CHECK(large / small < 4.3);
 }
@@ -110,6 +111,8 @@ TEST_CASE("what a YAML of Ultralytics cannot say is refused at its place") {
   CHECK_THAT(with("[0.50, 0.25, 512]", "[0.50, 0.25]"), ContainsSubstring("a scale must be [depth, width"));
   CHECK_THAT(with("[0.50, 0.25, 512]", "[0.50, -1, 512]"),
              ContainsSubstring("a scale's number must be above 0"));
+  CHECK_THAT(with("[0.50, 0.25, 512]", "[99999, 0.25, 512]"),
+             ContainsSubstring("the scale makes more than 1000 repeats"));
   CHECK_THAT(with("  - [[9, 12], 1, Detect, [nc]]\n", ""), ContainsSubstring("the last layer is no head"));
   CHECK_THAT(with("nc: 5", "nc: 5\nend2end: True"), ContainsSubstring("end2end"));
   CHECK_THAT(mistakes_of("backbone: 3\nhead: [\n"), ContainsSubstring("error"));

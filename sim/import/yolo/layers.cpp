@@ -1,5 +1,5 @@
 // Blocks are taken from the catalog's families, so that a file and a name give the same layers.
-#include "sim/import/models/yolo/layers.hpp"
+#include "sim/import/yolo/layers.hpp"
 
 #include <filesystem>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/import/models/yolo/layers.hpp"
+#include "sim/import/yolo/layers.hpp"
 
 namespace foretrain {
 

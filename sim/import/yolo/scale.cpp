@@ -1,5 +1,5 @@
 // `scales` has [depth, width, most channels] by letters; files of YOLOv5 have two numbers of their own.
-#include "sim/import/models/yolo/scale.hpp"
+#include "sim/import/yolo/scale.hpp"
 
 #include <algorithm>
 #include <charconv>

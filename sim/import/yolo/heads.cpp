@@ -1,5 +1,5 @@
 // Widths inside of heads follow the first level (ultralytics/nn/modules/head.py 8.4).
-#include "sim/import/models/yolo/heads.hpp"
+#include "sim/import/yolo/heads.hpp"
 
 #include <algorithm>
 #include <array>

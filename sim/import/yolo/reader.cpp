@@ -12,8 +12,8 @@
 #include "sim/import/jobs/yaml.hpp"
 #include "sim/import/models/filled_text.hpp"
 #include "sim/import/models/readers.hpp"
-#include "sim/import/models/yolo/heads.hpp"
-#include "sim/import/models/yolo/scale.hpp"
+#include "sim/import/yolo/heads.hpp"
+#include "sim/import/yolo/scale.hpp"
 
 namespace foretrain {
 
@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kLargestYolo = std::size_t{1} << 18, kMostYoloLayers = 500, kMostYoloValues = 20'000;
 constexpr std::int64_t kMostChannels = 100'000, kMostKernel = 64, kMostRepeats = 1000,
                        kMostClasses = 1'000'000;
+constexpr std::int64_t kMostStride = 1'000'000;  ///< larger ones are refused with the network
 constexpr std::int64_t kUsualSide = 640, kClassifierSide = 224;
 
 class YoloReader {
@@ -126,6 +127,8 @@ class YoloReader {
     layer.repeats = *repeats > 1 ? std::max<std::int64_t>(
                                        1, static_cast<std::int64_t>(std::nearbyint(*repeats * scale_.depth)))
                                  : 1;
+    if (layer.repeats > kMostRepeats)
+      return refuse(row.items[1], fmt::format("the scale makes more than {} repeats", kMostRepeats));
     const bool follows = layer.sources.empty() || layer.sources.front() + 1 == i;
     const YoloResult before = layer.sources.empty() ? YoloResult{} : results_[layer.sources.front()];
     layers_.begin(i, follows ? "" : name_of_result(layer.sources.front()));
@@ -206,7 +209,7 @@ class YoloReader {
       layers_.conv(conv);
     }
     std::int64_t stride = before.stride;
-    for (std::int64_t i = 0; i < row.repeats && stride < 1'000'000; ++i) stride *= conv.stride;
+    for (std::int64_t i = 0; i < row.repeats; ++i) stride = std::min(kMostStride, stride * conv.stride);
     return {out, stride};
   }
 
@@ -231,7 +234,7 @@ class YoloReader {
                        stride = std::max<std::int64_t>(1, argument(row, 1, kernel, kMostKernel));
     layers_.plain(fmt::format("\"max_pool\", kernel = {}, stride = {}, padding = {}", kernel, stride,
                               argument(row, 2, 0, kMostKernel)));
-    return {before.channels, before.stride * stride};
+    return {before.channels, std::min(kMostStride, before.stride * stride)};
   }
 
   YoloResult concat(const Row& row) {
