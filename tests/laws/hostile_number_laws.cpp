@@ -69,6 +69,8 @@ bool check_setting(const ScenarioKey& key, const std::string& value) {
   overrides.settings = {"data.samples=60000"};
   if (key.name == "run.every.validation.epochs")
     overrides.settings.emplace_back("run.every.validation.duration=\"30 s\"");
+  if (key.name == "model.adapters.virtual_tokens" || key.name == "model.adapters.encoder_width")
+    overrides.settings.emplace_back("model.adapters.kind=\"p_tuning\"");
   if (key.name == "measured.gpus") overrides.settings.emplace_back("measured.samples_per_s=1000");
   overrides.settings.push_back(key.name + "=" + (is_plain(key.kind) ? value : "\"" + value + "\""));
   INFO(overrides.settings.back());
