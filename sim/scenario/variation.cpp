@@ -9,8 +9,6 @@
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/layers/widening.hpp"
-#include "sim/workload/lowering/lowering.hpp"
-#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -88,9 +86,7 @@ Scenario expanded_again(Scenario scenario, const std::string& how) {
   if (!expansion.faults.empty())
     throw InputError(fmt::format("{} {}: {}", scenario.model.name, how, expansion.faults.front().message));
   Workload& work = scenario.workload;
-  if (work.recompute) expansion.model = with_recomputed_blocks(expansion.model);
-  if (is_lowered(work.framework)) expansion.model = lower(expansion.model, work.framework);
-  work.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
+  work.model = std::make_shared<const ExpandedModel>(as_trained(std::move(expansion.model), work));
   return scenario;
 }
 

@@ -2,6 +2,9 @@
 #include "sim/workload/workload.hpp"
 
 #include "sim/workload/framework_profile.hpp"
+#include "sim/workload/lowering/lowering.hpp"
+#include "sim/workload/tape/offload.hpp"
+#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -19,6 +22,13 @@ std::string_view name_of(Precision precision) {
       return "fp8";
   }
   return "";
+}
+
+ExpandedModel as_trained(ExpandedModel model, const Workload& workload) {
+  if (workload.recompute) model = with_recomputed_blocks(model);
+  if (workload.offload_activations != ActivationOffload::none)
+    model = with_offloaded_activations(model, workload.offload_activations);
+  return is_lowered(workload.framework) ? lower(model, workload.framework) : model;
 }
 
 bool has_half_weights(const Workload& workload) {

@@ -23,6 +23,7 @@ struct Workload {
   bool half_weights = false;  ///< in 16 bit: weights and gradients too, with fp32 master weights (Apex O2,
                               ///< DeepSpeed), not autocast
   bool recompute = false;     ///< activation checkpointing of blocks (tape/recompute); `model` is after it
+  ActivationOffload offload_activations = ActivationOffload::none;  ///< `model` is after it
   Framework framework;
   Optimizer optimizer;
   DataSet data;
@@ -39,5 +40,9 @@ double updated_width(const Workload& workload);
 /// It trains under autocast in eager mode, as ExpandedModel::as_recorded was recorded. Which operators
 /// autocast casts does not depend on the type of 16 bits.
 bool runs_as_recorded(const Workload& workload);
+
+/// An expanded network as this training runs it: with its blocks recomputed, kept activations on the host,
+/// and lowered by its framework.
+ExpandedModel as_trained(ExpandedModel model, const Workload& workload);
 
 }  // namespace foretrain

@@ -28,6 +28,7 @@ std::string host_memory_parts(const HostMemoryUse& use) {
                        {"moments", use.moments},
                        {"gradients", use.gradients},
                        {"weights for the GPUs", use.weights},
+                       {"activations", use.activations},
                        {"buffers", use.buffers},
                        {"processes", use.processes},
                        {"on NVMe", use.on_drive}});

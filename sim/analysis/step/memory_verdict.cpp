@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/spreads/spread_table.hpp"
 #include "sim/analysis/step/replicated_step.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
@@ -67,12 +67,12 @@ double chance_of_fitting(const PredictionPoint& point) {
 
 double chance_of_fitting(double needed, double there) {
   if (needed <= 0 || there <= 0) return there > 0 ? 1 : 0;
-  return std::erfc(-std::log(there / needed) / kMemorySpread / std::numbers::sqrt2) / 2;
+  return chance_below(there / needed, memory_reach());
 }
 
 double surely_filled_share() {
-  constexpr double kNormalAtSurely = 1.6448536269514722;  // kSurelyFits of a normal distribution lies below
-  return std::exp(-kNormalAtSurely * kMemorySpread);
+  static_assert(kSurelyFits == 0.95);  // the upper end of a 90 % interval
+  return std::exp(-memory_reach().above);
 }
 
 MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
@@ -122,7 +122,9 @@ void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
   const MemoryUse wanted = memory_use(workload, site);
-  add_host_memory(point, scenario, strategy);
+  StrategyMemory offloaded = strategy;
+  offloaded.host = with_activations(strategy.host, offloaded_bytes(workload));
+  add_host_memory(point, scenario, offloaded);
   point.memory_capacity = gpu_of(point, scenario).capacity();
   point.memory = with_room_for_scratch(wanted, point.memory_capacity);
   point.scratch_wanted = wanted.workspace;

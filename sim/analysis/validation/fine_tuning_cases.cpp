@@ -248,14 +248,22 @@ class TuningCaseMaker {
     if (row->ours.ends_with("fused") || is_recipe) set("model.optimizer_form", "\"fused\"");
   }
 
+  /// torchtune copies what autograd keeps on a stream of its own; unsloth, axolotl's words for its form, and
+  /// Answer.AI's save_on_cpu copy on the compute stream.
+  void set_offloaded_activations() {
+    set("model.offload_activations", row_.source == "torchtune" ? "\"saved_tensors\"" : "\"checkpoints\"");
+  }
+
   /// "optimizer+params to cpu (fsdp_cpu_offload, fused AdamW)": what stands before the brackets, and where
   /// to.
   void set_offload() {
     const std::string what = row_.offload.substr(0, row_.offload.find(" ("));
     if (what.empty() || what == "none") return;
+    if (what.find("activations") != std::string::npos) set_offloaded_activations();
+    if (what == "activations") return;
     const bool params = what.find("params") != std::string::npos,
                optimizer = what.find("optimizer") != std::string::npos;
-    if (!what.ends_with(" to cpu") || what.find("activations") != std::string::npos || !(params || optimizer))
+    if (what.find(" to cpu") == std::string::npos || !(params || optimizer))
       return refuse(fmt::format("offload of {} is not modelled", row_.offload));
     if (row_.optimizer.starts_with("ao ")) return refuse("torchao's offload is not modelled");
     if (case_.strategy.starts_with("fsdp")) {
@@ -274,7 +282,7 @@ class TuningCaseMaker {
 
   void set_rest() {
     set_offload();
-    if (row_.recompute.starts_with("full"))
+    if (row_.recompute.starts_with("full") || row_.recompute.starts_with("unsloth"))
       set("model.recompute", "true");
     else if (row_.recompute != "none")
       refuse(row_.recompute.empty() ? "recomputation is not told"
@@ -289,7 +297,7 @@ class TuningCaseMaker {
     if (row_.accumulation && *row_.accumulation > 1 && *row_.accumulation <= 4096)
       set("strategy.accumulation", std::to_string(*row_.accumulation));
     name_fused_kernels();
-    if (row_.notes_say("compile")) set("framework.execution", "\"compiled\"");
+    if (row_.notes_say("compile") || adds_to_compiled()) set("framework.execution", "\"compiled\"");
     const bool is_time = row_.metric != FineTuningMeasurement::Metric::memory_gb &&
                          row_.metric != FineTuningMeasurement::Metric::fits;
     if (is_time && (row_.notes_say("LONGEST") || row_.notes_say("shorter") || row_.notes_say("unpadded") ||
@@ -297,6 +305,15 @@ class TuningCaseMaker {
       refuse("the mean length of its samples is not told");
     if (row_.notes_say("load_state") || row_.notes_say("weights only"))
       refuse("the row is not about a training step");
+  }
+
+  /// torchtune's table of flags (README, table 2, first in PR 2003) keeps each flag for the rows below it:
+  /// compilation stands above the loss in parts, and that above recomputation.
+  bool adds_to_compiled() const {
+    const bool is_in_table =
+        row_.page.find("table 2") != std::string::npos || row_.page.find("PR #2003") != std::string::npos;
+    return row_.source == "torchtune" && is_in_table &&
+           (row_.notes_say("hunked") || row_.recompute.starts_with("full"));
   }
 
   /// torchtune's table adds flags one by one, the loss in parts before recomputation, and its recipes have
@@ -307,6 +324,7 @@ class TuningCaseMaker {
                                   {"cut cross entropy", "\"linear_cross_entropy\""},
                                   {"hunked", "\"linear_cross_entropy\""}};
     std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";  // torch's own GELU, in one kernel
+    if (row_.recompute.starts_with("unsloth")) list += ", \"unsloth\"";
     for (const NamedAs& word : kWords) {
       if (row_.notes_say(word.theirs)) list += fmt::format(", {}", word.ours);
     }

@@ -22,7 +22,6 @@ constexpr KeyRule kAxolotlRules[] = {
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap"},
     {"group_by_length", KeyReads::unmodelled, {}, "batches of sequences alike"},
     {"pad_to_sequence_len", KeyReads::usual, {}, "every sample has the tokens of the model file"},
-    {"sample_packing", KeyReads::unmodelled, {}, "sequences are packed: fewer tokens are padding"},
     {"tensor_parallel_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"context_parallel_size", KeyReads::unmodelled, {}, "context parallel", "1"},
     {"sequence_parallel_degree", KeyReads::unmodelled, {}, "sequence parallel", "1"},
@@ -126,6 +125,7 @@ void read_axolotl(SettingsReading& reading) {
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
   read_fine_tuning(reading, "");
   keep_frozen_weights_narrow(reading);
+  read_memory_switches(reading, "");
   reading.apply(kAxolotlRules);
   for (const char* idle : kAxolotlIdle) reading.fate_of(idle, KeyFate::no_influence);
 }

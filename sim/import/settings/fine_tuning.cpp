@@ -52,6 +52,17 @@ constexpr FusedKernelKey kFusedKernelKeys[] = {
     {"attn_implementation", "flash_attention_2", "flash_attention"}};
 constexpr std::string_view kAdapterKind = "model.adapters.kind";
 
+/// Trained vectors in front of sequences, by PEFT's types and classes.
+struct VirtualTokenWord {
+  std::string_view type, config, kind;
+};
+constexpr VirtualTokenWord kVirtualTokenWords[] = {
+    {"prompt_tuning", "PromptTuningConfig.", "prompt"},
+    {"p_tuning", "PromptEncoderConfig.", "p_tuning"},
+    {"prefix_tuning", "PrefixTuningConfig.", "prefix"},
+};
+constexpr double kMostVirtual = 100'000, kWidestVirtual = 10'000'000;
+
 std::vector<std::string> words_of_node(const YamlNode& node) {
   std::vector<std::string> words;
   if (node.kind == YamlNode::Kind::list) {
@@ -83,6 +94,7 @@ class FineTuningReading {
   void read() {
     read_method();
     read_rank();
+    read_virtual_tokens();
     read_names(kTargetNames, "model.adapters.targets");
     if (flag({"lora_target_linear"}).value_or(false)) say({{"model.adapters.targets", "\"all-linear\""}});
     read_names(kTrainedWholeNames, "model.trainable");
@@ -134,6 +146,12 @@ class FineTuningReading {
       return;
     }
     if (method == "ia3") return say({{std::string(kAdapterKind), "\"ia3\""}});
+    for (const VirtualTokenWord& row : kVirtualTokenWords) {
+      if (method == row.type) return say({{std::string(kAdapterKind), toml_text(row.kind)}});
+      if (above_.ends_with(row.config))
+        return reading_.by_default(std::string(row.config.substr(0, row.config.size() - 1)),
+                                   {{std::string(kAdapterKind), toml_text(row.kind)}});
+    }
     if (method == "full") return reading_.fate(KeyFate::usual);
     if (method == "freeze") {
       const auto blocks = number({"freeze_trainable_layers"});
@@ -156,6 +174,27 @@ class FineTuningReading {
     if (!rank || *rank < 1 || *rank > 1e6)
       return reading_.mistake(fmt::format("\"{}\" is no rank of an adapter", node->text), "8 to 64 is usual");
     say({{"model.adapters.rank", fmt::format("{:.0f}", *rank)}});
+  }
+
+  /// A prefix has an encoder only with prefix_projection, and a prompt never.
+  void read_virtual_tokens() {
+    const std::string kind = value_of(reading_.out(), std::string(kAdapterKind));
+    const bool is_virtual = std::ranges::any_of(
+        kVirtualTokenWords, [&](const VirtualTokenWord& row) { return kind == toml_text(row.kind); });
+    const auto read = [&](std::string_view name, std::string_view to, double most, bool counts) {
+      const YamlNode* node = find({name});
+      if (node == nullptr) return;
+      const auto number = number_in(node->text);
+      if (!counts || !number) return reading_.fate(KeyFate::usual);
+      if (*number < 1 || *number > most)
+        return reading_.mistake(fmt::format("{} is no {}", node->text, name), "20 tokens are usual");
+      say({{std::string(to), fmt::format("{:.0f}", *number)}});
+    };
+    const auto projects = flag({"prefix_projection"});
+    if (projects) reading_.fate(KeyFate::usual);
+    read("num_virtual_tokens", "model.adapters.virtual_tokens", kMostVirtual, is_virtual);
+    const bool has_encoder = kind == "\"p_tuning\"" || (kind == "\"prefix\"" && projects.value_or(false));
+    read("encoder_hidden_size", "model.adapters.encoder_width", kWidestVirtual, has_encoder);
   }
 
   void read_names(KeyNames names, std::string_view to) {

@@ -14,6 +14,15 @@ void read_fine_tuning(SettingsReading& reading, const std::string& above);
 /// LLaMA-Factory and axolotl load them so.
 void keep_frozen_weights_narrow(SettingsReading& reading);
 
+/// Activations in host memory, recomputed blocks, and weights that are fp32 beside packed ones. Weights are
+/// read before.
+void read_memory_switches(SettingsReading& reading, const std::string& above);
+/// GaLore as transformers' optim_args and LLaMA-Factory ask for it. The optimizer is read before.
+void read_galore(SettingsReading& reading, const std::string& above);
+/// A call of PEFT's prepare_model_for_kbit_training in a program (peft/utils/other.py): weights that are not
+/// packed become fp32, and blocks are recomputed unless it says otherwise.
+void read_kbit_preparation(SettingsReading& reading);
+
 /// PEFT's adapter_config.json.
 bool is_adapter_config(const YamlNode& tree);
 void read_adapter_config(SettingsReading& reading);

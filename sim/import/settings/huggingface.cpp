@@ -36,7 +36,10 @@ constexpr ArgumentRow kArgumentRows[] = {
     {"group_by_length", KeyReads::unmodelled, "", "batches of sequences alike", ""},
     {"neftune_noise_alpha", KeyReads::unmodelled, "", "noise is added to embeddings", ""},
     {"auto_find_batch_size", KeyReads::unmodelled, "", "the batch is searched for", ""},
-    {"galore_update_interval", KeyReads::unmodelled, "", "GaLore", ""},
+    {"galore_scale", KeyReads::nothing, "", "", ""},
+    {"galore_proj_type", KeyReads::usual, "", "", ""},
+    {"galore_target", KeyReads::usual, "", "the matrices of all blocks", ""},
+    {"galore_layerwise", KeyReads::usual, "", "see use_galore", ""},
     // LLaMA-Factory's own.
     {"stage", KeyReads::unmodelled, "", "dpo, ppo and rm run further networks than the one that is trained",
      "sft"},
@@ -80,7 +83,6 @@ constexpr const char* kIdleArguments[] = {"output_dir",
                                           "gradient_checkpointing_kwargs",
                                           "torch_compile_backend",
                                           "torch_compile_mode",
-                                          "optim_args",
                                           "bf16_full_eval",
                                           "fp16_full_eval",
                                           "greater_is_better",
@@ -157,6 +159,7 @@ void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
   if (const auto name = reading.word({above + "optim"})) {
     if (!put_optimizer(reading, *name)) reading.fate(KeyFate::not_modelled, "no optimizer that is known");
   }
+  read_galore(reading, above);
   if (const auto on = reading.flag({above + "torch_compile"}))
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
   if (const auto norm = reading.number({above + "max_grad_norm"}))
@@ -175,6 +178,11 @@ void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
 void read_training_arguments(SettingsReading& reading, const std::string& above) {
   reading.by_default("Hugging Face's Trainer",
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
+  // Trainer._wrap_model: checkpointing and the search exclude each other.
+  const bool checkpoints = reading.flag({above + "gradient_checkpointing"}).value_or(false);
+  if (!checkpoints && reading.context().gpus != 1)
+    reading.by_default("the Trainer searches for unused parameters unless it checkpoints",
+                       {{"strategy.find_unused_parameters", "true"}});
   read_fsdp_words(reading, above);
   const YamlNode* table = reading.find({above + "fsdp_config"});
   if (table != nullptr && table->kind == YamlNode::Kind::map && !table->entries.empty())
@@ -184,6 +192,7 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
   read_trainer_numbers(reading, above);
   read_fine_tuning(reading, above);
   keep_frozen_weights_narrow(reading);
+  read_memory_switches(reading, above);
   std::vector<std::string> paths;
   for (const ArgumentRow& row : kArgumentRows) paths.push_back(above + row.name);
   std::vector<KeyRule> rules;

@@ -24,7 +24,6 @@ constexpr KeyRule kTorchtuneRules[] = {
     {"enable_activation_checkpointing", KeyReads::flag, "model.recompute"},
     {"optimizer_in_bwd", KeyReads::flag, "model.optimizer_in_backward"},
     {"fsdp_cpu_offload", KeyReads::flag, "strategy.offload_params"},
-    {"enable_activation_offloading", KeyReads::unmodelled, {}, "activations move to the host's memory"},
     {"custom_sharded_layers", KeyReads::usual},
     {"model.lora_alpha", KeyReads::nothing},
     {"tensor_parallel_dim", KeyReads::unmodelled, {}, "tensor parallel", "1"},
@@ -202,6 +201,8 @@ void read_torchtune(SettingsReading& reading) {
   const std::string loss = reading.word({"loss._component_"}).value_or("");
   if (loss.find("chunked") != std::string::npos || loss.find("linearcrossentropy") != std::string::npos)
     reading.effect({{"model.fused_kernels", "[\"linear_cross_entropy\"]"}});
+  if (const auto on = reading.flag({"enable_activation_offloading"}))
+    reading.effect({{"model.offload_activations", *on ? "\"saved_tensors\"" : "\"none\""}});
   if (const auto on = reading.flag({"compile"}))
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
   if (const auto length = reading.integer({"tokenizer.max_seq_len"}, 1, 100'000'000))

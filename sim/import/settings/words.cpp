@@ -76,6 +76,13 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"adafactor", "adafactor", "", ""},
                                              {"lion_32bit", "lion", "", ""},
                                              {"lion", "lion", "", ""},
+                                             {"muon", "muon", "", ""},
+                                             {"galore_adamw", "galore_adamw", "", ""},
+                                             {"galore_adamw_8bit", "galore_adamw_8bit", "", ""},
+                                             {"galoreadamw", "galore_adamw", "", ""},
+                                             {"galoreadamw8bit", "galore_adamw_8bit", "", ""},
+                                             {"shampoo", "shampoo", "", ""},
+                                             {"distributedshampoo", "shampoo", "", ""},
                                              {"lamb", "lamb", "", ""},
                                              {"fusedlamb", "lamb", "fused", ""},
                                              {"adagrad", "adagrad", "", ""},
@@ -98,9 +105,14 @@ bool put_precision(SettingsReading& reading, std::string_view word, bool half_we
 bool put_optimizer(SettingsReading& reading, std::string_view name) {
   std::string wanted = lower_case(name);
   wanted.erase(0, wanted.rfind('.') == std::string::npos ? 0 : wanted.rfind('.') + 1);
+  // transformers' galore_adamw_layerwise steps each parameter in backward.
+  constexpr std::string_view kLayerwise = "_layerwise";
+  const bool is_layerwise = wanted.ends_with(kLayerwise);
+  if (is_layerwise) wanted.erase(wanted.size() - kLayerwise.size());
   const auto found = std::ranges::find(kOptimizerWords, std::string_view(wanted), &OptimizerWord::word);
   if (found == std::end(kOptimizerWords)) return false;
   std::vector<SettingEffect> effects{{"model.optimizer", toml_text(found->name)}};
+  if (is_layerwise) effects.push_back({"model.optimizer_in_backward", "true"});
   if (!found->form.empty()) effects.push_back({"model.optimizer_form", toml_text(found->form)});
   reading.effect(std::move(effects), std::string(found->note));
   return true;

@@ -130,6 +130,7 @@ const OutputObject<WholeHostMemory>& output_object<WholeHostMemory>() {
        {"moments_bytes", "the optimizer's state", part(&HostMemoryUse::moments)},
        {"gradients_bytes", "as the optimizer reads them", part(&HostMemoryUse::gradients)},
        {"weights_bytes", "weights that are copied to GPUs", part(&HostMemoryUse::weights)},
+       {"activations_bytes", "activations that wait for backward", part(&HostMemoryUse::activations)},
        {"buffers_bytes", "page-locked buffers, and what allocations are rounded up by",
         part(&HostMemoryUse::buffers)},
        {"processes_bytes", "Python and CUDA", part(&HostMemoryUse::processes)},

@@ -28,8 +28,8 @@
 #include "sim/scenario/sections/software_era.hpp"
 #include "sim/scenario/sections/strategy_section.hpp"
 #include "sim/scenario/sections/study_section.hpp"
+#include "sim/strategy/catalog.hpp"
 #include "sim/workload/lowering/lowering.hpp"
-#include "sim/workload/tape/recompute.hpp"
 
 namespace foretrain {
 
@@ -93,6 +93,9 @@ void read_parallel_section(TableReader& document, Scenario& scenario) {
         parallel.span_of(""),
         "adapters, frozen parts, model.weights and fused kernels are not modelled with [parallel]",
         "leave [parallel] out and give a strategy, as in --strategy fsdp");
+  if (scenario.workload.offload_activations != ActivationOffload::none)
+    parallel.report(parallel.span_of(""), "model.offload_activations is not for [parallel]",
+                    "write offload = \"activations\" there");
   parallel.finish();
 }
 
@@ -111,6 +114,29 @@ void check_optimizer_in_backward(TableReader& strategy, const Scenario& scenario
     strategy.report(strategy.span_of("accumulation"),
                     "model.optimizer_in_backward steps in every micro-step: nothing is accumulated",
                     "leave one of the two out");
+}
+
+/// Muon, GaLore and Shampoo need whole matrices on each GPU.
+void check_matrix_optimizer(TableReader& strategy, const Scenario& scenario) {
+  if (!works_on_matrices(scenario.workload.optimizer.kind)) return;
+  constexpr std::array<std::string_view, 2> kWhole{"single", "ddp"};
+  if (std::ranges::find(kWhole, scenario.strategy) != kWhole.end()) return;
+  strategy.report(strategy.span_of("name"),
+                  fmt::format("{} works on whole matrices, and is not modelled with {}",
+                              name_of(scenario.workload.optimizer.kind), scenario.strategy),
+                  "use single or ddp, or another optimizer");
+}
+
+/// Copies to the host are those of a process with one GPU.
+void check_offloaded_activations(TableReader& strategy, const Scenario& scenario) {
+  const bool offloads = scenario.workload.offload_activations != ActivationOffload::none;
+  const StrategyEntry* entry = find_strategy(scenario.strategy);
+  if (!offloads || entry == nullptr || entry->processes == Processes::per_gpu) return;
+  strategy.report(strategy.span_of("name"),
+                  fmt::format("{} drives several GPUs in one process, and model.offload_activations is "
+                              "modelled for a process with one",
+                              scenario.strategy),
+                  "use ddp, fsdp or zero3, or leave model.offload_activations out");
 }
 
 /// Then each number of GPUs has its own line, and its own reason.
@@ -155,7 +181,10 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   cluster.reader().finish();
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
+  settle_param_type(strategy.reader(), source, scenario);
   check_optimizer_in_backward(strategy.reader(), scenario);
+  check_matrix_optimizer(strategy.reader(), scenario);
+  check_offloaded_activations(strategy.reader(), scenario);
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
   settle_nccl_version(source, scenario);
@@ -175,9 +204,9 @@ void complete(Scenario& scenario, const std::string& file) {
   const std::string stem = name_of_file(file);
   Workload& work = scenario.workload;
   if (runs_as_recorded(work) && !scenario.parallel) work.model = work.model->as_recorded;
-  if (work.recompute) work.model = std::make_shared<const ExpandedModel>(with_recomputed_blocks(*work.model));
-  if (is_lowered(work.framework))
-    work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));
+  const bool is_changed =
+      work.recompute || is_lowered(work.framework) || work.offload_activations != ActivationOffload::none;
+  if (is_changed) work.model = std::make_shared<const ExpandedModel>(as_trained(*work.model, work));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
   if (!scenario.global_batch) return;
   if (scenario.parallel) return;

@@ -64,7 +64,11 @@ void read_sequence_length(TableReader& model, std::string_view key, Scenario& sc
 constexpr std::array kWeightFormats{WeightFormat::by_precision, WeightFormat::fp32,      WeightFormat::bf16,
                                     WeightFormat::fp16,         WeightFormat::fp8,       WeightFormat::int8,
                                     WeightFormat::nf4,          WeightFormat::nf4_double};
-constexpr std::array kAdapterKinds{AdapterKind::none, AdapterKind::lora, AdapterKind::dora, AdapterKind::ia3};
+constexpr std::array kAdapterKinds{AdapterKind::none,  AdapterKind::lora,   AdapterKind::dora,
+                                   AdapterKind::ia3,   AdapterKind::prompt, AdapterKind::p_tuning,
+                                   AdapterKind::prefix};
+constexpr std::array kUpcasts{Upcast::none, Upcast::norms, Upcast::all};
+constexpr std::int64_t kMostVirtualTokens = 100'000, kWidestEncoder = 10'000'000;
 
 void read_adapters(TableReader& model, FineTuning& tuning) {
   const Table* table = model.table("adapters");
@@ -72,6 +76,22 @@ void read_adapters(TableReader& model, FineTuning& tuning) {
   TableReader adapters(*table, "model.adapters", model.diagnostics());
   tuning.adapter = AdapterKind::lora;
   read_keys(adapters, adapter_keys(), tuning);
+  const bool is_virtual = has_virtual_tokens(tuning.adapter);
+  for (const std::string_view key : {"rank", "targets", "dropout"}) {
+    if (is_virtual && adapters.has(key))
+      adapters.report(
+          adapters.span_of(key),
+          fmt::format("{} adds no adapters to layers, and has no {}", name_of(tuning.adapter), key),
+          "virtual_tokens and encoder_width are its keys");
+  }
+  for (const std::string_view key : {"virtual_tokens", "encoder_width"}) {
+    if (!is_virtual && adapters.has(key))
+      adapters.report(adapters.span_of(key), fmt::format("{} has no {}", name_of(tuning.adapter), key),
+                      "it is for prompt, p_tuning and prefix");
+  }
+  if (tuning.adapter == AdapterKind::prompt && adapters.has("encoder_width"))
+    adapters.report(adapters.span_of("encoder_width"), "prompt has no encoder_width",
+                    "its vectors are a table; p_tuning makes them with a network");
   adapters.finish();
 }
 
@@ -102,6 +122,26 @@ void settle_precision_of(TableReader& model, Scenario& scenario) {
                  "half_weights keeps fp32 masters beside weights of 16 bits, model.weights does not");
 }
 
+/// fp32 weights are upcast beside narrower ones, and what is copied to the host must be kept.
+void check_upcast_and_offload(TableReader& model, const Scenario& scenario) {
+  const FineTuning& tuning = scenario.model.tuning;
+  const bool is_narrow = tuning.weights != WeightFormat::by_precision && tuning.weights != WeightFormat::fp32;
+  if (tuning.upcast != Upcast::none && !is_narrow)
+    model.report(model.span_of("upcast"),
+                 "model.upcast makes weights fp32 beside those of 16 bits and fewer, and these are fp32",
+                 "say how they are stored, as in weights = \"nf4\", or leave upcast out");
+  const Workload& work = scenario.workload;
+  if (work.offload_activations == ActivationOffload::checkpoints && !work.recompute)
+    model.report(model.span_of("offload_activations"),
+                 "the inputs of recomputed blocks are offloaded, and no block is recomputed",
+                 "add recompute = true, or write offload_activations = \"saved_tensors\"");
+  if (work.offload_activations != ActivationOffload::none && scenario.model.is_recorded)
+    model.report(
+        model.span_of("offload_activations"),
+        fmt::format("{} was recorded: what it keeps is what it was recorded with", scenario.model.name),
+        "record the network with its offload, or name one of `foretrain list models`");
+}
+
 void expand_tuned(TableReader& model, Scenario& scenario) {
   ExpansionResult expansion = expand(scenario.model);
   if (expansion.faults.empty()) {
@@ -115,6 +155,7 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
                                : model.has("adapters")      ? "adapters"
                                : model.has("trainable")     ? "trainable"
                                : model.has("weights")       ? "weights"
+                               : model.has("upcast")        ? "upcast"
                                : model.has("fused_kernels") ? "fused_kernels"
                                                             : "sequence_length";
   for (const ModelFault& fault : expansion.faults)
@@ -133,6 +174,11 @@ Keys<Scenario> fine_tuning_keys() {
        "fp32 masters. fp8, int8, nf4, nf4_double: frozen linear layers of blocks have 8 or 4 bits "
        "(bitsandbytes), the "
        "other weights 16; by_precision: fp32, or what `half_weights` says"},
+      {"upcast", takes::choice<&Scenario::model, &Model::tuning, &FineTuning::upcast>(named(kUpcasts)),
+       "\"all\"", "none",
+       "which weights are fp32 beside weights of 16 bits and fewer, with the activations that follow them: "
+       "norms (LLaMA-Factory's `upcast_layernorm`), all that are not packed (PEFT's "
+       "prepare_model_for_kbit_training)"},
       {"trainable",
        {"name or list of names", read_trainable},
        "[\"norms\", \"last:2\"]",
@@ -155,6 +201,17 @@ Keys<Scenario> fine_tuning_keys() {
        "false",
        "the same as \"linear_cross_entropy\" among `fused_kernels` (Liger, unsloth, torchtune's and TRL's "
        "chunked losses)"},
+      {"offload_activations",
+       takes::choice<&Scenario::workload, &Workload::offload_activations>(
+           std::vector<Choice<ActivationOffload>>{{"none", ActivationOffload::none},
+                                                  {"checkpoints", ActivationOffload::checkpoints},
+                                                  {"saved_tensors", ActivationOffload::saved_tensors}}),
+       "\"checkpoints\"", "none",
+       "activations that wait for backward in host memory. checkpoints: what goes into recomputed blocks, "
+       "copied on the compute stream (unsloth, axolotl's gradient_checkpointing: offload). saved_tensors: "
+       "all "
+       "that is kept, on a stream of its own (torchtune's enable_activation_offloading, TRL's "
+       "activation_offloading)"},
       {"sequence_length",
        {"integer", read_sequence_length},
        "2048",
@@ -168,13 +225,21 @@ const Keys<FineTuning>& adapter_keys() {
       {"kind", takes::choice<&FineTuning::adapter>(named(kAdapterKinds)), "\"lora\"", "lora",
        "lora: two thin products beside a frozen one; dora: their sum with the weight is scaled to a trained "
        "length; "
-       "ia3: a trained factor for every feature"},
+       "ia3: a trained factor for every feature; prompt: trained vectors in front of every sequence; "
+       "p_tuning: the same, made by a network of three layers; prefix: trained keys and values in front of "
+       "those of every attention"},
       {"rank", takes::integer<&FineTuning::rank>(1, kHighestRank), "16", "8",
        "features between the two products"},
       {"targets", target_names(), "[\"q_proj\", \"v_proj\"]", "query and value projections",
        "which linear layers have one, by the names of transformers, PEFT, litgpt or torchtune; "
        "\"all-linear\" is every "
        "one but the head"},
+      {"virtual_tokens", takes::integer<&FineTuning::virtual_tokens>(1, kMostVirtualTokens), "20", "20",
+       "of prompt, p_tuning and prefix: trained vectors (PEFT's num_virtual_tokens)"},
+      {"encoder_width", takes::integer<&FineTuning::encoder_width>(1, kWidestEncoder), "128",
+       "p_tuning: the embedding's width; prefix: no such network",
+       "features inside of the network that makes the vectors (PEFT's encoder_hidden_size; of prefix with "
+       "prefix_projection)"},
       {"dropout", takes::flag<&FineTuning::dropout>(), "true", "false",
        "dropout on what goes into an adapter"},
       {"fp32", takes::flag<&FineTuning::wide_adapters>(), "false", "true",
@@ -190,8 +255,10 @@ void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   read_adapters(model, tuning);
   assume_for_adapters(model, scenario);
   settle_precision_of(model, scenario);
+  check_upcast_and_offload(model, scenario);
   tuning.computes_in_half = is_half(scenario.workload.precision);
-  if (!tuning.changes_network() && !model.has("sequence_length")) return;
+  tuning.is_compiled = scenario.workload.framework.execution == Execution::compiled;
+  if (!tuning.changes_network() && !tuning.is_compiled && !model.has("sequence_length")) return;
   if (scenario.model.is_recorded && tuning.changes_network()) {
     const std::string_view key = model.has("adapters")     ? "adapters"
                                  : model.has("trainable")  ? "trainable"

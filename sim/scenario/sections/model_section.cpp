@@ -48,9 +48,12 @@ std::optional<OpenedModel> load_text(TableReader& model, std::string_view key, O
   return opened.models.emplace(*text, std::move(found)).first->second;
 }
 
+constexpr int kLargestRank = 1'000'000, kLargestGap = 1'000'000;
+
 using enum OptimizerKind;
-constexpr std::array kOptimizers{sgd,     momentum, nesterov,   adam,       adamw,     adadelta, adagrad,
-                                 rmsprop, lamb,     adamw_8bit, adamw_4bit, adafactor, lion};
+constexpr std::array kOptimizers{
+    sgd,        momentum,   nesterov,  adam, adamw, adadelta,     adagrad,           rmsprop, lamb,
+    adamw_8bit, adamw_4bit, adafactor, lion, muon,  galore_adamw, galore_adamw_8bit, shampoo};
 
 /// The network, and the optimizer it is usually trained with.
 void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
@@ -231,7 +234,15 @@ Keys<Scenario> training_keys() {
        "samples per step over all GPUs: strong scaling; excludes batch_per_gpu, but for \"balance\""},
       {"optimizer",
        takes::choice<&Scenario::workload, &Workload::optimizer, &Optimizer::kind>(named(kOptimizers)),
-       "\"sgd\"", "sgd", "which kernels update the parameters"},
+       "\"sgd\"", "sgd",
+       "which kernels update the parameters; muon, galore_adamw, galore_adamw_8bit and shampoo work on the "
+       "matrices of blocks, and leave the rest to Adam"},
+      {"optimizer_rank",
+       takes::integer<&Scenario::workload, &Workload::optimizer, &Optimizer::rank>(1, kLargestRank), "1024",
+       "128", "rows or columns that GaLore projects a matrix's gradient to"},
+      {"optimizer_update_gap",
+       takes::integer<&Scenario::workload, &Workload::optimizer, &Optimizer::update_gap>(1, kLargestGap),
+       "200", "200", "steps between decompositions: GaLore's projectors, Shampoo's roots"},
   };
 }
 
@@ -258,7 +269,8 @@ Keys<Scenario> decay_key() {
 void check_program_alone(TableReader& model, const Program& program) {
   for (const std::string_view key :
        {"batch_per_gpu", "global_batch", "precision", "half_weights", "recompute", "optimizer",
-        "optimizer_form", "weight_decay", "weights", "trainable", "sequence_length", "adapters"}) {
+        "optimizer_form", "weight_decay", "weights", "trainable", "sequence_length", "adapters", "upcast",
+        "offload_activations"}) {
     if (!model.has(key)) continue;
     model.report(
         model.span_of(key),

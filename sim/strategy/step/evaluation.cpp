@@ -9,6 +9,7 @@ Plan plan_evaluation(const PlanRequest& request) {
   Plan plan;
   Process process(request, plan.graph);
   TrainingStep step(process);
+  step.keep_no_activations();
   for (int i = 0; i < request.steps; ++i) {
     step.load_batch();
     step.forward();

@@ -22,6 +22,15 @@ std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
   return sizes;
 }
 
+/// Adam's launches where an optimizer leaves something to it, and its own passes behind them.
+std::vector<OptimizerLaunch> launches_of_step(const Optimizer& optimizer, const MatrixStep& matrices,
+                                              const std::vector<std::int64_t>& tensors, double width) {
+  if (!works_on_matrices(optimizer.kind)) return optimizer_launches(optimizer, tensors, width);
+  std::vector<OptimizerLaunch> launches = optimizer_launches(optimizer, matrices.adam, width);
+  launches.insert(launches.end(), matrices.passes.begin(), matrices.passes.end());
+  return launches;
+}
+
 }  // namespace
 
 GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::vector<std::int64_t> tensors)
@@ -30,7 +39,11 @@ GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::ve
       workload_(process.request().workload),
       tensors_(tensors.empty() ? tensor_sizes(*workload_.model) : std::move(tensors)),
       width_(updated_width(workload_)),
-      optimizer_launches_(counted_launches(optimizer_launches(workload_.optimizer, tensors_, width_))),
+      matrices_(works_on_matrices(workload_.optimizer.kind)
+                    ? matrix_step(workload_.optimizer, *workload_.model)
+                    : MatrixStep{}),
+      optimizer_launches_(
+          counted_launches(launches_of_step(workload_.optimizer, matrices_, tensors_, width_))),
       optimizer_label_(process.graph().label("optimizer")),
       clip_label_(process.graph().label("clip_grad_norm")) {}
 
@@ -90,8 +103,29 @@ void GradientUpdate::clip_norm(const HostThread& thread) {
   if (clipping == GradientClipping::read_back) process_.synchronize(thread);
 }
 
-TaskId GradientUpdate::optimize(const HostThread& thread) {
+/// Muon multiplies in bf16, GaLore in the parameters' width, Shampoo in fp32. Decompositions of every
+/// update_gap-th step are spread over all steps.
+TaskId GradientUpdate::multiply_matrices(const HostThread& thread) {
+  const OptimizerKind kind = workload_.optimizer.kind;
+  const bool is_half = kind == OptimizerKind::muon || (kind != OptimizerKind::shampoo && width_ < 1);
+  const KernelContext context{process_.gpu(), process_.kernels(), is_half ? Precision::bf16 : Precision::fp32,
+                              workload_.framework, is_half};
+  const Time host = process_.on_this_host(process_.host_costs().launch + process_.calls().eager_operator);
   TaskId last = process_.last_kernel();
+  for (const MatrixProducts& products : matrices_.products)
+    last =
+        process_.launch(thread, host * products.count, kernel_time(products.op, context, 1) * products.count,
+                        Account::optimizer, optimizer_label_);
+  if (matrices_.decomposition_flops > 0)
+    last = process_.launch(
+        thread, host,
+        seconds(matrices_.decomposition_flops / (kDecompositionShare * process_.gpu().fp32.per_second)),
+        Account::optimizer, optimizer_label_);
+  return last;
+}
+
+TaskId GradientUpdate::optimize(const HostThread& thread) {
+  TaskId last = multiply_matrices(thread);
   for (const OptimizerLaunch& launch : optimizer_launches_) {
     last = launches_.kernels(thread, launch, Account::optimizer, optimizer_label_);
   }

@@ -54,6 +54,7 @@ TrainingStep::TrainingStep(Process& process, InputPipeline input, std::vector<st
       launches_(process),
       update_(process, launches_, std::move(shards)),
       noise_(process, launches_),
+      copies_(process),
       workload_(process.request().workload),
       model_(*workload_.model),
       cast_elements_(is_half(workload_.precision) && !has_half_weights(workload_) && !model_.keeps_types
@@ -109,7 +110,9 @@ void TrainingStep::cast_weights(const HostThread& thread, std::uint32_t layer, T
 
 void TrainingStep::forward_operator(const HostThread& thread, const Operator& op, std::int64_t batch) {
   if (is_cast_by_autocast(op)) cast_weights(thread, op.layer, process_.host_costs().cast_call);
+  copies_.before(op);
   launches_.operator_call(thread, op, labels_[op.layer], batch);
+  copies_.behind(op);
 }
 
 void TrainingStep::end_forward() {
@@ -170,6 +173,7 @@ void TrainingStep::begin_backward() {
 }
 
 void TrainingStep::backward_operator(const HostThread& thread, const BackwardStep& step, std::int64_t batch) {
+  copies_.before(step);
   launches_.operator_call(thread, step.op, labels_[step.op.layer], batch);
   if (!step.ready.empty()) cast_weights(thread, step.op.layer, process_.host_costs().cast_call / 2);
 }

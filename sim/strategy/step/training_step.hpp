@@ -7,7 +7,9 @@
 
 #include "sim/strategy/process/input_pipeline.hpp"
 #include "sim/strategy/process/process.hpp"
+#include "sim/strategy/step/activation_copies.hpp"
 #include "sim/strategy/step/step_launches.hpp"
+#include "sim/workload/lowering/matrix_optimizer.hpp"
 
 namespace foretrain {
 
@@ -36,12 +38,14 @@ class GradientUpdate {
   void small_kernels(const HostThread& thread, int count, Time reference);
   TaskId optimize(const HostThread& thread);
   bool scales() const;
+  TaskId multiply_matrices(const HostThread& thread);
 
   Process& process_;
   StepLaunches& launches_;
   const Workload& workload_;
   std::vector<std::int64_t> tensors_;  ///< elements of each parameter or shard
   double width_;                       ///< of an element's bytes, over those of fp32
+  MatrixStep matrices_;                ///< of optimizers that work on matrices
   std::vector<OptimizerLaunch> optimizer_launches_;
   LabelId optimizer_label_, clip_label_;
 };
@@ -122,6 +126,8 @@ class TrainingStep {
   }
   /// `loss.item()` and metrics after the step, and the loop's own overhead.
   void finish_step();
+  /// Nothing is kept for a backward pass.
+  void keep_no_activations() { copies_.stop(); }
 
  private:
   void cast_weights(const HostThread& thread, std::uint32_t layer, Time reference);
@@ -135,6 +141,7 @@ class TrainingStep {
   StepLaunches launches_;
   GradientUpdate update_;
   GradientNoise noise_;
+  ActivationCopies copies_;
   const Workload& workload_;
   const ExpandedModel& model_;
   std::vector<LabelId> labels_;              ///< per layer

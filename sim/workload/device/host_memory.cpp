@@ -2,6 +2,7 @@
 #include "sim/workload/device/host_memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace foretrain {
@@ -24,8 +25,8 @@ Bytes whole_bytes(double bytes) {
 
 HostMemoryUse HostMemoryUse::times(int ranks) const {
   const auto all = [ranks](Bytes one) { return Bytes{one.count * ranks}; };
-  return {all(masters), all(moments),   all(gradients), all(weights),
-          all(buffers), all(processes), all(on_drive)};
+  return {all(masters),     all(moments), all(gradients), all(weights),
+          all(activations), all(buffers), all(processes), all(on_drive)};
 }
 
 HostMemoryUse host_memory_use(const HostShare& share) {
@@ -51,6 +52,18 @@ HostMemoryUse host_memory_use(const HostShare& share) {
     use.weights = whole_bytes(weights);
   }
   use.buffers = whole_bytes(buffers), use.on_drive = whole_bytes(on_drive);
+  return use;
+}
+
+HostMemoryUse with_activations(HostMemoryUse use, const std::vector<double>& tensor_bytes) {
+  double sum = 0, taken = 0;
+  for (const double bytes : tensor_bytes) {
+    if (bytes < 1) continue;
+    sum += bytes, taken += std::exp2(std::ceil(std::log2(bytes)));
+  }
+  if (sum <= 0) return use;
+  use.activations = whole_bytes(sum), use.buffers = use.buffers + whole_bytes(taken - sum);
+  use.processes = whole_bytes(kProcessBytes);
   return use;
 }
 

@@ -1,20 +1,23 @@
 // Memory of the host that a training with offload holds, as a list of accounts (docs/models/offload.md).
 #pragma once
 
+#include <vector>
+
 #include "sim/base/units.hpp"
 
 namespace foretrain {
 
 /// Of one rank, or of all ranks of a node.
 struct HostMemoryUse {
-  Bytes masters{};    ///< weights that the optimizer steps on
-  Bytes moments{};    ///< the optimizer's state
-  Bytes gradients{};  ///< as it reads them
-  Bytes weights{};    ///< the copy of 16 bits that goes to the GPU
-  Bytes buffers{};    ///< page-locked buffers, and what allocations of them are rounded up by
-  Bytes processes{};  ///< Python, CUDA and its pinned pool
-  Bytes on_drive{};   ///< on NVMe, which is no memory
-  Bytes total() const { return masters + moments + gradients + weights + buffers + processes; }
+  Bytes masters{};      ///< weights that the optimizer steps on
+  Bytes moments{};      ///< the optimizer's state
+  Bytes gradients{};    ///< as it reads them
+  Bytes weights{};      ///< the copy of 16 bits that goes to the GPU
+  Bytes activations{};  ///< that wait for backward
+  Bytes buffers{};      ///< page-locked buffers, and what allocations of them are rounded up by
+  Bytes processes{};    ///< Python, CUDA and its pinned pool
+  Bytes on_drive{};     ///< on NVMe, which is no memory
+  Bytes total() const { return masters + moments + gradients + weights + activations + buffers + processes; }
   /// Whether anything was moved to the host.
   bool is_used() const { return total().count > 0 || on_drive.count > 0; }
   HostMemoryUse times(int ranks) const;
@@ -33,6 +36,10 @@ struct HostShare {
   bool optimizer_on_drive = false, parameters_on_drive = false;
 };
 HostMemoryUse host_memory_use(const HostShare& share);
+
+/// Beside what a rank moves to its host anyway, tensors of these sizes: PyTorch's pinned allocator takes
+/// powers of two (CachingHostAllocator).
+HostMemoryUse with_activations(HostMemoryUse use, const std::vector<double>& tensor_bytes);
 
 /// DeepSpeed's own estimate of what ZeRO-Offload needs is 1.5 times the 16 bytes of masters, moments and
 /// gradients (stage3.py, additional_buffer_factor). 23 to 25 bytes were measured (issue 3448).

@@ -9,6 +9,7 @@
 #include "sim/base/largest_holding.hpp"
 #include "sim/workload/device/framework_memory.hpp"
 #include "sim/workload/framework_profile.hpp"
+#include "sim/workload/lowering/matrix_optimizer.hpp"
 
 namespace foretrain {
 namespace {
@@ -120,12 +121,17 @@ ParameterBytes bytes_of_all(const Workload& workload, const StrategyMemory& stra
   const auto state = static_cast<double>(state_bytes_per_element(workload.optimizer));
   const bool masters = is_half(workload.precision) &&
                        (workload.half_weights || (strategy.keeps_masters && has_half_weights(workload)));
-  if (masters)
-    return {kHalf * elements + frozen_half_bytes(model), kHalf * elements, (state + kFull) * elements,
+  const Optimizer& optimizer = workload.optimizer;
+  const bool by_matrix = works_on_matrices(optimizer.kind);
+  if (masters) {
+    const double states = by_matrix ? matrix_state_bytes(optimizer, model, kFull) : state * elements;
+    return {kHalf * elements + frozen_half_bytes(model), kHalf * elements, states + kFull * elements,
             kFull * elements};
+  }
   const auto trained = static_cast<double>(model.gradient_bytes().count);
   return {trained + static_cast<double>(model.frozen_bytes()), trained,
-          state_bytes(workload.optimizer, elements, trained), trained};
+          by_matrix ? matrix_state_bytes(optimizer, model) : state_bytes(optimizer, elements, trained),
+          trained};
 }
 
 ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& strategy) {
@@ -186,6 +192,14 @@ ActivationWidth activation_width(const Workload& workload) {
   if (!is_half(workload.precision)) return ActivationWidth::full;
   if (!profile_of(workload.framework).autocasts) return ActivationWidth::graph;
   return has_half_weights(workload) ? ActivationWidth::half : ActivationWidth::autocast;
+}
+
+std::vector<double> offloaded_bytes(const Workload& workload) {
+  const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
+  std::vector<double> bytes;
+  for (const OffloadedTensor& tensor : workload.model->offloaded.tensors)
+    bytes.push_back(tensor.life.at(batch, activation_width(workload)));
+  return bytes;
 }
 
 Bytes convolution_scratch(const Workload& workload, Bytes activations) {

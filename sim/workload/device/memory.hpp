@@ -71,6 +71,9 @@ MemoryLedger memory_ledger(const Workload& workload, const MemorySite& site);
 /// sample does.
 std::int64_t largest_batch(const Workload& workload, const MemorySite& site, Bytes capacity);
 
+/// Bytes of each activation that waits for backward on the host, at the workload's batch.
+std::vector<double> offloaded_bytes(const Workload& workload);
+
 /// In which width this workload stores its activations.
 ActivationWidth activation_width(const Workload& workload);
 

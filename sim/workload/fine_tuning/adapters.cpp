@@ -28,6 +28,14 @@ TensorId record_adapter_pass(Tape& tape, TensorId input, Operator op) {
 /// an element each.
 TensorId record_conversions(Tape& tape, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
+  if (tape.is_wide(input)) {  // it is fp32 already
+    Operator op = adapter_pass(0, 6 * n);
+    op.cls = OperatorClass::copy, op.call = HostCall::copy, op.width = ElementWidth::full;
+    tape.forward(op);
+    const TensorId same = tape.alias(tape.at(input).shape, input);
+    tape.node({{op, {}}}, {input}, same);
+    return same;
+  }
   Operator op = adapter_pass(0, 2 * 6 * n, 2);
   op.cls = OperatorClass::copy, op.call = HostCall::copy, op.calls = 2, op.width = ElementWidth::full;
   return record_adapter_pass(tape, input, op);

@@ -12,16 +12,26 @@ namespace foretrain {
 
 /// none: nothing is added. lora: two thin products beside a frozen one. dora: lora whose weight is scaled to
 /// a trained length in every forward pass. ia3: a trained factor for every feature that a product makes.
-enum class AdapterKind : std::uint8_t { none, lora, dora, ia3 };
+/// prompt: trained vectors in front of every sequence; p_tuning: the same, made by a small network.
+/// prefix: trained keys and values in front of those of every attention.
+enum class AdapterKind : std::uint8_t { none, lora, dora, ia3, prompt, p_tuning, prefix };
+
+/// Whether the adapter is trained vectors in front of a sequence, or of its keys and values.
+constexpr bool has_virtual_tokens(AdapterKind kind) { return kind >= AdapterKind::prompt; }
 
 /// How weights are stored. by_precision: fp32, or 16 bits with fp32 masters where the framework does so.
 /// 16 bits: gradients and the optimizer's moments have them, too. Of 8 bits and fewer: those of frozen linear
 /// layers in blocks of transformers; the other weights have 16.
 enum class WeightFormat : std::uint8_t { by_precision, fp32, bf16, fp16, fp8, int8, nf4, nf4_double };
 
-/// "lora", "nf4", …
+/// Which weights are fp32 beside packed ones, with everything that is computed from them: none; those of
+/// norms; all that are not packed, as PEFT's prepare_model_for_kbit_training leaves them.
+enum class Upcast : std::uint8_t { none, norms, all };
+
+/// "lora", "nf4", "norms", …
 std::string_view name_of(AdapterKind kind);
 std::string_view name_of(WeightFormat format);
+std::string_view name_of(Upcast upcast);
 
 /// Whether weights are packed in 8 bits or fewer, and are converted before every product.
 bool is_quantised(WeightFormat format);
@@ -43,14 +53,27 @@ struct FineTuning {
   /// What trains beside adapters, or alone: "all", "head", "norms", "biases", "last:4" blocks, or a part of a
   /// parameter's name. Empty: everything without adapters, nothing beside them.
   std::vector<std::string> trainable;
+  std::int64_t virtual_tokens = 20;  ///< of prompt, p_tuning and prefix
+  /// Features inside of the network that makes virtual tokens; 0: of p_tuning the embedding's width, and
+  /// prefix has no such network.
+  std::int64_t encoder_width = 0;
   WeightFormat weights = WeightFormat::by_precision;
+  Upcast upcast = Upcast::none;
   FusedKernels fused{};  ///< in the place of transformers' operators
+  /// A compiler (TorchInductor, XLA) fuses what is between products, so that less is kept for backward. Set
+  /// from the framework's execution.
+  bool is_compiled = false;
   /// The training computes in 16 bits; then what goes into wide adapters is converted. Set from the
   /// precision.
   bool computes_in_half = false;
 
   bool changes_network() const {
-    return !fused.empty() || adapter != AdapterKind::none || !trainable.empty() || has_format();
+    return !fused.empty() || adapter != AdapterKind::none || !trainable.empty() || has_format() ||
+           upcast != Upcast::none;
+  }
+  /// Whether the kernel stands in the place of several operators: as asked, or since a compiler makes it.
+  bool fuses(FusedKernel kernel) const {
+    return fused.has(kernel) || (is_compiled && kCompiledKernels.has(kernel));
   }
   bool has_format() const { return weights != WeightFormat::by_precision; }
   friend bool operator==(const FineTuning&, const FineTuning&) = default;

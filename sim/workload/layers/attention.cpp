@@ -107,14 +107,15 @@ Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
   if (width % own.heads != 0)
     return misfit(fmt::format("{} heads do not divide the width {}", own.heads, width),
                   "use a divisor of the width");
-  const AttentionSize size{in.rows(), other.rows(), own.heads, width / own.heads};
+  AttentionSize size{in.rows(), other.rows(), own.heads, width / own.heads};
   if (!bounded_product({3, in.width(), width}) || !bounded_product({3, other.width(), width}) ||
       !bounded_product({own.heads, in.rows(), other.rows()}) ||
       !bounded_product({3, width, std::max(in.rows(), other.rows())})) {
     return misfit("attention makes a tensor of more than 2^40 elements",
                   "use a shorter sequence or a smaller width");
   }
-  const Heads heads = project_heads(tape, own, {input, memory}, size);
+  Heads heads = project_heads(tape, own, {input, memory}, size);
+  add_prefix(tape, size, heads);
   const TensorId context = own.fused
                                ? record_fused_attention(tape, own, size, heads)
                                : merge_heads(tape, own, size, record_eager_attention(tape, own, size, heads));

@@ -66,6 +66,9 @@ struct Heads {
   std::optional<TensorId> bias{};  ///< trained, of the scores' size: added to them
 };
 
+/// Trained keys and values in front of the others, where the fine-tuning is prefix tuning and queries look at
+/// their own sequence; `size` has them then.
+void add_prefix(Tape& tape, AttentionSize& size, Heads& heads);
 /// Up to two batched products of one size behind one call.
 Operator batched_products(const AttentionSize& size, const std::vector<Product>& products);
 /// `count` copies of `elements` in all.

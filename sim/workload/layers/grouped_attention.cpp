@@ -84,7 +84,7 @@ Heads project_groups(Tape& tape, const GroupedAttention& own, TensorId input, Te
   return {q, k, linear(memory, size.group_width(), own.value_bias, "value.")};
 }
 
-Heads placed_heads(Tape& tape, const GroupedAttention& own, const GroupSize& size, Heads heads) {
+Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Heads heads) {
   if (own.norm) {
     heads.q = norm_of_heads(tape, heads.q, size.all.head_width, "query_norm.");
     heads.k = norm_of_heads(tape, heads.k, size.all.head_width, "key_norm.");
@@ -98,7 +98,8 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, const GroupSize& siz
         record_rotary(tape, heads.q, static_cast<double>(size.all.queries * size.all.heads * own.rotary));
     heads.k = record_rotary(tape, heads.k, static_cast<double>(size.all.keys * size.groups * own.rotary));
   }
-  if (own.fused && tape.trainability().tuning().fused.has(FusedKernel::flash_attention)) return heads;
+  add_prefix(tape, size.all, heads);
+  if (own.fused && tape.trainability().tuning().fuses(FusedKernel::flash_attention)) return heads;
   heads.k = repeat_groups(tape, heads.k, size);
   heads.v = repeat_groups(tape, heads.v, size);
   return heads;
@@ -141,7 +142,7 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
   if (own.head_width == 0 && in.width() % own.heads != 0)
     return misfit(fmt::format("{} heads do not divide the width {}", own.heads, in.width()),
                   "use a divisor of the width, or give head_width");
-  const GroupSize size{
+  GroupSize size{
       {in.rows(), other.rows(), own.heads, own.head_width > 0 ? own.head_width : in.width() / own.heads},
       own.groups > 0 ? own.groups : own.heads};
   if (std::string fault = fault_of(own, size); !fault.empty())

@@ -63,6 +63,24 @@ TensorId record_bias(Tape& tape, TensorId input, std::uint32_t bias) {
 
 namespace {
 
+/// An fp32 tensor converted to 16 bits, or back.
+Operator conversion_of(double elements) {
+  constexpr double kBothWidths = 6;
+  Operator op = make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(kBothWidths * elements));
+  op.width = ElementWidth::full;
+  return op;
+}
+
+/// Autocast converts an fp32 weight in each forward pass. The copy of a frozen one is not cached, and the
+/// product keeps it for the gradient of its input.
+void record_weight_cast(Tape& tape, double elements) {
+  constexpr double kBothWidths = 6, kHalf = 2;
+  Operator op = make_operator(OperatorClass::copy, HostCall::copy, {}, {kBothWidths * elements, 0});
+  op.width = ElementWidth::full;
+  tape.forward(op);
+  tape.save(Amount{kHalf * elements, 0});
+}
+
 /// The layer alone, without an adapter.
 TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form,
                         bool is_packed) {
@@ -84,8 +102,20 @@ TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const Line
     tape.forward(unpacked);
     if (makes.input) steps.push_back({unpacked, {}});
   }
+  // bitsandbytes converts an fp32 operand to the type it computes in, and its result back (nn/modules.py,
+  // Linear4bit.forward).
+  const bool converts = is_packed && tape.is_wide(input);
+  if (converts) {
+    tape.forward(conversion_of(work.rows * work.in));
+    tape.forward(conversion_of(work.rows * work.out));
+    if (makes.input) steps.push_back({conversion_of(work.rows * (work.in + work.out)), {}});
+  }
+  const bool is_cast = !is_packed && !tape.is_in_adapter() &&
+                       tape.trainability().tuning().upcast == Upcast::all && makes.input;
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(product_forward_operator(work));
+  if (is_packed) tape.return_in_width_of(result, input);
+  if (is_cast) record_weight_cast(tape, work.in * work.out);
   if (makes.weight || is_packed)  // bitsandbytes keeps the input of a packed product, though nothing reads it
     tape.save(input);
   else

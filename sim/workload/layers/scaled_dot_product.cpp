@@ -5,6 +5,7 @@
 // k and v, and of the a s^2 scores the softmax's result and, with dropout, the mask and the dropped weights.
 // The fused kernel keeps q, k, v, the context and one number a row and head; backward makes the scores again:
 // five products instead of four. It skips the blocks of keys that causality or a window hides.
+#include "sim/workload/fine_tuning/virtual_tokens.hpp"
 #include "sim/workload/layers/attention.hpp"
 #include "sim/workload/layers/softmax.hpp"
 
@@ -124,6 +125,13 @@ Product AttentionSize::product(std::int64_t m, std::int64_t n, std::int64_t k) c
           1,
           1,
           per_sample(product_bytes())};
+}
+
+void add_prefix(Tape& tape, AttentionSize& size, Heads& heads) {
+  if (tape.trainability().tuning().adapter != AdapterKind::prefix || size.keys != size.queries) return;
+  heads.k = record_prefix(tape, heads.k, "key");
+  heads.v = record_prefix(tape, heads.v, "value");
+  size.keys = tape.at(heads.k).shape.rows();
 }
 
 Operator batched_products(const AttentionSize& size, const std::vector<Product>& products) {

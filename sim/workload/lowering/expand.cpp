@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/fine_tuning/virtual_tokens.hpp"
 #include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/shared_weights.hpp"
 #include "sim/workload/layers/softmax.hpp"
@@ -35,8 +36,8 @@ bool stores_halves(WeightFormat format) {
 }
 
 /// transformers converts the scores of a model with 16-bit weights to fp32 before the loss
-/// (transformers/loss/loss_utils.py); autocast does so in the loss itself.
-bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights); }
+/// (transformers/loss/loss_utils.py); autocast does so in the loss itself, and so does compiled code.
+bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights) && !tuning.is_compiled; }
 
 class FieldWalk {
  public:
@@ -88,7 +89,7 @@ class ShapeWalk {
     const Layer* head = prefix.empty() ? head_of(layers) : nullptr;
     for (const Layer& layer : layers) {
       tape_->trainability().set_head(&layer == head);
-      if (&layer == head && tape_->trainability().tuning().fused.has(FusedKernel::linear_cross_entropy))
+      if (&layer == head && tape_->trainability().tuning().fuses(FusedKernel::linear_cross_entropy))
         hold_rows_in_parts(layer, *current);
       current = visit(layer, *current, prefix);
       if (!current) break;
@@ -186,7 +187,12 @@ class ShapeWalk {
     if (!read_names(layer, layer.with, besides)) return std::nullopt;
     begin(layer, path_of(layer, prefix));
     if (is_module(layer, !prefix.empty())) tape_->module();
-    return checked(layer, layer.type->apply(*tape_, layer, input));
+    const bool embeds = tape_->at(input).shape.kind == ShapeKind::tokens &&
+                        layer.type->name == std::string_view("embedding") && !has_virtual_tokens_;
+    std::optional<TensorId> made = checked(layer, layer.type->apply(*tape_, layer, input));
+    if (!made || !embeds) return made;
+    has_virtual_tokens_ = true;
+    return record_virtual_tokens(*tape_, *made);
   }
 
   // A block is a module, a side branch of several layers another.
@@ -206,7 +212,7 @@ class ShapeWalk {
 
   std::vector<TensorId> ends_of(const Layer& layer, TensorId input, const std::string& path) {
     std::vector<TensorId> ends;
-    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning().fused);
+    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning());
     for (std::size_t i = 0; i < layer.branches.size(); ++i) {
       if (i > 0 && layer.branches[i].size() > 1) tape_->module();
       std::vector<Layer> branch = layer.branches[i];
@@ -234,6 +240,7 @@ class ShapeWalk {
   std::vector<ModelFault>* faults_;
   std::map<const LayerType*, int> counts_;
   std::size_t joined_ = 0;
+  bool has_virtual_tokens_ = false;  ///< they stand in front of the first embedding's rows
 };
 
 void check_whole(const Model& model, std::vector<ModelFault>& faults) {
@@ -255,7 +262,13 @@ void store_weights(const Trainability& trainability, ExpandedModel& model) {
   if (!stores_halves(tuning.weights)) return;
   constexpr std::int64_t kHalfBytes = 2;
   model.has_half_weights = true;
-  for (Parameter& parameter : model.frozen) parameter.element_bytes = kHalfBytes;
+  constexpr std::int64_t kFullBytes = 4;
+  const auto is_upcast = [&](const Parameter& parameter) {
+    return tuning.upcast == Upcast::all ||
+           (tuning.upcast == Upcast::norms && parameter.name.find("norm") != std::string::npos);
+  };
+  for (Parameter& parameter : model.frozen)
+    parameter.element_bytes = is_upcast(parameter) ? kFullBytes : kHalfBytes;
   std::vector<bool> multiplies(model.layer_names.size(), false);
   for (const Operator& op : model.forward) {
     if (op.cls == OperatorClass::gemm) multiplies[op.layer] = true;
@@ -267,7 +280,7 @@ void store_weights(const Trainability& trainability, ExpandedModel& model) {
   }
   const bool is_wide = tuning.adapter != AdapterKind::none && tuning.wide_adapters;
   for (Parameter& parameter : model.parameters) {
-    if (!is_wide) parameter.element_bytes = kHalfBytes;
+    if (!is_wide && !is_upcast(parameter)) parameter.element_bytes = kHalfBytes;
   }
 }
 
@@ -315,6 +328,24 @@ std::uint32_t count_blocks(const Model& model) {
   return static_cast<std::uint32_t>(last + 1);
 }
 
+bool has_layer_called(const std::vector<Layer>& layers, const std::string& name) {
+  return std::ranges::any_of(layers, [&](const Layer& layer) {
+    const bool is_it = layer.name.ends_with("." + name) || layer.name == name;
+    return is_it || std::ranges::any_of(layer.branches, [&](const std::vector<Layer>& branch) {
+             return has_layer_called(branch, name);
+           });
+  });
+}
+
+/// Targets that layers of the network have for their names mean these layers alone ("=wo"): T5 calls the end
+/// of its perceptrons as others call attention's last product.
+FineTuning with_literal_targets(const Model& model) {
+  FineTuning tuning = model.tuning;
+  for (std::string& target : tuning.targets)
+    if (has_layer_called(model.layers, target)) target = "=" + target;
+  return tuning;
+}
+
 }  // namespace
 
 ExpansionResult expand(const Model& model) {
@@ -329,7 +360,7 @@ ExpansionResult expand(const Model& model) {
   if (result.faults.empty()) result.faults = check_declared_weights(model);
   if (!result.faults.empty()) return result;
 
-  Tape tape(model.name, model.tuning);
+  Tape tape(model.name, with_literal_targets(model));
   if (tape.trainability().blocks_asked() > 0) tape.trainability().count_blocks(count_blocks(model));
   ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input), "");
   if (!result.faults.empty()) return result;

@@ -75,6 +75,11 @@ const std::vector<Recipe>& recipes() {
       {OptimizerKind::adamw_4bit, "adamw_4bit", 1, 14.8, packed_adam, {}, {}},
       {OptimizerKind::adafactor, "adafactor", 0, 14.8 / 8, adafactor, {}, {}},
       {OptimizerKind::lion, "lion", 4, 14.8 / 8, lion, {}, {}},
+      // Of what is no matrix: Adam.
+      {OptimizerKind::muon, "muon", 8, 14.8 / 8, adam, {}, {}},
+      {OptimizerKind::galore_adamw, "galore_adamw", 8, 14.8 / 8, adam, {}, {}},
+      {OptimizerKind::galore_adamw_8bit, "galore_adamw_8bit", 2, 14.8, packed_adam, {}, {}},
+      {OptimizerKind::shampoo, "shampoo", 8, 14.8 / 8, adam, {}, {}},
   };
   return table;
 }
@@ -134,7 +139,7 @@ std::string_view name_of(OptimizerKind kind) { return recipe_of(kind).name; }
 
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::lion); ++kind)
+  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::shampoo); ++kind)
     names.emplace_back(name_of(static_cast<OptimizerKind>(kind)));
   return names;
 }

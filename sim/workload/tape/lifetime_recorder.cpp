@@ -11,7 +11,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::array<float, 4> kAsCounted{1, 1, 1, 1}, kFloats{1, 0.5F, 0.5F, 0.5F}, kWide{1, 1, 0.5F, 0.5F};
-constexpr std::array<float, 4> kNarrowCopy{0, 0.5F, 0, 0};
+constexpr std::array<float, 4> kNarrowCopy{0, 0.5F, 0, 0}, kNarrowCopyOfWide{0, 0.5F, 0.5F, 0};
 /// CUDA keeps dropout's mask in one byte an element, the operators' table counts the four of a CPU.
 constexpr std::array<float, 4> kMask{0.25F, 0.25F, 0.25F, 0.25F};
 
@@ -46,7 +46,40 @@ void LifetimeRecorder::make(double bytes, const std::vector<Storage>& parents) {
   storages_.push_back(std::move(life));
 }
 
+/// With weights in fp32 beside packed ones. Norms multiply by an fp32 weight and return fp32 whatever they
+/// read; a sum or a product of two widths is fp32 without a copy; matrix products and attention convert what
+/// they read.
+void LifetimeRecorder::settle_upcast(StorageLife& made, const Operator& op) {
+  const auto is_wide_one = [this](Storage s) { return storages_[s].is_float && !storages_[s].is_half; };
+  const bool multiplies = op.product_count > 0;
+  const bool computes_wide = !op.half_capable || op.narrows_result;
+  made.both_kept = multiplies;
+  if (op.cls == OperatorClass::embedding)
+    made.is_half = upcast_ != Upcast::all;
+  else
+    made.is_half = multiplies || (!computes_wide && std::ranges::none_of(made.parents, is_wide_one));
+  made.stays_wide = !made.is_half;
+  made.converts = op.cls == OperatorClass::copy && op.stays_wide;
+  if (made.converts) {
+    made.is_half = false, made.stays_wide = true;
+    if (std::ranges::any_of(made.parents, is_wide_one)) made.bytes = 0;  // it is fp32 already
+    return;
+  }
+  if (!multiplies && !computes_wide) return;
+  for (const Storage parent : made.parents) {
+    const Share share = share_of_cast(storages_[parent], made);
+    if (share != Share{}) made.casts.push_back({parent, now(), share});
+  }
+}
+
+void LifetimeRecorder::return_in_width_of(Storage made, Storage operand) {
+  if (upcast_ == Upcast::none) return;
+  storages_[made].is_half = storages_[operand].is_half;
+  storages_[made].stays_wide = storages_[operand].stays_wide;
+}
+
 void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
+  if (upcast_ != Upcast::none) return settle_upcast(made, op);
   const Width width = width_of(op);
   made.both_kept = op.product_count > 0;
   made.stays_wide = op.stays_wide;
@@ -60,7 +93,7 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
     made.narrows = op.narrows_result;
     if (!made.narrows) return;
   }
-  if (made.converts) return;
+  if (made.converts || (is_compiled_ && !made.both_kept)) return;
   for (const Storage parent : made.parents) {
     const Share share = share_of_cast(storages_[parent], made);
     if (share != Share{}) made.casts.push_back({parent, now(), share});
@@ -68,12 +101,14 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
 }
 
 /// Of an operand's fp32 bytes those that its copy in the width of the operator takes.
-LifetimeRecorder::Share LifetimeRecorder::share_of_cast(const StorageLife& operand, const StorageLife& made) {
+LifetimeRecorder::Share LifetimeRecorder::share_of_cast(const StorageLife& operand,
+                                                        const StorageLife& made) const {
   if (!operand.is_float) return {};
   if (made.computes_wide())
     return {0, operand.is_half ? 1.0F : 0.0F,
             operand.stays_wide || !made.stays_wide_or_narrows() ? 0.0F : 1.0F, 0};
-  return operand.is_half ? Share{} : kNarrowCopy;
+  if (operand.is_half) return {};
+  return upcast_ == Upcast::none ? kNarrowCopy : kNarrowCopyOfWide;
 }
 
 void LifetimeRecorder::run(const Operator& op) {
@@ -152,7 +187,7 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   if (is_first || !handed.is_view) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, share);
   // An operator in fp32 makes its operand's gradient in fp32; it is converted once it is whole.
   const StorageLife& made = storages_[handed.made_storage];
-  if (handed.is_view || made.converts || !made.computes_wide()) return;
+  if (handed.is_view || is_compiled_ || made.converts || !made.computes_wide()) return;
   Share wider = share_of_cast(of, made);
   for (float& part : wider) part /= 2;
   if (wider != Share{}) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, wider);

@@ -27,6 +27,27 @@ struct Lifetime {
   }
 };
 
+/// Which activations wait for backward in page-locked host memory. checkpoints: what goes into recomputed
+/// blocks, copied on the compute stream (unsloth, axolotl's and LLaMA-Factory's forms of it).
+/// saved_tensors: all that autograd keeps, on a stream beside it (torchtune's OffloadActivations, TRL).
+enum class ActivationOffload : std::uint8_t { none, checkpoints, saved_tensors };
+
+/// A tensor that is copied to the host in the forward pass, and back before backward needs it.
+struct OffloadedTensor {
+  std::uint32_t made = 0;    ///< forward operator behind which it is copied
+  std::uint32_t gone = 0;    ///< forward operator before which its copy must have ended
+  std::uint32_t called = 0;  ///< backward step from which on it may be copied back
+  std::uint32_t needed = 0;  ///< backward step that waits for it
+  Lifetime life;             ///< its bytes; as it would live on the GPU otherwise
+};
+
+/// What a step copies to the host, in the order of the forward pass.
+struct OffloadedActivations {
+  ActivationOffload how = ActivationOffload::none;
+  std::uint32_t forward = 0, backward = 0;  ///< operators of the lists that the tensors count in
+  std::vector<OffloadedTensor> tensors;
+};
+
 /// A step's tensors. Gradients of parameters stay until the optimizer has run, wherever they come from.
 struct Lifetimes {
   std::vector<Lifetime> activations;          ///< with their gradients, kept statistics, masks and indices

@@ -47,8 +47,10 @@ std::vector<BackwardStep> without_frozen(std::vector<BackwardStep> steps) {
 
 }  // namespace
 
-Tape::Tape(std::string model_name, FineTuning tuning) : trainability_(std::move(tuning)) {
+Tape::Tape(std::string model_name, FineTuning tuning)
+    : lifetimes_(tuning.is_compiled), trainability_(std::move(tuning)) {
   model_.name = std::move(model_name), model_.modules = 1;
+  lifetimes_.upcast(trainability_.tuning().upcast);
 }
 
 void Tape::fail(std::string message, std::string hint) {
@@ -94,6 +96,7 @@ TensorId Tape::result(const Shape& shape, const std::vector<TensorId>& parents, 
   }
   const TensorId made = add_tensor({shape, needs_gradient, add_storage(shape), false});
   lifetimes_.make(storage_bytes_.back(), read);
+  unsettled_.push_back(tensors_[made].storage);
   return made;
 }
 
@@ -145,11 +148,20 @@ void Tape::untrained(std::string_view suffix, std::int64_t elements) {
   model_.frozen.push_back({fmt::format("{}.{}", layer_path(), suffix), elements, current_layer()});
 }
 
+/// Element-wise work on fp32 beside weights of 16 bits moves fp32.
+void Tape::widen(Operator& op, std::uint32_t made) const {
+  const bool follows_operands =
+      op.product_count == 0 && op.half_capable && op.width == ElementWidth::by_precision;
+  if (follows_operands && trainability_.tuning().upcast != Upcast::none && lifetimes_.is_wide(made))
+    op.width = ElementWidth::full;
+}
+
 void Tape::forward(Operator op) {
   if (steps_ > 1) op = in_steps(op, steps_);
   op.layer = current_layer();
-  model_.forward.push_back(op);
   lifetimes_.run(op);
+  for (const std::uint32_t made : std::exchange(unsettled_, {})) widen(op, made);
+  model_.forward.push_back(op);
 }
 
 /// A loop also makes the weights' gradients at every step; they are added up.
@@ -174,6 +186,7 @@ void Tape::node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, 
   }
   count_kept();
   if (!trainability_.is_everything()) steps = without_frozen(std::move(steps));
+  for (BackwardStep& step : steps) widen(step.op, tensors_[made].storage);
   if (steps_ > 1) steps = stepwise(std::move(steps));
   nodes_.push_back({std::move(steps), std::move(parents), made, current_layer()});
   lifetimes_.add_node(tensors_[made].storage);

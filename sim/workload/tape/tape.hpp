@@ -28,6 +28,16 @@ class LifetimeRecorder {
   using Storage = std::uint32_t;  ///< numbered in the order of make()
   using Tensor = std::uint32_t;
 
+  /// `is_compiled`: operators that are no products convert their operands as they read them, without a copy.
+  explicit LifetimeRecorder(bool is_compiled) : is_compiled_(is_compiled) {}
+  /// Norms, and with Upcast::all embeddings, make fp32 beside weights of 16 bits, and what is computed from
+  /// fp32 element by element stays so.
+  void upcast(Upcast weights) { upcast_ = weights; }
+  /// The product that made `made` converts its result back to the width of its operand (bitsandbytes).
+  void return_in_width_of(Storage made, Storage operand);
+  /// Whether a tensor has 32 bits in every precision.
+  bool is_wide(Storage storage) const { return storages_[storage].stays_wide; }
+
   /// The batch itself: stays until the next one comes.
   void make_input(double bytes, bool is_float);
   /// A new storage, made by the next operator from these.
@@ -97,11 +107,13 @@ class LifetimeRecorder {
 
   std::uint32_t now() const { return operators_; }
   void settle(StorageLife& made, const Operator& op);
+  void settle_upcast(StorageLife& made, const Operator& op);
   static Share share_of(const StorageLife& life);
-  static Share share_of_cast(const StorageLife& operand, const StorageLife& made);
+  Share share_of_cast(const StorageLife& operand, const StorageLife& made) const;
   void add(std::uint32_t from, std::uint32_t until, Amount bytes, Share share);
   void add_storage(const StorageLife& life);
 
+  bool is_compiled_ = false;
   std::vector<StorageLife> storages_;
   std::vector<Storage> unsettled_;  ///< made by the operator to come
   std::vector<Storage> kept_;
@@ -110,6 +122,7 @@ class LifetimeRecorder {
   std::vector<std::uint32_t> gradient_of_;  ///< by tensor: index into out_.activations, kNever
   std::vector<std::uint8_t> has_gradient_;  ///< by parameter
   std::optional<Operator> last_;
+  Upcast upcast_ = Upcast::none;
   std::uint32_t operators_ = 0;
   Lifetimes out_;
 };
@@ -159,6 +172,14 @@ class Tape {
   Trainability& trainability() { return trainability_; }
   /// Backward of the node to come does not read what the last operator made `result` from.
   void keep_no_operands(TensorId result) { lifetimes_.keep_no_operands(tensors_[result].storage); }
+  /// The last operator converts its result back to the width of what it read; only with upcast weights.
+  void return_in_width_of(TensorId result, TensorId operand) {
+    lifetimes_.return_in_width_of(tensors_[result].storage, tensors_[operand].storage);
+  }
+  /// Whether a tensor is fp32 because of upcast weights.
+  bool is_wide(TensorId tensor) const {
+    return trainability_.tuning().upcast != Upcast::none && lifetimes_.is_wide(tensors_[tensor].storage);
+  }
   /// A mistake that only the tape sees, told at the layer that is recorded; the first one counts.
   void fail(std::string message, std::string hint);
   const std::string& failure() const { return failure_; }
@@ -214,6 +235,7 @@ class Tape {
   std::uint32_t current_layer() const { return static_cast<std::uint32_t>(model_.layer_names.size()) - 1; }
   TensorId add_tensor(TapeTensor tensor);
   std::uint32_t add_storage(const Shape& shape);
+  void widen(Operator& op, std::uint32_t made) const;
   std::vector<BackwardStep> stepwise(std::vector<BackwardStep> steps) const;
   void play(Node& node, std::vector<std::uint8_t>& has_gradient);
   void count(Amount saved);
@@ -237,7 +259,8 @@ class Tape {
   Trainability trainability_;
   bool in_adapter_ = false;
   bool trained_since_result_ = true, begins_parameters_ = true;
-  std::vector<TensorId> kept_;  ///< by the node to come
+  std::vector<std::uint32_t> unsettled_;  ///< storages that the next operator makes
+  std::vector<TensorId> kept_;            ///< by the node to come
   Amount kept_bytes_;
   std::string failure_, failure_hint_;
   std::vector<Node> nodes_;

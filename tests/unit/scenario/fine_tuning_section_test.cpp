@@ -50,6 +50,37 @@ TEST_CASE("a sample's length is a key, where the network has one") {
   CHECK_THAT(mistake("sequence_length = 0\n"), ContainsSubstring("model.sequence_length must be"));
 }
 
+TEST_CASE("weights are upcast beside narrower ones, and what is offloaded must be kept") {
+  const Scenario upcast = read("weights = \"nf4\"\nupcast = \"all\"\n[model.adapters]\n");
+  CHECK(upcast.model.tuning.upcast == Upcast::all);
+  CHECK_THAT(mistake("upcast = \"all\"\n"), ContainsSubstring("mine.toml:3:10: error: model.upcast makes"));
+  CHECK_THAT(mistake("weights = \"nf4\"\nupcast = \"most\"\n[model.adapters]\n"),
+             ContainsSubstring("model.upcast"));
+  const Scenario moved = read("recompute = true\noffload_activations = \"checkpoints\"\n");
+  CHECK(moved.workload.model->offloaded.tensors.size() == 12);
+  CHECK_THAT(mistake("offload_activations = \"checkpoints\"\n"),
+             ContainsSubstring("the inputs of recomputed blocks are offloaded, and no block is recomputed"));
+  CHECK_THAT(mistake("offload_activations = \"everything\"\n"),
+             ContainsSubstring("model.offload_activations"));
+  CHECK_THAT(mistake("offload_activations = \"saved_tensors\"\n[parallel]\ntensor = 2\n"),
+             ContainsSubstring("model.offload_activations is not for [parallel]"));
+  CHECK_THAT(mistake("offload_activations = \"saved_tensors\"\n[strategy]\nname = \"data_parallel\"\n"),
+             ContainsSubstring("data_parallel drives several GPUs in one process"));
+}
+
+TEST_CASE("virtual tokens have keys of their own") {
+  const Scenario prefix = read("[model.adapters]\nkind = \"prefix\"\nvirtual_tokens = 30\n");
+  CHECK(prefix.workload.model->parameter_elements() == 30 * 12 * 2 * 768);
+  CHECK_THAT(mistake("[model.adapters]\nkind = \"prompt\"\nrank = 8\n"),
+             ContainsSubstring("prompt adds no adapters to layers, and has no rank"));
+  CHECK_THAT(mistake("[model.adapters]\nvirtual_tokens = 8\n"),
+             ContainsSubstring("lora has no virtual_tokens"));
+  CHECK_THAT(mistake("sequence_length = 512\n[model.adapters]\nkind = \"prompt\"\nencoder_width = 8\n"),
+             ContainsSubstring("prompt has no encoder_width"));
+  CHECK_THAT(mistake("[model.adapters]\nkind = \"prefix\"\nvirtual_tokens = 0\n"),
+             ContainsSubstring("model.adapters.virtual_tokens must be"));
+}
+
 TEST_CASE("degrees of a large model take no adapters") {
   CHECK_THAT(mistake("[model.adapters]\n[parallel]\ntensor = 2\n"),
              ContainsSubstring("are not modelled with [parallel]"));

@@ -1,0 +1,5 @@
+config = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_use_double_quant=True)
+model = AutoModelForCausalLM.from_pretrained("x", quantization_config=config)
+model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=True)
+model = get_peft_model(model, PrefixTuningConfig(num_virtual_tokens=30, prefix_projection=True, encoder_hidden_size=128))
+args = SFTConfig(per_device_train_batch_size=2, bf16=True, activation_offloading=True)
