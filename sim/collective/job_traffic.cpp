@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "sim/collective/nccl/link_bandwidth.hpp"
 #include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
@@ -47,9 +48,10 @@ LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
 }  // namespace
 
 ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host) {
-  constexpr double kCoreOfRows = 8e9;  // bytes a second, of the hosts with a T4 that the cost was fitted on
-  const double core = host.memory_bandwidth.per_second;
-  return core > 0 ? costs.low_latency_network * (core / kCoreOfRows) : costs.low_latency_network;
+  constexpr double kSlowdownOfRows = 2.2;  // of the hosts with a T4 that the cost was fitted on
+  const bool known = nccl::is_intel(host.family) || host.family == HostFamily::amd;
+  if (!known || host.slowdown <= 0) return costs.low_latency_network;
+  return costs.low_latency_network * std::max(1.0, kSlowdownOfRows / host.slowdown);
 }
 
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {

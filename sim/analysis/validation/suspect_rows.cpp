@@ -20,6 +20,7 @@ namespace foretrain {
 namespace {
 
 constexpr double kFalls = 1.4;         ///< a time over that of the next larger size
+constexpr double kFallsUs = 20;        ///< and so many microseconds more
 constexpr double kRunsDiffer = 1.7;    ///< two runs of one operation
 constexpr double kSlowLinks = 2;       ///< measured over predicted, large messages
 constexpr double kFastLinks = 0.75;    ///< the same of a machine that is better than its description
@@ -65,7 +66,9 @@ std::string falling_time(const ValidatedCollectiveSeries& series) {
   for (std::size_t i = 0; i + 1 < series.points.size(); ++i) {
     const ValidatedCollective &small = series.points[i], &large = series.points[i + 1];
     const double times = small.measured / large.measured;
-    if (small.bytes == large.bytes || times < most) continue;
+    const bool expected = small.predicted / large.predicted * kFalls > times;  // another protocol, or a copy
+    const bool little = small.measured - large.measured < kFallsUs;
+    if (small.bytes == large.bytes || times < most || expected || little) continue;
     most = times;
     worst = fmt::format(
         "{} took {:.1f} times as long as {}: other work disturbed this run, or it measured a start-up",

@@ -145,7 +145,7 @@ std::optional<double> TableReader::quantity(std::string_view key, Dimension dime
     ParsedQuantity parsed = parse_quantity(*text, dimension, range);
     if (parsed) return parsed.value;
     report(value->span, fmt::format("{}: {}", full_name(key), parsed.error), std::move(parsed.hint));
-  } else if (is_number(*value) && as_number(*value) == 0 && range.least <= 0) {
+  } else if (is_number(*value) && as_number(*value) == 0) {
     return 0.0;  // nothing is the same in every unit
   } else if (is_number(*value)) {
     report(value->span,

@@ -79,9 +79,10 @@ TEST_CASE("a bare number for a bandwidth shows the spelling") {
         "    |             ^^\n");
 }
 
-TEST_CASE("nothing needs no unit where nothing may be") {
-  Document d("size = 0\nrate = 0\n");
+TEST_CASE("nothing needs no unit") {
+  Document d("size = 0\nwait = 0.0\nrate = 3\n");
   CHECK(d.reader.bytes("size") == Bytes{0});
+  CHECK(d.reader.time("wait") == Time::zero());
   CHECK(d.reader.byte_rate("rate") == std::nullopt);
   CHECK_THAT(d.errors(), ContainsSubstring("rate is a bandwidth and needs its unit"));
 }
