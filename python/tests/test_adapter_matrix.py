@@ -50,7 +50,7 @@ def buckets_of_library(name, setup):
 def buckets_of_program(name, setup):
     command = [PROGRAM, "predict", "--model", name, "--cluster", "gpu:a100-sxm4-80gb", "--gpus", "2", "--batch", "1",
                "--strategy", "ddp", "--format", "json"]
-    for setting in settings_of(*setup) + ["model.weights=bf16"] if setup else []:
+    for setting in settings_of(*setup) if setup else []:
         command += ["--set", setting]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.JSONDecoder().raw_decode(run.stdout)[0]["points"][0]["buckets_bytes"]
