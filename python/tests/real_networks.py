@@ -78,6 +78,14 @@ def without_looking_at_values():
     masks = library("transformers.masking_utils")
     if masks is not None:
         masks.find_packed_sequence_indices = lambda position_ids: None
+    plain = getattr(torch.isfinite, "plain", torch.isfinite)
+
+    def isfinite(tensor):
+        """RT-DETR clamps what is not finite, which nobody knows of tensors without numbers."""
+        return torch.ones(1, device="cpu") if tensor.device.type == "meta" else plain(tensor)
+
+    isfinite.plain = plain
+    torch.isfinite = isfinite
 
 
 def step(model, inputs):
@@ -396,6 +404,38 @@ def llava(width, inner, layers):
 
     return Parts(), inputs
 
+
+def sam(width, layers, heads, seeing_all):
+    tr = library("transformers")
+    config = tr.SamConfig(vision_config={
+        "hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads, "mlp_dim": 4 * width,
+        "global_attn_indexes": seeing_all})
+    return tr.SamModel(config), lambda batch: {"pixel_values": image(batch, 1024), "input_boxes": torch.zeros(batch, 1, 4)}
+
+
+def rt_detr(widths, depths, kind="bottleneck", wide=256, inner=1024, share=1.0, layers=6):
+    tr = library("transformers")
+    backbone = tr.RTDetrResNetConfig(
+        hidden_sizes=widths, depths=depths, layer_type=kind, downsample_in_bottleneck=False,
+        downsample_in_first_stage=False, out_features=["stage2", "stage3", "stage4"])
+    config = tr.RTDetrConfig(
+        backbone_config=backbone, encoder_in_channels=widths[1:], encoder_hidden_dim=wide, encoder_ffn_dim=inner,
+        hidden_expansion=share, decoder_layers=layers, decoder_in_channels=[wide] * 3, num_labels=80)
+    with torch.device("cpu"):
+        model = tr.RTDetrForObjectDetection(config)
+    return model.to("meta"), lambda batch: {"pixel_values": image(batch, 640)}
+
+
+NARROW, WIDE = [64, 128, 256, 512], [256, 512, 1024, 2048]
+NETWORKS.update({
+    "rt_detr_r18": ("transformers", lambda: rt_detr(NARROW, [2, 2, 2, 2], "basic", share=0.5, layers=3)),
+    "rt_detr_r34": ("transformers", lambda: rt_detr(NARROW, [3, 4, 6, 3], "basic", share=0.5, layers=4)),
+    "rt_detr_r50": ("transformers", lambda: rt_detr(WIDE, [3, 4, 6, 3])),
+    "rt_detr_r101": ("transformers", lambda: rt_detr(WIDE, [3, 4, 23, 3], wide=384, inner=2048)),
+    "sam_vit_b": ("transformers", lambda: sam(768, 12, 12, [2, 5, 8, 11])),
+    "sam_vit_l": ("transformers", lambda: sam(1024, 24, 16, [5, 11, 17, 23])),
+    "sam_vit_h": ("transformers", lambda: sam(1280, 32, 16, [7, 15, 23, 31])),
+})
 
 NETWORKS.update({
     "llava_1_5_7b": ("transformers", lambda: llava(4096, 11008, 32)),

@@ -32,7 +32,7 @@ PARTS = (("clip_vit_b_32", ("text_model", "text_projection", "logit_scale")),
 
 
 def settings_of(kind, rank, targets):
-    settings = [f"model.adapters.kind={kind}",
+    settings = [f"model.adapters.kind={kind}", "model.weights=fp32",  # as the libraries build them here
                 "model.adapters.targets=" + json.dumps([targets] if isinstance(targets, str) else targets)]
     return settings + ([f"model.adapters.rank={rank}"] if rank else [])
 

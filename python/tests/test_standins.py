@@ -3,6 +3,7 @@
 import importlib.util
 import unittest
 
+from . import common
 from .test_record import Recording, needs_torch_2
 
 _TRAIN = (
@@ -14,6 +15,11 @@ _TRAIN = (
 def _needs(*packages):
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return unittest.skipIf(missing, f"needs {', '.join(packages)}")
+
+
+def _since(*version):
+    own = (0,) if common.torch is None else tuple(int(p) for p in common.torch.__version__.split(".")[:2])
+    return unittest.skipIf(own < version, f"needs PyTorch {version[0]}.{version[1]}")
 
 
 @needs_torch_2
@@ -41,6 +47,29 @@ class StandIns(Recording):
             "from transformers import AutoTokenizer\nt = AutoTokenizer.from_pretrained('model')\n"
             "assert len(t) == 300, len(t)\n"
         )
+
+    @_since(2, 5)
+    def test_flex_attention_is_one_kernel_each_way_with_the_products_of_a_causal_one(self):
+        program = self.record(
+            "--",
+            "python",
+            self.script(
+                "import torch\n"
+                "from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
+                "flex = torch.compile(flex_attention)\n"
+                "net = torch.nn.Linear(64, 192).cuda().bfloat16()\n"
+                "o = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+                "mask = create_block_mask(lambda b, h, q, k: q >= k, None, None, 128, 128, device='cuda')\n"
+                "for _ in range(3):\n"
+                "    x = torch.rand(2, 128, 64).cuda().bfloat16()\n"
+                "    q, k, v = (t.reshape(2, 128, 4, 16).transpose(1, 2) for t in net(x).chunk(3, -1))\n"
+                "    flex(q, k, v, block_mask=mask).sum().backward()\n    o.step()\n"
+            ),
+        )
+        rows = [row["op"] for row in program["ranks"][0]["operators"] if "attention" in row.get("op", "")]
+        flash = "aten::_scaled_dot_product_flash_attention"
+        self.assertEqual(rows, [flash, flash + "_backward"])
+        self.assertIn("Masks of flex_attention are taken for causal ones.", self.said)
 
     @_needs("tiktoken")
     def test_a_file_of_tiktoken_that_is_missing_has_bytes_and_words(self):

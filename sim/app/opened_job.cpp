@@ -126,7 +126,7 @@ std::vector<Diagnostic> with_lines(std::vector<Diagnostic> mistakes, const Sourc
 
 bool describes_network(const OpenedJob& job) {
   return std::ranges::any_of(job.settings, [](const TrainingSettings& settings) {
-    return !value_of(settings, "model.network").empty();
+    return !value_of(settings, "model.network").empty() || !value_of(settings, "model.name").empty();
   });
 }
 

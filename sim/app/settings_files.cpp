@@ -87,7 +87,8 @@ void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& ov
       overrides.notes.push_back(one_line(note));
     for (const SettingEffect& effect : scenario_keys(read)) {
       // A network that the user names wins over one that arguments describe.
-      if (effect.key == "model.network" && !overrides.model.empty()) continue;
+      const bool is_network = effect.key == "model.network" || effect.key == "model.name";
+      if (is_network && !overrides.model.empty()) continue;
       settings.push_back(effect.key + "=" + effect.value);
       if (const ReadKey* key = said_by(read, effect.key))
         overrides.origins[settings.back()] = {key->file, SettingOrigin::Kind::file, key->span};

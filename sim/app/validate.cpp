@@ -100,7 +100,8 @@ ValidationOptions options_of(const ValidateCommand& command) {
   return {.anchor = command.anchor,
           .settings = command.settings,
           .gpus = command.gpus,
-          .provenance = provenance_of(command.provenance)};
+          .provenance = provenance_of(command.provenance),
+          .evidence = command.format == "cases"};
 }
 
 void write_page_of(const ValidateCommand& command, const std::string& report) {
@@ -212,6 +213,8 @@ std::string left_out(const ValidateCommand& command, MeasurementFile file, const
   refuse_given("--leave-out has tables of its own",
                {{"--by", !command.by.empty()}, {"--worst", command.worst > 0}},
                "leave that out, or ask without --leave-out");
+  if (command.format == "cases")
+    throw InputError("--leave-out has no cases", "--format cases is without it; table and json are with it");
   if (file.kind == MeasurementFile::Kind::collective) refuse_selection(command);
   if (!command.with.empty()) append(file, measurements_of(command.with), command.with);
   ProgressLine progress("leaving out each " + command.leave_out);
@@ -226,9 +229,6 @@ std::string left_out(const ValidateCommand& command, MeasurementFile file, const
 
 void refuse_without_leave_out(const ValidateCommand& command) {
   if (!command.with.empty()) throw InputError("--with needs --leave-out", "one file at a time is validated");
-  if (command.format == "spreads")
-    throw InputError("--format spreads needs --leave-out",
-                     "spreads come from what was left out; table and json are without it");
 }
 
 }  // namespace

@@ -87,6 +87,9 @@ std::string wrong_numbers(const LinkType& type) {
     return fmt::format("has collective_efficiency {}, which is not above 0 and at most 1", efficiency);
   if (type.latency < Time::zero()) return "has a negative latency";
   if (type.latency > kLongestLatency) return "has a latency of more than a second";
+  if (type.flow_bandwidth.per_second > rate)
+    return fmt::format("has a flow_bandwidth of {}, more than its bandwidth of {}",
+                       to_string(type.flow_bandwidth), to_string(type.bandwidth));
   return {};
 }
 

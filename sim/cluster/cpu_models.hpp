@@ -1,4 +1,5 @@
-// The catalog of CPUs: cores, clocks, memory bandwidth and vector width by the names that lscpu prints.
+// The catalog of CPUs: cores, clocks, memory bandwidth, vector width and the speed of one thread by the names
+// that lscpu prints.
 #pragma once
 
 #include <span>
@@ -16,6 +17,7 @@ struct CpuModel {
   double all_ghz, one_ghz;  ///< base clock, which all cores hold; most of a single core
   double memory_gbps;       ///< all memory channels, gigabytes a second
   int vector_bits;          ///< of the widest registers that compilers of Adam use
+  double slowdown;          ///< single-thread time over the reference core's, as Host::slowdown
   std::string_view source;
 };
 

@@ -83,8 +83,10 @@ class PlanBuilder {
   };
 
   const SharedPath& path_in(const Channel& channel, std::size_t node) const {
-    return communicator_.paths(
-        channel.pattern)[static_cast<std::size_t>(job_.nodes[node].shape)][channel.path];
+    const bool ring = channel.pattern == nccl::Pattern::ring;
+    const std::size_t path =
+        ring ? static_cast<std::size_t>(job_.ring_on(static_cast<int>(channel.path), node)) : channel.path;
+    return communicator_.paths(channel.pattern)[static_cast<std::size_t>(job_.nodes[node].shape)][path];
   }
 
   /// A thread block moves so much of its channels' data, however many edges it has.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "sim/collective/nccl/link_bandwidth.hpp"
 #include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
@@ -46,6 +47,13 @@ LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
 
 }  // namespace
 
+ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host) {
+  constexpr double kSlowdownOfRows = 2.2;  // of the hosts with a T4 that the cost was fitted on
+  const bool known = nccl::is_intel(host.family) || host.family == HostFamily::amd;
+  if (!known || host.slowdown <= 0) return costs.low_latency_network;
+  return costs.low_latency_network * std::max(1.0, kSlowdownOfRows / host.slowdown);
+}
+
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {
   const TrafficPattern pattern = pattern_of(op, algorithm);
   return {pattern, pattern == TrafficPattern::peers ? op : CollectiveOp::all_reduce};
@@ -70,7 +78,8 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
     : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host), nics_(cluster, job) {
   const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
   for (const nccl::NodeShape& shape : job_.shapes) {
-    ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, alike));
+    const bool merged = alike && !job_.swaps_ring_pairs;  // a ring's partner is the next one
+    ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, merged));
     tree_paths_.push_back(share_paths(shape.tree.paths, job_.search_channels, alike));
     head_paths_.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
     ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));
@@ -264,7 +273,8 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
                                    of(costs_.network_efficiency, protocol),
                                    {}};
   efficiency.most_between = socket_limit(peers);
-  if (protocol == Protocol::ll) efficiency.most_between = costs_.low_latency_network;
+  if (protocol == Protocol::ll)
+    efficiency.most_between = low_latency_limit(costs_, cluster_.node_spec(job_.nodes.front().node).host);
   if (is_one_domain())
     efficiency.between = efficiency.inside, efficiency.most_between = {};
   else if (peers)

@@ -50,6 +50,11 @@ struct TrafficKey {
   auto operator<=>(const TrafficKey&) const = default;
 };
 
+/// Most that LL gets out of a NIC. Its lines stand in host memory, where the proxy of a rank looks at every
+/// one for its flags (src/transport/net.cc): as fast as one thread of that host is. Grace hosts, which share
+/// their memory with the GPU, keep the figure of the older hosts, since Alps' rows show no more.
+ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host);
+
 /// `algorithm` none: sends and receives.
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm);
 

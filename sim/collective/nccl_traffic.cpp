@@ -116,11 +116,14 @@ void visit_ring(const TrafficInput& input, IdleEdge idle, int root_gpu, const Ed
     const nccl::JobNode &here = nodes[n], &next = nodes[(n + 1) % nodes.size()];
     const std::vector<SharedPath>&from = paths_of(input, here), &to = paths_of(input, next);
     for (std::size_t p = 0; p < std::min(from.size(), to.size()); ++p) {
-      visit({{here.node, from[p].path.gpus.back()},
-             {next.node, to[p].path.gpus.front()},
-             from[p].path.nic_out,
-             to[p].path.nic_in,
-             from[p].share,
+      const int ring = static_cast<int>(p);
+      const SharedPath& out = from[static_cast<std::size_t>(input.job.ring_on(ring, n))];
+      const SharedPath& in = to[static_cast<std::size_t>(input.job.ring_on(ring, (n + 1) % nodes.size()))];
+      visit({{here.node, out.path.gpus.back()},
+             {next.node, in.path.gpus.front()},
+             out.path.nic_out,
+             in.path.nic_in,
+             out.share,
              {}});
     }
   }

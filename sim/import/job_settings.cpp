@@ -107,6 +107,7 @@ class JobSettingsReader {
     take_data_parallel();
     take_strategy();
     read_variables();
+    take_host_threads();
     take_processes();
     return std::move(out_);
   }
@@ -150,10 +151,20 @@ class JobSettingsReader {
   }
 
   void read_words() {
+    if (script_.launch.program && base_name(script_.launch.program->value) == "yolo") return read_yolo();
     SettingsContext context = context_;
     // Files that the line names are read already.
     if (!out_.files.empty()) context.find = nullptr;
     add_words(script_.launch.program_words, context);
+  }
+
+  /// Ultralytics' command, whose words have no dashes.
+  void read_yolo() {
+    const YamlNode tree = tree_of_yolo_words(script_.launch.program_words);
+    for (const SettingsFormat& format : settings_formats()) {
+      if (format.recognises == is_ultralytics && !tree.entries.empty())
+        add([&] { return read_settings_tree(holder(), tree, format, context_); });
+    }
   }
 
   /// The program itself, where it lies beside the script: calls with literal arguments. What it leaves to its
@@ -170,10 +181,20 @@ class JobSettingsReader {
       if (read.format != "calls in Python") return;
       std::erase_if(read.keys, [](const ReadKey& key) { return key.fate != KeyFate::effect; });
       if (!out_.files.empty()) drop_default_strategy(read);
+      take_own_processes(read);
       if (!read.keys.empty()) out_.files.push_back(std::move(read));
     } catch (const InputError&) {
       // A program is not a settings file: what is wrong in it is its own affair.
     }
+  }
+
+  /// A library that starts its processes does so as torchrun, on the node where the program runs.
+  void take_own_processes(const TrainingSettings& read) {
+    JobLaunch& launch = script_.launch;
+    const bool is_plain = launch.started_by && launch.started_by->value == StartedBy::python;
+    if (!read.starts_processes || !is_plain || read.processes < 2) return;
+    launch.started_by->value = StartedBy::torchrun;
+    launch.processes_per_node = Found<int>{read.processes, launch.started_by->span};
   }
 
   /// The launcher's own options, which win over its file.
@@ -261,7 +282,9 @@ class JobSettingsReader {
 
   void read_variables() {
     YamlNode tree{SettingKind::map, {}, {}, {}, {1, 1, 1}};
+    const bool updates_on_host = offloads();
     const auto put = [&](const LibraryVariable& variable, const SourceSpan& span) {
+      if (variable.name == "OMP_NUM_THREADS" && !updates_on_host) return;
       if (span.line == 0) return;  // set by the batch system, not by the script
       tree.entries.emplace_back(variable.name, YamlNode{SettingKind::scalar, variable.value, {}, {}, span});
     };
@@ -281,6 +304,46 @@ class JobSettingsReader {
         return read;
       });
     }
+  }
+
+  /// Whether the settings leave the optimizer to the host's cores.
+  bool offloads() const {
+    return std::ranges::any_of(out_.files, [](const TrainingSettings& settings) {
+      for (const char* key :
+           {"strategy.offload_optimizer", "strategy.offload_param", "strategy.offload_params"}) {
+        const std::string value = value_of(settings, key);
+        if (!value.empty() && value != "\"none\"" && value != "false") return true;
+      }
+      return false;
+    });
+  }
+
+  /// Threads of a rank that updates on the host: torchrun and accelerate set OMP_NUM_THREADS to 1 where they
+  /// start several processes on a node and nobody else sets it; deepspeed --bind_cores_to_rank deals cores
+  /// out.
+  void take_host_threads() {
+    const JobLaunch& launch = script_.launch;
+    const bool is_said = std::ranges::any_of(out_.files, [](const TrainingSettings& settings) {
+      return said_by(settings, "strategy.cpu_threads");
+    });
+    if (!launch.started_by || is_said || !offloads()) return;
+    const StartedBy starter = launch.started_by->value;
+    const bool sets_one = (starter == StartedBy::torchrun || starter == StartedBy::accelerate) &&
+                          launch.processes_per_node && launch.processes_per_node->value > 1;
+    const ProgramArgument* binds = find_argument(launch.arguments, "bind_cores");
+    if (!sets_one && binds == nullptr) return;
+    TrainingSettings read;
+    read.file = holder().name, read.format = name_of(starter);
+    const SettingEffect effect = sets_one ? SettingEffect{"strategy.cpu_threads", "1"}
+                                          : SettingEffect{"strategy.bind_cores_to_rank", "true"};
+    read.keys.push_back({read.file,
+                         sets_one ? launch.started_by->span : binds->span,
+                         sets_one ? "OMP_NUM_THREADS" : "--bind_cores_to_rank",
+                         sets_one ? "1" : "true",
+                         KeyFate::effect,
+                         {effect},
+                         fmt::format("{} sets it", name_of(starter))});
+    out_.files.push_back(std::move(read));
   }
 
   /// Variables of Horovod in a script that mpirun starts say that Horovod trains.

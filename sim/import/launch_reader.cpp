@@ -89,6 +89,7 @@ bool LaunchReader::read_launcher(std::string_view name, const Words& words, std:
   if (name == "llamafactory-cli") return read_llamafactory(words, i, way), true;
   if (name == "axolotl") return read_axolotl(words, i, way), true;
   if (name == "litgpt") return read_litgpt(words, i, way), true;
+  if (name == "yolo") return read_yolo(words, i, way), true;
   const std::string_view second =
       i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
   if (name == "accelerate" || name == "accelerate-launch") {
@@ -371,7 +372,11 @@ void LaunchReader::read_deepspeed(const Words& words, std::size_t i, const Way& 
     out.launch.nodes = count_of(*nodes, out.not_understood);
   else if (has_hosts)
     out.launch.nodes = resources_.nodes;
+  const LauncherOption* binds = find_option(options, {"--bind-cores-to-rank"});
+  const std::size_t before = found_.size();
   add_program(words, i, std::move(out));
+  if (binds != nullptr && found_.size() > before)
+    found_.back().launch.arguments.push_back({"bind_cores", binds->name, "true", binds->word->span});
 }
 
 }  // namespace foretrain

@@ -118,6 +118,7 @@ class LaunchReader {
   void read_llamafactory(const Words& words, std::size_t i, const Way& way);  // launch_tools.cpp
   void read_axolotl(const Words& words, std::size_t i, const Way& way);
   void read_litgpt(const Words& words, std::size_t i, const Way& way);
+  void read_yolo(const Words& words, std::size_t i, const Way& way);
   void settle_module(const Words& words, std::size_t i, LaunchCandidate& candidate) const;
   void add_tool(const Words& words, std::size_t i, LaunchCandidate candidate,
                 const std::optional<ProgramArgument>& more);

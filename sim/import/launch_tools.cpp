@@ -1,5 +1,5 @@
 // Tools that start their own processes for a training that a settings file describes: llamafactory-cli,
-// axolotl, litgpt.
+// axolotl, litgpt, yolo.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -123,6 +123,27 @@ void LaunchReader::read_litgpt(const Words& words, std::size_t i, const Way& way
   std::optional<ProgramArgument> strategy;
   if (each && each->value > 1) strategy = ProgramArgument{"strategy", "litgpt", "fsdp", words[i].span};
   add_tool(words, i, std::move(out), strategy);
+}
+
+/// yolo [detect] train device=0,1,2,3 …: Ultralytics starts torchrun for several devices, on its own node.
+void LaunchReader::read_yolo(const Words& words, std::size_t i, const Way& way) {
+  bool trains = false;
+  std::string devices;
+  for (std::size_t k = i + 1; k < words.size(); ++k) {
+    const std::size_t dashes = std::min(words[k].text.find_first_not_of('-'), words[k].text.size());
+    const std::string word = words[k].text.substr(dashes);
+    trains = trains || word == "train" || word == "mode=train";
+    if (word.starts_with("device=")) devices = words[k].known ? word.substr(7) : "?";
+  }
+  if (!trains) return;
+  const int count = static_cast<int>(std::min<std::ptrdiff_t>(std::ranges::count(devices, ',') + 1, 1024));
+  LaunchCandidate out = begin(words[i], count > 1 ? StartedBy::torchrun : StartedBy::python, way);
+  if (count > 1) out.launch.processes_per_node = Found<int>{count, words[i].span};
+  if (way.outer && way.nodes && way.nodes->value > 1)
+    out.launch.alone = {"yolo, which trains on one node", words[i].span};
+  if (devices == "?")
+    out.not_understood.push_back({words[i].span, "device", "its value is not known before the script runs"});
+  add_tool(words, i, std::move(out), std::nullopt);
 }
 
 /// The tool is the program; `more` stands before the arguments of its line.

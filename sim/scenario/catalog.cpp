@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
@@ -150,6 +151,30 @@ std::string_view how_to_list(CatalogKind kind) {
   return "";
 }
 
+/// For a machine that is in no catalog: those with the same GPU, by the part of the name that holds a number
+/// ("a100" of "mylab-a100"). Empty where a name is only misspelt, or has no such part.
+std::string machines_like(std::string_view name, const std::vector<std::string>& names) {
+  constexpr std::size_t kShortestPart = 3, kMostNames = 6;
+  if (did_you_mean(name, names).starts_with("did you mean")) return "";
+  std::vector<std::string> alike;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of("-_.", begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    begin = end + 1;
+    const bool has_digit = part.find_first_of("0123456789") != std::string_view::npos;
+    if (!has_digit || part.size() < kShortestPart) continue;
+    for (const std::string& known : names) {
+      const bool is_new = std::ranges::find(alike, known) == alike.end();
+      if (is_new && known.find(part) != std::string::npos && alike.size() < kMostNames)
+        alike.push_back(known);
+    }
+  }
+  if (alike.empty()) return "";
+  return fmt::format(
+      "no such machine is in the catalog; with such GPUs there are {}; yours: foretrain topology new",
+      fmt::join(alike, ", "));
+}
+
 /// After "did you mean …?" a sentence of its own.
 std::string with_listing(const std::string& hint, CatalogKind kind) {
   const std::string_view how = how_to_list(kind);
@@ -242,6 +267,9 @@ std::string model_named(const std::string& name) {
 
 std::string unknown_name_hint(CatalogKind kind, std::string_view name) {
   const std::vector<std::string> names = names_in(kind);
+  if (const std::string alike = kind == CatalogKind::clusters ? machines_like(name, names) : "";
+      !alike.empty())
+    return with_listing(alike, kind);
   if (!names.empty()) return with_listing(did_you_mean(name, names), kind);
   std::string places;
   for (const std::string& root : catalog_roots())

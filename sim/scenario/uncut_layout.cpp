@@ -23,12 +23,16 @@ struct UncutRow {
   bool half_weights = true;  ///< kept or gathered in 16 bits; false: autocast
   bool no_sync = true;       ///< gradients are exchanged in the last micro-step only
   Sharding fsdp = Sharding::full_shard;
+  /// Blocks and loss by torch.compile, the update as one fused kernel (torchtitan's OptimizersContainer).
+  bool is_compiled = false;
+  ReduceType reduce = ReduceType::param;
+  UnitChoice units = UnitChoice::blocks;
 };
 
 /// Plain PyTorch wraps the network in DDP under autocast, or in FSDP with 16-bit parameters. DeepSpeed's
 /// engine keeps 16-bit weights. llm-foundry (Composer) runs eager modules under FSDP, which exchanges in
-/// every micro-step. torchtitan is not here: what torch.compile keeps for backward is known of its layout's
-/// kernels (layer_kernels.cpp), and not yet of a network's operators.
+/// every micro-step. torchtitan compiles blocks and loss, gathers in 16 bits and reduces in fp32
+/// (torchtitan/distributed, fsdp.py and config's mixed_precision_reduce).
 constexpr UncutRow kUncutRows[] = {
     {.framework = LlmFramework::pytorch,
      .sharding = ModelSharding::none,
@@ -52,6 +56,18 @@ constexpr UncutRow kUncutRows[] = {
      .sharding = ModelSharding::parameters,
      .strategy = "fsdp",
      .no_sync = false},
+    {.framework = LlmFramework::torchtitan,
+     .sharding = ModelSharding::none,
+     .strategy = "ddp",
+     .half_weights = false,
+     .is_compiled = true},
+    {.framework = LlmFramework::torchtitan,
+     .sharding = ModelSharding::parameters,
+     .strategy = "fsdp2",
+     .no_sync = false,
+     .is_compiled = true,
+     .reduce = ReduceType::fp32,
+     .units = UnitChoice::ends},
 };
 
 const UncutRow* row_of(const LargeModelJob& layout) {
@@ -110,7 +126,8 @@ bool expand_for(const LargeModelJob& layout, Scenario& scenario) {
 
 /// Whether the network of the scenario is the layout's already.
 bool is_expanded_for(const LargeModelJob& layout, const Workload& before, const Workload& after) {
-  return layout.sequence == layout.shape.sequence && !layout.attention && before.recompute == after.recompute;
+  return layout.sequence == layout.shape.sequence && !layout.attention &&
+         before.recompute == after.recompute && before.framework.execution == after.framework.execution;
 }
 
 constexpr std::int64_t kTwoMoments = 8;
@@ -123,7 +140,9 @@ Positions positions_of(const LargeModelJob& layout) {
 StrategyOptions options_of(const UncutRow& row) {
   StrategyOptions options;
   options.no_sync = row.no_sync;
-  if (row.strategy == "fsdp") options.edit<FsdpOptions>().sharding = row.fsdp;
+  if (!row.strategy.starts_with("fsdp")) return options;
+  FsdpOptions& own = options.edit<FsdpOptions>();
+  own.sharding = row.fsdp, own.reduce_dtype = row.reduce, own.units = row.units;
   return options;
 }
 
@@ -148,12 +167,17 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
   work.precision = precision_of(layout.precision);
   work.half_weights = row.half_weights;
   work.recompute = layout.recompute == Recompute::full;
+  if (row.is_compiled) {
+    work.framework.execution = Execution::compiled;
+    out.model.tuning.is_compiled = true;
+  }
   if (layout.attention && *layout.attention != AttentionKernel::unfused)
     work.framework.attention = *layout.attention;
   if (state_bytes_per_element(work.optimizer) < kTwoMoments) {
     work.optimizer.kind = OptimizerKind::adamw;
     work.optimizer.form = forms_of(work.optimizer.kind, work.framework).front();
   }
+  if (row.is_compiled) work.optimizer.form = OptimizerForm::fused;
   const bool is_as_asked = is_expanded_for(layout, scenario.workload, work);
   if (!is_as_asked && !expand_for(layout, out)) return std::nullopt;
   return out;

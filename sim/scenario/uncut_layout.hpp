@@ -7,11 +7,11 @@
 
 namespace foretrain {
 
-/// With every degree 1, PyTorch, DeepSpeed and llm-foundry train the network as it stands, under ZeRO, DDP or
-/// FSDP as `shard` says. Such a layout is that strategy, with the network's own operators. False where a key
-/// of [parallel] says what no strategy knows (offloaded activations, CUDA graphs, gradients of another width,
-/// groups of shards, a partial recomputation, 4-bit products), and for frameworks that bring modules of their
-/// own or compile them (Megatron-LM, nanotron, InternEvo, MaxText, torchtitan), whose kernels the layout has.
+/// With every degree 1, PyTorch, DeepSpeed, llm-foundry and torchtitan train the network as it stands, under
+/// ZeRO, DDP or FSDP as `shard` says. Such a layout is that strategy, with the network's own operators. False
+/// where a key of [parallel] says what no strategy knows (offloaded activations, CUDA graphs, gradients of
+/// another width, groups of shards, a partial recomputation, 4-bit products), and for frameworks that bring
+/// modules of their own (Megatron-LM, nanotron, InternEvo, MaxText), whose kernels the layout has.
 bool runs_as_strategy(const LargeModelJob& layout);
 
 /// The scenario of that strategy on `gpus` GPUs: micro-batch, micro-steps, sequence and attention are the

@@ -126,7 +126,7 @@ enum class Account : std::uint8_t { compute, exposed_communication, input_stall,
 inline constexpr std::size_t kAccountCount = 6;
 
 /// What the elements of a message are; half: 16 bits, as the job's precision has them.
-enum class WireType : std::uint8_t { unsaid, fp32, half, fp64, int32, int64, uint8 };
+enum class WireType : std::uint8_t { unsaid, fp32, half, fp64, int32, int64, uint8, bf16, fp16 };
 /// Of weights and gradients of a replica that holds the whole network.
 WireType weight_type(const Workload& workload);  // catalog.cpp
 

@@ -35,7 +35,7 @@ const Rooms& rooms() {
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "sweep", "toml"}},
       {"import",
        {"accounting", "detection", "jobs", "logs", "machines", "models", "networks", "pasted", "settings",
-        "sites", "traces"}},
+        "sites", "traces", "yolo"}},
       {"analysis",
        {"advice", "answer", "causes", "collective", "evidence", "explanation", "fit", "search", "step",
         "sweep", "traces", "uncertainty", "validation"}},

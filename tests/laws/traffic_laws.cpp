@@ -4,6 +4,7 @@
 
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
+#include "sim/collective/job_traffic.hpp"
 #include "sim/collective/nic_use.hpp"
 #include "sim/collective/peer_traffic.hpp"
 #include "tests/support/catch.hpp"
@@ -35,7 +36,8 @@ class EveryLink {
       const ClusterLink link = cluster_.links()[id];
       double pace = wire / link.bandwidth.per_second;
       if (limited && is_at_nic(link))
-        pace = std::max(pace, 1 / communicator_.costs().low_latency_network.per_second);
+        pace = std::max(pace,
+                        1 / low_latency_limit(communicator_.costs(), cluster_.node_spec(0).host).per_second);
       seconds_[id] += share * pace;
     }
   }

@@ -34,7 +34,6 @@ struct Pair {
   int apart_of_drawn = 0, apart_of_all = 0;
 };
 
-/// torchtitan still has two simulations: what torch.compile fuses is known of the layout's kernels alone.
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all{
       {"ddp", "pytorch", "none", {}},
@@ -43,14 +42,12 @@ const std::vector<Pair>& pairs() {
       {"zero1", "deepspeed", "optimizer", {"model.half_weights=true"}},
       {"zero2", "deepspeed", "gradients", {"model.half_weights=true"}},
       {"zero3", "deepspeed", "parameters", {"model.half_weights=true"}},
-      {"ddp", "torchtitan", "none", {"framework.execution=\"compiled\""}, 35, 558},
+      {"ddp", "torchtitan", "none", {"framework.execution=\"compiled\"", "model.optimizer_form=\"fused\""}},
       {"fsdp2",
        "torchtitan",
        "parameters",
        {"model.half_weights=true", "framework.execution=\"compiled\"", "strategy.reduce_dtype=\"fp32\"",
-        "strategy.no_sync=false"},
-       35,
-       558},
+        "strategy.no_sync=false", "strategy.units=\"ends\"", "model.optimizer_form=\"fused\""}},
       {"fsdp", "llm-foundry", "parameters", {"model.half_weights=true", "strategy.no_sync=false"}},
       {"fsdp",
        "llm-foundry",

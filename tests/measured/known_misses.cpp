@@ -24,7 +24,7 @@ namespace {
 
 /// How many lines the list has. Lower it with every line that is taken out; no change that is to land raises
 /// it.
-constexpr std::size_t kCount = 26;
+constexpr std::size_t kCount = 25;
 
 /// A listed value is written with four digits, and moves by less when a library rounds otherwise.
 constexpr double kMargin = 0.01;

@@ -1,4 +1,4 @@
-"""scaled_dot_product_attention takes the kernel that a GPU would take."""
+"""scaled_dot_product_attention takes the kernel that a GPU would take, and so does flex_attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from torch._subclasses.fake_tensor import FakeTensor
 from ..attention import issue
 
 
-def install() -> None:
+def install(session: Any = None) -> None:
+    """Both ways of asking for attention, before the script imports them."""
+    _install_dot_product()
+    if session is not None:
+        _install_flex(session)
+
+
+def _install_dot_product() -> None:
     """Flash attention for 16 bit without a mask, the memory-efficient kernel, or the plain products."""
     plain = torch.nn.functional.scaled_dot_product_attention
 
@@ -35,6 +42,42 @@ def install() -> None:
         return issue(query, key, value, attn_mask, dropout_p, is_causal, scale)
 
     torch.nn.functional.scaled_dot_product_attention = attend
+
+
+def _install_flex(session: Any) -> None:
+    """flex_attention is one kernel that Triton compiles: its products and what it keeps are those of flash attention.
+    A mask of blocks is taken for a causal one, which is said; changes of scores cost nothing here."""
+    try:
+        from torch.nn.attention import flex_attention as module
+    except ImportError:  # before 2.5
+        return
+    plain = module.flex_attention
+
+    def attend(
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        score_mod: Any = None,
+        block_mask: Any = None,
+        scale: Optional[float] = None,
+        enable_gqa: bool = False,
+        return_lse: bool = False,
+        kernel_options: Any = None,
+        **more: Any,
+    ) -> Any:
+        if query.device.type != "cuda" or not isinstance(query, FakeTensor):
+            return plain(
+                query, key, value, score_mod, block_mask, scale, enable_gqa, return_lse, kernel_options, **more
+            )
+        if block_mask is not None:
+            session.note("Masks of flex_attention are taken for causal ones.")
+        out = issue(query, key, value, None, 0.0, block_mask is not None, scale)
+        sums = query.new_empty(query.shape[:-1], dtype=torch.float32)
+        if more.get("return_aux") is not None:
+            return out, module.AuxOutput(lse=sums)
+        return (out, sums) if return_lse else out
+
+    module.flex_attention = attend
 
 
 def _autocast() -> Optional[torch.dtype]:

@@ -78,7 +78,7 @@ def _run(session: Session, launch: Launch, options: Dict[str, Any]) -> None:
         Groups(session, communication, launch.fixed).install()
         ddp.install(session)
     tensors.install(mode)
-    attention.install()
+    attention.install(session)
     data.install(session)
     words.install(session)
     weights.install(session)

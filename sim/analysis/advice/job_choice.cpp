@@ -107,7 +107,7 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
   std::vector<const JobOption*> allowed;
   for (JobOption& job : out.looked_at) {
     if (request.deadline_s)
-      job.keeps_deadline = chance_in_time(job.point.total_interval, *request.deadline_s);
+      job.keeps_deadline = chance_in_time(job.point.total_s, job.point.total_interval, *request.deadline_s);
     if (broken_limit(job, request).empty()) allowed.push_back(&job);
   }
   const JobOption* best = best_job(allowed, request, request.first_run_nodes);

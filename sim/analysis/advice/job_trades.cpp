@@ -6,13 +6,11 @@
 
 #include "sim/analysis/advice/job_order.hpp"
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/analysis/spreads/spread_table.hpp"
 
 namespace foretrain {
 
 namespace {
-
-/// The normal quantile of 95 %, where a 90 % interval ends.
-constexpr double kQuantile95 = 1.6448536269514722;
 
 struct Fraction {
   double value;
@@ -83,11 +81,10 @@ const JobOption* double_of(const std::vector<const JobOption*>& jobs, int gpus) 
 
 }  // namespace
 
-double chance_in_time(const Interval& total, double deadline_s) {
+double chance_in_time(double total_s, const Interval& total, double deadline_s) {
   if (total.low_s <= 0 || total.high_s <= total.low_s) return deadline_s >= total.high_s ? 1 : 0;
-  const double middle = 0.5 * (std::log(total.low_s) + std::log(total.high_s)),
-               spread = 0.5 * std::log(total.high_s / total.low_s) / kQuantile95;
-  return 0.5 * std::erfc((middle - std::log(deadline_s)) / (spread * std::sqrt(2.0)));
+  return chance_below(deadline_s / total_s,
+                      {std::log(total.high_s / total_s), std::log(total_s / total.low_s)});
 }
 
 std::vector<JobOption> jobs_beside(const std::vector<JobOption>& options, const JobOption& best,

@@ -76,8 +76,8 @@ std::string broken_limit(const JobOption& job, const RecommendationRequest& requ
 
 /// A job is in time when it ends before the deadline with this probability: the upper end of a 90 % interval.
 inline constexpr double kInTime = 0.95;
-/// The probability that a run ends by then: of the lognormal distribution through both ends of its interval.
-double chance_in_time(const Interval& total, double deadline_s);
+/// The probability that a run of `total_s`, the median, ends by then, by its 90 % interval (chance_below()).
+double chance_in_time(double total_s, const Interval& total, double deadline_s);
 
 /// Up to two jobs beside the best: that of half its GPUs, which may miss the deadline, and that of twice as
 /// many, or the nearest ones; both on one side where the other side has none. Options come by growing number

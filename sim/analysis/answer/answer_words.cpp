@@ -200,9 +200,24 @@ std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer)
   return out + ").";
 }
 
+/// Where the ends of a speedup are further apart than by this factor, its middle says nothing.
+constexpr double kTellsNothing = 3;
+
+std::string cannot_say_how_much(const PredictionPoint& p) {
+  const std::string between =
+      fmt::format("between {} and {} times as fast", spoken_factor(p.speedup_range.low),
+                  spoken_factor(p.speedup_range.high));
+  return p.chance_of_gain >= kNearlySure
+             ? fmt::format("faster than one GPU, but foretrain cannot say by how much ({})", between)
+             : fmt::format("foretrain cannot say by how much that is faster than one GPU, if it is ({})",
+                           between);
+}
+
 /// Against one GPU where it can run the training, else against the fewest of the answer's rows.
 std::string compared_words(const Answer& answer, const PredictionPoint& p) {
   if (p.gpus == 1 || !p.fits()) return {};
+  if (answer.one_gpu_fits && p.speedup_range.high > kTellsNothing * p.speedup_range.low)
+    return ": " + cannot_say_how_much(p);
   if (answer.one_gpu_fits) return ": " + times_faster(p.speedup);
   const PredictionPoint& least = answer.rows.front();
   if (least.gpus == p.gpus || !least.fits()) return {};

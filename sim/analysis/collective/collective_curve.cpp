@@ -78,7 +78,7 @@ class NcclPoints {
     p.time = question_.single ? plan.launch + alone : std::max(alone - p.hidden, plan.launch);
     p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
     p.timing = plan.timing;
-    p.spread = spread_of(communicator_, plan), p.kind = evidence_of(communicator_, plan);
+    p.reach = reach_of(communicator_, plan), p.kind = evidence_of(communicator_, plan);
     p.bound = bound_of(plan, alone, p.hidden);
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
@@ -162,8 +162,8 @@ void set_bandwidths(CollectivePoint& p, CollectiveOp op, int ranks) {
 }
 
 std::optional<TimeRange> interval_of(const CollectivePoint& point) {
-  if (point.channels == 0 || !(point.spread > 0)) return std::nullopt;
-  return time_range(point.time, point.spread);
+  if (point.channels == 0 || !(point.reach.above > 0)) return std::nullopt;
+  return time_range(point.time, point.reach);
 }
 
 Bytes run_size(CollectiveOp op, Bytes size, int ranks) {

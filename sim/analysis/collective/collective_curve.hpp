@@ -54,7 +54,7 @@ struct CollectivePoint {
   std::string_view protocol = "-";
   int channels = 0;  ///< connections of a transport; 0: nothing runs
   CollectiveTiming timing{};
-  double spread = 0;          ///< standard deviation of the time's logarithm; 0: nobody measured such
+  Reach reach{};              ///< of its 90 % interval; 0: none is known
   CollectiveEvidence kind{};  ///< by which rows it is known
   BoundBy bound = BoundBy::nothing;
   int bottleneck = -1;  ///< index into CollectiveCurve::links; -1: none

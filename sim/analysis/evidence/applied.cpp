@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sim/analysis/evidence/runs_to_make.hpp"
-#include "sim/analysis/uncertainty/evidence.hpp"
+#include "sim/analysis/spreads/kinds.hpp"
 
 namespace foretrain {
 

@@ -30,7 +30,7 @@ bool can_be_corrected(const CollectivePoint& p) {
 
 void correct_point(CollectivePoint& p, const CollectiveCurve& curve, const Estimate& e) {
   p.time = std::min(seconds(to_seconds(p.time) * std::exp(e.log_factor)), kLongestTime);
-  p.spread *= e.narrowing();
+  p.reach.above *= e.narrowing(), p.reach.below *= e.narrowing();
   set_bandwidths(p, curve.op, curve.gpus());
 }
 

@@ -207,8 +207,7 @@ MeasuredCalibration calibrate_to_measured(PointPredictor& points, int most_gpus,
 }
 
 Intervals intervals_of(PointPredictor& points, const MeasuredCalibration& calibration) {
-  return calibration.anchored ? Intervals(points, parts_of(*calibration.anchored), calibration.anchor->gpus)
-                              : Intervals(points);
+  return calibration.anchored ? Intervals(points, calibration.anchor->gpus) : Intervals(points);
 }
 
 }  // namespace foretrain

@@ -38,11 +38,10 @@ PredictionPoint LayoutPoints::at(const LargeModelJob& job) {
   return p;
 }
 
-std::vector<double> LayoutPoints::step_factors_of(const LargeModelJob& job) {
+StepResponse LayoutPoints::response_of(const LargeModelJob& job) {
   const Scenario own = with_layout(scenario_, job);
   PointPredictor points(own, base_);
-  Intervals intervals(points);
-  return step_factors(intervals.response(job.gpus()), draws_, job.gpus());
+  return Intervals(points).response(job.gpus());
 }
 
 StepCauses LayoutPoints::causes_of(const LargeModelJob& job) const {
@@ -61,14 +60,16 @@ std::vector<std::size_t> shown_rows(const LayoutSearch& search, std::size_t top)
 void add_intervals(const Scenario& scenario, const std::vector<std::size_t>& rows, LayoutSearch& search) {
   if (rows.empty()) return;
   LayoutPoints points(scenario, search.gpus);
-  const auto speed = [&](std::size_t row, std::vector<double> factors) {
-    return DrawnSpeed{1 / search.layouts[row].step_s, std::move(factors), row, true};
+  const auto speed = [&](std::size_t row, const StepResponse& response) {
+    return DrawnSpeed{1 / search.layouts[row].step_s, step_factors(response, points.draws(), search.gpus),
+                      row, true};
   };
-  const DrawnSpeed first = speed(0, points.step_factors_of(search.layouts.front().job));
+  const DrawnSpeed first = speed(0, points.response_of(search.layouts.front().job));
   for (const std::size_t row : rows) {
     ModelLayout& layout = search.layouts[row];
-    const DrawnSpeed own = row == 0 ? first : speed(row, points.step_factors_of(layout.job));
-    layout.interval = step_interval(layout.step_s, own.step_factors);
+    const StepResponse response = points.response_of(layout.job);
+    const DrawnSpeed own = row == 0 ? first : speed(row, response);
+    layout.interval = around(layout.step_s, reach_of(response));
     const Range faster = speed_ratio_range(first, own, points.draws());
     layout.over_first = {faster.low, faster.high};
   }

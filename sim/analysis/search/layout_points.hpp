@@ -20,7 +20,7 @@ class LayoutPoints {
   /// run the layout.
   PredictionPoint at(const LargeModelJob& job);
   /// By which factor the step is longer in each draw of the uncertain inputs.
-  std::vector<double> step_factors_of(const LargeModelJob& job);
+  StepResponse response_of(const LargeModelJob& job);
   /// What its step takes without each of its causes.
   StepCauses causes_of(const LargeModelJob& job) const;
   const Draws& draws() const { return draws_; }

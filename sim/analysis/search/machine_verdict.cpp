@@ -172,7 +172,7 @@ std::string about_deadline(const MachineComparison& c, const MachineRow& fastest
   if (best == nullptr)
     return fmt::format("No machine keeps {} with 95 %. The fastest, {}, takes {} and keeps it with {}.",
                        limit, machine(fastest), with_range(fastest),
-                       spoken_chance(chance_in_time(fastest.time, *c.deadline_s)));
+                       spoken_chance(chance_in_time(fastest.time_s, fastest.time, *c.deadline_s)));
   const auto others = std::ranges::count_if(
       c.rows, [&](const MachineRow& row) { return &row != best && keeps(row, *c.deadline_s); });
   const std::string sentence = fmt::format(

@@ -95,7 +95,7 @@ class StudyRunner {
   Intervals intervals_of(PointPredictor& predictor) const {
     const Scenario& scenario = predictor.simulator().scenario();
     if (!is_anchored(scenario) || !why_not_on(scenario, anchor_->gpus).empty()) return Intervals(predictor);
-    return Intervals(predictor, parts_of(*anchored_), anchor_->gpus);
+    return Intervals(predictor, anchor_->gpus);
   }
 
   void refuse(const StudyGroup& group, const std::string& why) {

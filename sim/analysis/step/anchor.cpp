@@ -23,18 +23,11 @@ constexpr double kPlausibleFactor = 3;
 /// By how much each side is raised to see what the step follows.
 constexpr double kProbe = 1.1;
 
-AnchoredParts parts_of(ScaledPart part) {
-  const bool both = part == ScaledPart::kernels_and_host;
-  return {.kernels = both || part == ScaledPart::kernels,
-          .host = both || part == ScaledPart::host,
-          .input = part == ScaledPart::input};
-}
-
 DeviceModel scaled(DeviceModel device, ScaledPart part, double factor) {
-  const AnchoredParts parts = parts_of(part);
-  if (parts.kernels) device.kernel.time_scale *= factor;
-  if (parts.host) device.host.time_scale *= factor;
-  if (parts.input) device.input_time_scale *= factor;
+  const bool both = part == ScaledPart::kernels_and_host;
+  if (both || part == ScaledPart::kernels) device.kernel.time_scale *= factor;
+  if (both || part == ScaledPart::host) device.host.time_scale *= factor;
+  if (part == ScaledPart::input) device.input_time_scale *= factor;
   return device;
 }
 
@@ -157,8 +150,6 @@ std::string_view name_of(ScaledPart part) {
 std::string scaling_text(const Anchored& anchored) {
   return fmt::format("{} x {:.3f}", name_of(anchored.scaled), anchored.factor);
 }
-
-AnchoredParts parts_of(const Anchored& anchored) { return parts_of(anchored.scaled); }
 
 bool is_plausible(const Anchored& anchored) {
   return anchored.efficiency <= 1 && anchored.factor >= 1 / kPlausibleFactor &&

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/analysis/step/step_simulator.hpp"
-#include "sim/analysis/uncertainty/uncertain_inputs.hpp"
 
 namespace foretrain {
 
@@ -38,9 +37,6 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, c
 
 /// "kernels x 1.234", as decisions say it.
 std::string scaling_text(const Anchored& anchored);
-
-/// Which parts of the model the measurement fixed.
-AnchoredParts parts_of(const Anchored& anchored);
 
 /// Whether the GPU would run within its peak rate, and what was scaled changes by at most a factor of three.
 bool is_plausible(const Anchored& anchored);

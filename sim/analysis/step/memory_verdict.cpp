@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/spreads/spread_table.hpp"
 #include "sim/analysis/step/replicated_step.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
@@ -67,12 +67,12 @@ double chance_of_fitting(const PredictionPoint& point) {
 
 double chance_of_fitting(double needed, double there) {
   if (needed <= 0 || there <= 0) return there > 0 ? 1 : 0;
-  return std::erfc(-std::log(there / needed) / kMemorySpread / std::numbers::sqrt2) / 2;
+  return chance_below(there / needed, memory_reach());
 }
 
 double surely_filled_share() {
-  constexpr double kNormalAtSurely = 1.6448536269514722;  // kSurelyFits of a normal distribution lies below
-  return std::exp(-kNormalAtSurely * kMemorySpread);
+  static_assert(kSurelyFits == 0.95);  // the upper end of a 90 % interval
+  return std::exp(-memory_reach().above);
 }
 
 MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {

@@ -33,7 +33,7 @@ void add_host_memory(PredictionPoint& point, const Scenario& scenario, const Str
 void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const SimulatedStep& step);
 
 /// The chance that the training runs in the GPU's memory, 0 to 1, without the scratch memory that it can do
-/// without: what is predicted is off by a factor whose logarithm is normal, with kMemorySpread.
+/// without: what is predicted is off by as much as measured peaks are (memory_reach()).
 double chance_of_fitting(const PredictionPoint& point);
 /// The same of bytes that are needed and that a GPU has.
 double chance_of_fitting(double needed, double there);
@@ -53,9 +53,6 @@ std::vector<std::string> host_memory_warnings(const std::vector<PredictionPoint>
 inline constexpr double kHardlyFits = 0.05, kSurelyFits = 0.95;
 /// Below this chance the first thing to say is that the memory is not enough.
 inline constexpr double kProbablyFits = 0.5;
-
-/// Nine of ten of 216 published peaks of large models' first rank lie within 27 % (docs/accuracy_llm.md).
-inline constexpr double kMemorySpread = 0.145;
 
 /// Of the memory that is there, what a training may need so that it surely fits: the inverse of
 /// chance_of_fitting() at kSurelyFits.

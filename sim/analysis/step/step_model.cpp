@@ -19,11 +19,6 @@ namespace foretrain {
 
 namespace {
 
-/// Steps of large models, to which no constant of their kernels was fitted: nine of ten rows of the
-/// 430 of sources other than nanotron have |log(predicted / measured)| below 1.645 times this
-/// (docs/accuracy_llm.md).
-constexpr double kCutKernels = 0.24;
-
 enum class ModelRow : std::size_t { replicated, cut, uncut, program };
 
 /// Questions about several steps are those of a layout, steps are those of a strategy.
@@ -36,7 +31,6 @@ StepModel uncut_row(StepModel cut) {
   cut.lower_limit = UncutStep::lower_limit;
   cut.add_memory = UncutStep::add_memory;
   cut.memory_advice = UncutStep::memory_advice;
-  cut.kernel_spread = std::nullopt;
   cut.other_account = "copies of gradients and buffers";
   return cut;
 }
@@ -93,7 +87,6 @@ std::array<StepModel, 4> made_rows() {
        .is_strategy = true,
        .other_account = "copies of gradients and buffers",
        .has_measured_runs = true,
-       .kernel_spread = std::nullopt,
        .read_compared = read_compared_strategies,
        .weighed_beside = strategies_beside,
        .recommend = recommend_strategies},
@@ -116,7 +109,6 @@ std::array<StepModel, 4> made_rows() {
        .is_strategy = false,
        .other_account = "the pipeline's bubble",
        .has_measured_runs = false,
-       .kernel_spread = kCutKernels,
        .read_compared = read_compared_layouts,
        .weighed_beside = [](const Scenario&) { return std::vector<std::string>(); },
        .recommend = recommend_layouts},

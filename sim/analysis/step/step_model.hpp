@@ -72,7 +72,6 @@ struct StepModel {
   /// Published and own measured runs are of this model: evidence corrects it, and a prediction says where it
   /// goes beyond them.
   bool has_measured_runs;
-  std::optional<double> kernel_spread;  ///< standard deviation of the logarithm; none: by evidence
 
   // Questions about several steps.
   /// What compare holds against `own` (read_compared(), compare.hpp).

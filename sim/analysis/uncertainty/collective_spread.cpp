@@ -1,4 +1,4 @@
-// One spread for each path, family of operations, and longest part of the time.
+// Path, family of operations, size of the job and the part of the time that is latency.
 #include "sim/analysis/uncertainty/collective_spread.hpp"
 
 #include <algorithm>
@@ -21,25 +21,41 @@ LongestPart longest_part(const CollectiveTiming& timing) {
 CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan) {
   const ClusterSpec& cluster = communicator.cluster().spec();
   MessagePath path = path_of(cluster, communicator.nodes());
-  // No row of the tables is AMD's: RCCL on a path is known no better than anything on any path.
+  // RCCL on a path is known no better than anything on a path that nobody measured.
   if (is_amd(cluster.node.gpu.architecture))
     path = communicator.nodes() > 1 ? MessagePath::other_network : MessagePath::any;
   return {path, family_of(plan.op), longest_part(plan.timing)};
 }
 
-double spread_of(const Communicator& communicator, const CollectivePlan& plan) {
-  const ClusterSpec& cluster = communicator.cluster().spec();
-  const bool is_measured =
-      std::ranges::any_of(cluster.calibration.collectives, [&](const CalibratedCollective& c) {
-        return c.op == name_of(plan.op) && c.gpus == communicator.size() && c.nodes == communicator.nodes();
-      });
-  const double known = spread_of(evidence_of(communicator, plan)).of(cluster.collectives_measured);
-  return is_measured ? std::min(known, kMeasuredCollectives) : known;
+SpreadCase collective_case(const Communicator& communicator, const CollectivePlan& plan) {
+  const CollectiveEvidence kind = evidence_of(communicator, plan);
+  const double total = to_seconds(plan.timing.total());
+  SpreadCase out;
+  out.what = SpreadOf::collective;
+  out.path = kind.path, out.family = kind.family;
+  out.nodes = communicator.nodes();
+  out.doublings = std::log2(std::max(1, communicator.size()));
+  out.node_doublings = std::log2(std::max(1, communicator.nodes()));
+  out.latency = total > 0 ? to_seconds(plan.timing.latency()) / total : 1;
+  out.is_measured = communicator.cluster().spec().collectives_measured;
+  return out;
 }
 
-TimeRange time_range(Time time, double spread) {
-  const double reach = std::exp(kReach * spread), at = to_seconds(time);
-  return {seconds(at / reach), seconds(std::min(at * reach, to_seconds(kLongestTime)))};
+Reach reach_of(const Communicator& communicator, const CollectivePlan& plan) {
+  Reach reach = reach_of(collective_case(communicator, plan));
+  const bool is_measured = std::ranges::any_of(
+      communicator.cluster().spec().calibration.collectives, [&](const CalibratedCollective& c) {
+        return c.op == name_of(plan.op) && c.gpus == communicator.size() && c.nodes == communicator.nodes();
+      });
+  if (!is_measured) return reach;
+  constexpr double kKnown = kReach * kMeasuredCollectives;
+  return {std::min(reach.above, kKnown), std::min(reach.below, kKnown)};
+}
+
+TimeRange time_range(Time time, const Reach& reach) {
+  const double at = to_seconds(time);
+  return {seconds(at * std::exp(-reach.below)),
+          seconds(std::min(at * std::exp(reach.above), to_seconds(kLongestTime)))};
 }
 
 }  // namespace foretrain

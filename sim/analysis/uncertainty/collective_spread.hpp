@@ -1,7 +1,7 @@
 // How sure the time of one collective is.
 #pragma once
 
-#include "sim/analysis/uncertainty/evidence.hpp"
+#include "sim/analysis/spreads/spread_table.hpp"
 #include "sim/base/units.hpp"
 #include "sim/collective/communicator.hpp"
 
@@ -11,14 +11,17 @@ OpFamily family_of(CollectiveOp op);
 LongestPart longest_part(const CollectiveTiming& timing);
 CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan);
 
-/// Standard deviation of the logarithm of its time; of a job whose curve the cluster's calibration has, that
-/// of its sizes between measured ones.
-double spread_of(const Communicator& communicator, const CollectivePlan& plan);
+/// What is known of a call, for the table of spreads.
+SpreadCase collective_case(const Communicator& communicator, const CollectivePlan& plan);
+
+/// How far its time may lie from what is predicted; of a job whose curve the cluster's calibration has, as
+/// far as its sizes lie from measured ones.
+Reach reach_of(const Communicator& communicator, const CollectivePlan& plan);
 
 /// 90 % interval around a time.
 struct TimeRange {
   Time low{}, high{};
 };
-TimeRange time_range(Time time, double spread);
+TimeRange time_range(Time time, const Reach& reach);
 
 }  // namespace foretrain

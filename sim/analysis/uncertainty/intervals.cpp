@@ -1,4 +1,5 @@
-// Speedup and crossover compare numbers of GPUs draw by draw: what slows all of them down alike cancels.
+// Step and speedup have the quantiles of the table; crossovers compare numbers of GPUs draw by draw, so that
+// what slows all of them down alike cancels.
 #include "sim/analysis/uncertainty/intervals.hpp"
 
 #include <algorithm>
@@ -11,37 +12,6 @@ namespace {
 /// Draws over a whole curve; each costs one evaluation of every number of GPUs.
 constexpr int kCurveDraws = 300;
 
-/// Draw by draw; both sides of a ratio took the same draw of each input.
-std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b, double scale) {
-  std::vector<double> out(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) out[i] = scale * a[i] / b[i];
-  return out;
-}
-
-double share_above(const std::vector<double>& values, double limit) {
-  return static_cast<double>(
-             std::count_if(values.begin(), values.end(), [limit](double v) { return v > limit; })) /
-         static_cast<double>(values.size());
-}
-
-/// Steps and what comes around them, each with its own factor.
-std::vector<double> totals(const PredictionPoint& p, const std::vector<double>& factors, const Draws& draws,
-                           double startup_spread) {
-  const double overhead = p.overhead.total_s(), steps = p.total_s - overhead;
-  std::vector<double> out;
-  out.reserve(factors.size());
-  for (int i = 0; i < draws.count(); ++i) {
-    const double slower = std::exp(startup_spread * draws.normal(Uncertain::startup, i));
-    out.push_back(steps * factors[static_cast<std::size_t>(i)] + overhead * slower);
-  }
-  return out;
-}
-
-/// A prediction never lies outside of its own interval, however skewed the draws are.
-Interval around_value(Interval interval, double value) {
-  return {std::min(interval.low_s, value), std::max(interval.high_s, value), interval.level};
-}
-
 int quantile_of(std::vector<int> values, double p) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(std::lround(p * static_cast<double>(values.size() - 1)))];
@@ -49,71 +19,102 @@ int quantile_of(std::vector<int> values, double p) {
 
 }  // namespace
 
-Intervals::Intervals(PointPredictor& points)
-    : points_(points),
-      spreads_(spreads_of({}, points.simulator().scenario())),
-      reference_(reference_at(points.simulator(), 1, points.step(1).step_s)) {}
+Intervals::Intervals(PointPredictor& points) : points_(points) {}
 
-Intervals::Intervals(PointPredictor& points, const AnchoredParts& anchored, int anchor_gpus)
-    : points_(points),
-      spreads_(spreads_of(anchored, points.simulator().scenario())),
-      reference_(reference_at(points.simulator(), anchor_gpus, points.step(anchor_gpus).step_s)),
-      is_anchored_(true) {}
+Intervals::Intervals(PointPredictor& points, int anchor_gpus) : points_(points), anchor_gpus_(anchor_gpus) {}
 
-Spreads Intervals::spreads_at(int gpus) const {
+StepResponse Intervals::moves(int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
-  return with_calibration(spreads_, simulator.scenario().cluster.calibration, gpus,
-                          simulator.placement(gpus).nodes);
+  // Layouts are known by their shares alone, in validate too.
+  if (detail == Detail::linear || simulator.scenario().parallel)
+    return linear_response(simulator, points_.step(gpus), gpus, unit_moves());
+  const auto known = moves_.find(gpus);
+  if (known != moves_.end()) return known->second;
+  return moves_
+      .emplace(gpus, simulated_response(simulator, points_.device(), points_.step(gpus), gpus, unit_moves()))
+      .first->second;
+}
+
+SpreadCase Intervals::step_case_on(int gpus) {
+  const StepSimulator& simulator = points_.simulator();
+  return step_case(simulator.scenario(), simulator.placement(gpus), moves(gpus, Detail::simulated));
+}
+
+SpreadCase Intervals::ratio_to(int reference_gpus, int gpus, Detail detail) {
+  const StepSimulator& simulator = points_.simulator();
+  const Reference from = reference_at(simulator, reference_gpus, points_.step(reference_gpus).step_s);
+  return ratio_case(simulator.scenario(), simulator.placement(gpus), from,
+                    relative_to(moves(reference_gpus, detail), moves(gpus, detail)),
+                    predicted_loss(simulator, gpus, points_.step(gpus).step_s, from));
+}
+
+StepResponse Intervals::at_most(StepResponse response, const Spreads& known, int gpus, Detail detail) {
+  const StepResponse unit = moves(gpus, detail);
+  for (std::size_t i = 0; i < kUncertainCount; ++i) {
+    if (!(unit_moves()[i] > 0)) continue;
+    const double share = known[i] / unit_moves()[i];
+    response.up[i] = std::min(response.up[i], share * std::abs(unit.up[i]));
+    response.down[i] = std::max(response.down[i], -share * std::abs(unit.down[i]));
+  }
+  return response;
+}
+
+StepResponse Intervals::as_calibrated(StepResponse response, int gpus, Detail detail) {
+  const StepSimulator& simulator = points_.simulator();
+  const Calibration& calibration = simulator.scenario().cluster.calibration;
+  if (calibration.constants.empty() && calibration.collectives.empty()) return response;
+  constexpr double kUnknown = 1e3;
+  Spreads unknown{};
+  unknown.fill(kUnknown);
+  const Spreads known = with_calibration(unknown, calibration, gpus, simulator.placement(gpus).nodes);
+  response = at_most(response, known, gpus, detail);
+  // Kernels that were measured take most of what no input says of a step with them.
+  constexpr std::size_t kRest = index_of(Uncertain::unmodelled);
+  const double rest = kReach * known[index_of(Uncertain::kernels)];
+  response.up[kRest] = std::min(response.up[kRest], rest);
+  response.down[kRest] = std::max(response.down[kRest], -rest);
+  return response;
 }
 
 /// A measured run fixes what it was measured with: only what differs from it here stays uncertain.
-StepResponse Intervals::against_anchor(const StepResponse& here) {
-  if (!is_anchored_) return here;
-  const SimulatedStep& there = points_.step(reference_.gpus);
-  return relative_to(linear_response(points_.simulator(), points_.device(), there, reference_.gpus,
-                                     spreads_at(reference_.gpus), reference_),
-                     here);
+StepResponse Intervals::response_on(int gpus, Detail detail) {
+  const StepSimulator& simulator = points_.simulator();
+  StepResponse out;
+  if (anchor_gpus_) {
+    out = run_to_run();
+    if (gpus != *anchor_gpus_) out = joined(out, response_of(ratio_to(*anchor_gpus_, gpus, detail)));
+  } else {
+    const bool has_layout = simulator.scenario().parallel.has_value();
+    out = response_of(step_case(simulator.scenario(), simulator.placement(gpus), moves(gpus, detail)));
+    if (gpus > 1 && !has_layout) out = joined(out, response_of(ratio_to(1, gpus, detail)));
+  }
+  return as_calibrated(out, gpus, detail);
 }
 
 const StepResponse& Intervals::response(int gpus) {
   const auto known = responses_.find(gpus);
   if (known != responses_.end()) return known->second;
-  const StepResponse plain = simulated_response(points_.simulator(), points_.device(), points_.step(gpus),
-                                                gpus, spreads_at(gpus), reference_);
-  if (!is_anchored_) return responses_.emplace(gpus, plain).first->second;
-  if (!at_anchor_)
-    at_anchor_ = simulated_response(points_.simulator(), points_.device(), points_.step(reference_.gpus),
-                                    reference_.gpus, spreads_at(reference_.gpus), reference_);
-  return responses_.emplace(gpus, relative_to(*at_anchor_, plain)).first->second;
+  return responses_.emplace(gpus, response_on(gpus, Detail::simulated)).first->second;
 }
 
 StepResponse Intervals::cheap_response(int gpus) {
   const auto known = responses_.find(gpus);
-  if (known != responses_.end()) return known->second;
-  return against_anchor(linear_response(points_.simulator(), points_.device(), points_.step(gpus), gpus,
-                                        spreads_at(gpus), reference_));
-}
-
-Interval Intervals::total_interval(const PredictionPoint& p, const std::vector<double>& factors,
-                                   double startup_spread) const {
-  return around_value(interval_of(totals(p, factors, draws_, startup_spread)), p.total_s);
-}
-
-const std::vector<double>& Intervals::factors_of_one_gpu() {
-  if (of_one_gpu_.empty()) of_one_gpu_ = step_factors(response(1), draws_, 1);
-  return of_one_gpu_;
+  return known != responses_.end() ? known->second : response_on(gpus, Detail::linear);
 }
 
 void Intervals::add_to(PredictionPoint& p) {
-  const std::vector<double> here = step_factors(response(p.gpus), draws_, p.gpus);
-  p.interval = step_interval(p.step_s, here);
+  const Reach reach = reach_of(response(p.gpus));
+  p.interval = around(p.step_s, reach);
   p.epoch_interval = {p.epoch_s * p.interval.low_s / p.step_s, p.epoch_s * p.interval.high_s / p.step_s,
                       p.interval.level};
-  p.total_interval = total_interval(p, here, spreads_[index_of(Uncertain::startup)]);
-  const std::vector<double> speedups = ratios(factors_of_one_gpu(), here, p.speedup);
-  const Interval range = interval_of(speedups);
-  p.speedup_range = {std::min(range.low_s, p.speedup), std::max(range.high_s, p.speedup)};
-  p.chance_of_gain = p.gpus == 1 ? 0 : share_above(speedups, 1);
+  p.total_interval = total_around(p, reach, kStartupSpread);
+  p.speedup_range = {p.speedup, p.speedup};
+  p.chance_of_gain = 0;
+  if (p.gpus == 1) return;
+  const Reach slower =
+      reach_of(as_calibrated(response_of(ratio_to(1, p.gpus, Detail::simulated)), p.gpus, Detail::simulated));
+  p.speedup_range = {p.speedup * std::exp(-slower.above), p.speedup * std::exp(slower.below)};
+  p.chance_of_gain = chance_below(p.speedup, slower);
 }
 
 CrossoverSpread Intervals::crossover_spread() {

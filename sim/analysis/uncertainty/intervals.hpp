@@ -1,4 +1,4 @@
-// Intervals of one scenario's answers: how each number of GPUs responds to the inputs, drawn together.
+// Intervals of one scenario's answers: what the table of spreads says of each number of GPUs.
 #pragma once
 
 #include <map>
@@ -12,12 +12,14 @@ namespace foretrain {
 /// The predictor must outlive it and have its device model set.
 class Intervals {
  public:
-  /// Without an anchor, or of a model scaled at `reference` in these parts.
   explicit Intervals(PointPredictor& points);
-  Intervals(PointPredictor& points, const AnchoredParts& anchored, int anchor_gpus);
+  /// Of a model that is scaled to a measured step on `anchor_gpus`.
+  Intervals(PointPredictor& points, int anchor_gpus);
 
-  /// Simulated, against the anchor where there is one.
+  /// What each input adds to the interval of the step on so many GPUs.
   const StepResponse& response(int gpus);
+  /// The case of such a step by itself, without what its GPUs exchange.
+  SpreadCase step_case_on(int gpus);
   /// Sets every interval of the point, by simulated responses. Requires its times and speedup.
   void add_to(PredictionPoint& point);
   /// Over all numbers of GPUs that have been simulated, by derivatives where the response was not simulated.
@@ -28,24 +30,23 @@ class Intervals {
   std::string to_narrow(const PredictionPoint& point);
 
  private:
+  enum class Detail : std::uint8_t { simulated, linear };
   Sensitivity sensitivity_of_total(const PredictionPoint& point);
   StepResponse cheap_response(int gpus);
-  /// With what the cluster's calibration knows of that job.
-  Spreads spreads_at(int gpus) const;
-  StepResponse against_anchor(const StepResponse& here);
-  const std::vector<double>& factors_of_one_gpu();
-  Interval total_interval(const PredictionPoint& point, const std::vector<double>& factors,
-                          double startup_spread) const;
+  /// Unit moves.
+  StepResponse moves(int gpus, Detail detail);
+  SpreadCase ratio_to(int reference_gpus, int gpus, Detail detail);
+  StepResponse response_on(int gpus, Detail detail);
+  /// By what the cluster's calibration knows of the job.
+  StepResponse as_calibrated(StepResponse response, int gpus, Detail detail);
+  /// No input adds more than one that is known to this spread.
+  StepResponse at_most(StepResponse response, const Spreads& known, int gpus, Detail detail);
   StepResponse narrowed(int gpus, Narrowing measurement);
 
   PointPredictor& points_;
-  Spreads spreads_;
-  Reference reference_;
-  bool is_anchored_ = false;
-  std::optional<StepResponse> at_anchor_;  ///< simulated once it is asked for
+  std::optional<int> anchor_gpus_;
   Draws draws_;
-  std::map<int, StepResponse> responses_;  ///< simulated ones, against the anchor
-  std::vector<double> of_one_gpu_;         ///< by draw, once asked for
+  std::map<int, StepResponse> moves_, responses_;  ///< simulated ones
 };
 
 }  // namespace foretrain

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -24,21 +25,12 @@ double total_with(const PredictionPoint& p, double log_step, double log_overhead
   return (p.total_s - overhead) * std::exp(log_step) + overhead * std::exp(log_overhead);
 }
 
-/// Of the exponential distribution of lost time.
-double loss_quantile(const StepResponse& response, double p) {
-  const std::size_t loss = index_of(Uncertain::unmodelled);
-  return std::log1p(response.down[loss] - response.up[loss] * std::log1p(-p));
-}
-
-TornadoBar bar_of(const UncertainInput& input, const PredictionPoint& p, const StepResponse& response,
-                  double spread) {
+TornadoBar bar_of(const UncertainInput& input, const PredictionPoint& p, const StepResponse& response) {
   TornadoBar bar{std::string(input.name), std::string(input.origin), 0, 0, 0};
   const std::size_t i = index_of(input.which);
-  if (input.which == Uncertain::unmodelled) {
-    bar.low_s = total_with(p, loss_quantile(response, 0.05), 0),
-    bar.high_s = total_with(p, loss_quantile(response, 0.95), 0);
-  } else if (input.which == Uncertain::startup) {
-    bar.low_s = total_with(p, 0, -kReach * spread), bar.high_s = total_with(p, 0, kReach * spread);
+  if (input.which == Uncertain::startup) {
+    bar.low_s = total_with(p, 0, -kReach * kStartupSpread),
+    bar.high_s = total_with(p, 0, kReach * kStartupSpread);
   } else {
     const auto [low, high] = std::minmax(response.up[i], response.down[i]);
     bar.low_s = total_with(p, low, 0), bar.high_s = total_with(p, high, 0);
@@ -53,9 +45,13 @@ void add_shares(std::vector<TornadoBar>& bars) {
   for (TornadoBar& bar : bars) bar.share = sum > 0 ? std::pow(bar.high_s - bar.low_s, 2) / sum : 0;
 }
 
-void shrink(StepResponse& response, Uncertain input, double spread) {
-  const double factor = spread > kMeasured ? kMeasured / spread : 1;
-  response.up[index_of(input)] *= factor, response.down[index_of(input)] *= factor;
+/// What is left where these inputs alone have been measured.
+Spreads measured(std::initializer_list<Uncertain> inputs) {
+  constexpr double kUnknown = 1e3;
+  Spreads known{};
+  known.fill(kUnknown);
+  for (const Uncertain input : inputs) known[index_of(input)] = kMeasured;
+  return known;
 }
 
 /// An interval decides little when its ends are further apart than half of what lies between.
@@ -93,23 +89,16 @@ std::string Intervals::to_narrow(const PredictionPoint& p) {
 }
 
 StepResponse Intervals::narrowed(int gpus, Narrowing measurement) {
-  StepResponse out = response(gpus);
-  const auto to_measured = [&](Uncertain input) { shrink(out, input, spreads_[index_of(input)]); };
-  if (measurement == Narrowing::one_gpu && !is_anchored_) {
-    out = relative_to(response(1), out);
-    to_measured(Uncertain::kernels);
-  }
+  if (measurement == Narrowing::many_gpus || (measurement == Narrowing::one_gpu && gpus == 1))
+    return run_to_run();
+  if (measurement == Narrowing::one_gpu && !anchor_gpus_)
+    return joined(run_to_run(), response_of(ratio_to(1, gpus, Detail::simulated)));
   if (measurement == Narrowing::collectives)
-    to_measured(Uncertain::node_links), to_measured(Uncertain::network);
-  if (measurement == Narrowing::input_alone) to_measured(Uncertain::input);
-  if (measurement == Narrowing::many_gpus) {
-    StepResponse measured;
-    const std::size_t run = index_of(Uncertain::run_to_run);
-    measured.up[run] = measured.down[run] = out.up[run];
-    measured.down[run] = -measured.up[run];
-    out = relative_to(measured, measured);
-  }
-  return out;
+    return at_most(response(gpus), measured({Uncertain::node_links, Uncertain::network}), gpus,
+                   Detail::simulated);
+  if (measurement == Narrowing::input_alone)
+    return at_most(response(gpus), measured({Uncertain::input}), gpus, Detail::simulated);
+  return response(gpus);
 }
 
 Sensitivity Intervals::sensitivity(const PredictionPoint& p) {
@@ -122,9 +111,8 @@ Sensitivity Intervals::sensitivity(const PredictionPoint& p) {
 Sensitivity Intervals::sensitivity_of_total(const PredictionPoint& p) {
   Sensitivity out;
   out.gpus = p.gpus, out.total_s = p.total_s, out.interval = p.total_interval;
-  const double startup = spreads_[index_of(Uncertain::startup)];
   for (const UncertainInput& input : uncertain_inputs()) {
-    TornadoBar bar = bar_of(input, p, response(p.gpus), startup);
+    TornadoBar bar = bar_of(input, p, response(p.gpus));
     if (bar.high_s - bar.low_s > kVisible * p.total_s) out.bars.push_back(std::move(bar));
   }
   add_shares(out.bars);
@@ -133,9 +121,8 @@ Sensitivity Intervals::sensitivity_of_total(const PredictionPoint& p) {
   for (const Narrowing measurement : {Narrowing::one_gpu, Narrowing::many_gpus, Narrowing::collectives,
                                       Narrowing::input_alone, Narrowing::whole_job}) {
     if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;  // that is one_gpu
-    const double spread = measurement == Narrowing::whole_job ? kMeasured : startup;
-    const Interval then =
-        total_interval(p, step_factors(narrowed(p.gpus, measurement), draws_, p.gpus), spread);
+    const double startup = measurement == Narrowing::whole_job ? kMeasured : kStartupSpread;
+    const Interval then = total_around(p, reach_of(narrowed(p.gpus, measurement)), startup);
     const bool is_narrower = then.high_s - then.low_s < 0.99 * (out.interval.high_s - out.interval.low_s);
     if (is_narrower) out.narrowed.push_back({std::string(describe(measurement)), then.low_s, then.high_s});
   }

@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <numbers>
 
 #include "sim/analysis/uncertainty/uncertainty.hpp"
-#include "sim/base/random.hpp"
-#include "sim/cluster/node_kinds.hpp"
-#include "sim/strategy/process/losses.hpp"
 
 namespace foretrain {
 
@@ -17,12 +13,8 @@ namespace {
 /// Inputs known better than this, and parts that are the step but for this, are straight lines.
 constexpr double kSmall = 0.05;
 
-/// Shares of the step on its critical path, negative ones cut off.
-struct Shares {
-  double kernels = 0, host = 0, input = 0, communication = 0;
-};
-
-Shares shares_of(const SimulatedStep& step) {
+/// Negative ones cut off.
+StepShares shares_of(const SimulatedStep& step) {
   const auto share = [&](Account account) {
     return step.critical[static_cast<std::size_t>(account)] / step.step_s;
   };
@@ -39,13 +31,7 @@ void set(StepResponse& out, Uncertain input, double share, double spread) {
   out.down[index_of(input)] = response(share, -kReach * spread);
 }
 
-/// A loss that lengthens kernels by the part `loss`, itself known to a factor.
-void set_loss(StepResponse& out, Uncertain input, double kernels, double loss, double spread) {
-  const double share = kernels * loss / (1 + loss);
-  set(out, input, std::min(share, 1.0), spread);
-}
-
-double share_of(Uncertain input, const Shares& shares) {
+double share_of(Uncertain input, const StepShares& shares) {
   if (input == Uncertain::kernels) return shares.kernels;
   if (input == Uncertain::host) return shares.host;
   return input == Uncertain::input ? shares.input : shares.communication;
@@ -64,14 +50,6 @@ double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, c
   return 1 - samples_per_gpu_s(simulator, gpus, step_s) / reference.samples_per_gpu_s;
 }
 
-void set_unmodelled(StepResponse& response, double mean, double predicted_loss) {
-  response.up[index_of(Uncertain::unmodelled)] = mean;
-  response.down[index_of(Uncertain::unmodelled)] =
-      -std::min(mean * std::numbers::ln2, std::max(0.0, predicted_loss));
-}
-
-void set_scatter(StepResponse& response, double spread) { set(response, Uncertain::scaling, 1, spread); }
-
 double StepResponse::at(Uncertain input, double z) const {
   return z >= 0 ? up[index_of(input)] * z / kReach : down[index_of(input)] * -z / kReach;
 }
@@ -80,35 +58,20 @@ Reference reference_at(const StepSimulator& simulator, int gpus, double step_s) 
   return {gpus, simulator.placement(gpus).nodes, samples_per_gpu_s(simulator, gpus, step_s)};
 }
 
-StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& device,
-                             const SimulatedStep& step, int gpus, const Spreads& spreads,
-                             Reference reference) {
+StepResponse linear_response(const StepSimulator& simulator, const SimulatedStep& step, int gpus,
+                             const Spreads& spreads) {
   StepResponse out;
-  const Shares shares = shares_of(step);
-  const Placement ranks = simulator.placement(gpus);
-  const Uncertain links = ranks.nodes > 1 ? Uncertain::network : Uncertain::node_links;
+  const StepShares shares = shares_of(step);
+  const Uncertain links = simulator.placement(gpus).nodes > 1 ? Uncertain::network : Uncertain::node_links;
   for (const Uncertain input : {Uncertain::kernels, Uncertain::host, Uncertain::input, links})
     set(out, input, share_of(input, shares), spreads[index_of(input)]);
-  set_loss(out, Uncertain::stragglers, shares.kernels,
-           slowest_rank_factor(device.rank_spread, ranks.size()) - 1,
-           spreads[index_of(Uncertain::stragglers)]);
-  set_loss(out, Uncertain::busy_node, shares.kernels,
-           busy_node_factor(device.busy_node, ranks, most_gpus_per_node(simulator.scenario().cluster)) - 1,
-           spreads[index_of(Uncertain::busy_node)]);
-  set(out, Uncertain::run_to_run, 1, spreads[index_of(Uncertain::run_to_run)]);
-  if (gpus > reference.gpus) set_scatter(out, spreads[index_of(Uncertain::scaling)]);
-  set_unmodelled(out,
-                 unmodelled_loss(spreads[index_of(Uncertain::unmodelled)], ranks.nodes, reference.nodes,
-                                 gpus > reference.gpus),
-                 predicted_loss(simulator, gpus, step.step_s, reference));
   return out;
 }
 
 StepResponse simulated_response(const StepSimulator& simulator, const DeviceModel& device,
-                                const SimulatedStep& step, int gpus, const Spreads& spreads,
-                                Reference reference) {
-  StepResponse out = linear_response(simulator, device, step, gpus, spreads, reference);
-  const Shares shares = shares_of(step);
+                                const SimulatedStep& step, int gpus, const Spreads& spreads) {
+  StepResponse out = linear_response(simulator, step, gpus, spreads);
+  const StepShares shares = shares_of(step);
   const Placement ranks = simulator.placement(gpus);
   const auto raise = [&](Uncertain input, bool is_there) {
     const double spread = spreads[index_of(input)];
@@ -126,8 +89,6 @@ StepResponse simulated_response(const StepSimulator& simulator, const DeviceMode
 
 StepResponse relative_to(const StepResponse& there, StepResponse here) {
   for (std::size_t i = 0; i < kUncertainCount; ++i) here.up[i] -= there.up[i], here.down[i] -= there.down[i];
-  const std::size_t run = index_of(Uncertain::run_to_run);
-  here.up[run] = std::numbers::sqrt2 * there.up[run], here.down[run] = std::numbers::sqrt2 * there.down[run];
   return here;
 }
 

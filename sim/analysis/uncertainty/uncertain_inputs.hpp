@@ -1,53 +1,39 @@
-// What a prediction rests on: each input with its spread, where that comes from, and which measurement would
-// narrow it.
+// What a prediction rests on: each input, where its spread comes from, and which measurement would narrow it.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
-#include "sim/analysis/uncertainty/evidence.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
 
+/// `unmodelled`: what the model leaves out of a step, and of one GPU already. `scaling`: what it leaves out
+/// of a larger job beside a smaller one.
 enum class Uncertain : std::uint8_t {
   kernels,
   host,
   input,
   node_links,
   network,
-  stragglers,
-  busy_node,
   startup,
   run_to_run,
   unmodelled,
   scaling
 };
-inline constexpr std::size_t kUncertainCount = 11;
+inline constexpr std::size_t kUncertainCount = 9;
 constexpr std::size_t index_of(Uncertain input) { return static_cast<std::size_t>(input); }
 
 /// What can be measured to know more. `none`: nothing narrows it.
 enum class Narrowing : std::uint8_t { none, one_gpu, collectives, input_alone, many_gpus, whole_job };
 
-/// A row of the table; docs/models/uncertainty.md has the residuals behind each spread.
 struct UncertainInput {
   Uncertain which;
   std::string_view name;
   std::string_view origin;  ///< of the spread
   Narrowing narrowed_by;
-  /// Standard deviation of the logarithm, 0.2: about 20 %. Of `unmodelled` the mean of an exponential
-  /// distribution of lost time, for a job on one node. 0: by evidence, spreads_of().
-  double spread;
 };
-
-/// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over
-/// the normal quantile of 95 %.
-inline constexpr double kMeasuredCollectives = 0.09;
-
-/// Standard deviation of the logarithm between two runs of one job.
-inline constexpr double kRunToRun = 0.02;
 
 /// In the order of Uncertain.
 const std::array<UncertainInput, kUncertainCount>& uncertain_inputs();
@@ -56,28 +42,26 @@ inline const UncertainInput& input_of(Uncertain which) { return uncertain_inputs
 /// "samples per second of this training on one GPU (measured.samples_per_s)".
 std::string_view describe(Narrowing measurement);
 
-/// By input.
+/// Standard deviations of logarithms, by input: 0.2 is about 20 %.
 using Spreads = std::array<double, kUncertainCount>;
 
-/// The part of the model that a measured step has fixed, as in Anchored::scaled.
-struct AnchoredParts {
-  bool kernels = false, host = false, input = false;
-};
+/// By how much each input is moved to see what the step makes of it: units of measure, and no claims about
+/// how well an input is known.
+const Spreads& unit_moves();
 
-/// What an anchor has fixed is known to the run-to-run spread; kernels by the kind of network, links by what
-/// messages move over, what is not modelled by the framework (evidence.hpp). Machines that were measured are
-/// known better.
-Spreads spreads_of(const AnchoredParts& anchored, const Scenario& scenario);
-/// Of any network on any machine that was not measured.
-Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework);
+/// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over
+/// the normal quantile of 95 %.
+inline constexpr double kMeasuredCollectives = 0.09;
+/// Between two runs of one job.
+inline constexpr double kRunToRun = 0.02;
+/// Of start-up, validation and checkpoints, assumed: imports and file systems differ by as much. No measured
+/// row tells it.
+inline constexpr double kStartupSpread = 0.5;
 
-/// What a job of so many GPUs and nodes is known to on a cluster with this calibration. Collectives of the
-/// very job were measured: to their held-out error. Constants alone narrow kernels and host; collectives of
-/// other jobs are known no better than without (docs/accuracy_calibration.md).
+/// What a job of so many GPUs and nodes is known to on a cluster with this calibration, where that is better
+/// than `spreads`. Collectives of the very job were measured: to their held-out error. Constants alone narrow
+/// kernels and host; collectives of other jobs are known no better than without
+/// (docs/accuracy_calibration.md).
 Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gpus, int nodes);
-
-/// Mean share of a step that is lost to what the model does not know on so many nodes; `beyond_anchor`: the
-/// job is larger than the measured one. Spreads[unmodelled] on one node, more on more (loss_growth()).
-double unmodelled_loss(double of_one_node, int nodes, int anchor_nodes, bool beyond_anchor);
 
 }  // namespace foretrain

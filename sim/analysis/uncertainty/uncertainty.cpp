@@ -27,11 +27,6 @@ std::vector<int> shuffled(int count, const CounterRandom& random, std::uint64_t 
 /// Of the random generator, beyond those of the inputs.
 constexpr std::uint64_t kStrategyStreams = 100, kRunStreams = 1000;
 
-double loss_factor(const StepResponse& response, double loss) {
-  constexpr std::size_t kLoss = index_of(Uncertain::unmodelled);
-  return 1 + response.up[kLoss] * loss + response.down[kLoss];
-}
-
 /// Moves the values about.
 double quantile(std::vector<double>& values, double p) {
   const double at = p * static_cast<double>(values.size() - 1);
@@ -49,8 +44,6 @@ Draws::Draws(int count, std::uint64_t seed) : count_(count), seed_(seed) {
     for (const int stratum : shuffled(count, random, input))
       values_[input].push_back(normal_quantile((stratum + 0.5) / count));
   }
-  for (const int stratum : shuffled(count, random, kUncertainCount))
-    losses_.push_back(-std::log1p(-(stratum + 0.5) / count));
 }
 
 double Draws::of_run(int gpus, int draw) const {
@@ -63,15 +56,25 @@ double Draws::of_strategy(std::size_t place, int draw) const {
 }
 
 std::vector<double> step_factors(const StepResponse& response, const Draws& draws, int gpus) {
-  constexpr std::array kShared{Uncertain::kernels,    Uncertain::host,    Uncertain::input,
-                               Uncertain::node_links, Uncertain::network, Uncertain::stragglers,
-                               Uncertain::busy_node,  Uncertain::scaling};
+  std::array<double, kUncertainCount> weights{};
+  double norm = 0;
+  for (std::size_t i = 0; i < kUncertainCount; ++i) {
+    weights[i] = response.up[i] - response.down[i];
+    norm += weights[i] * weights[i];
+  }
+  norm = norm > 0 ? std::sqrt(norm) : 1;
+  const Reach reach = reach_of(response);
   std::vector<double> factors;
   factors.reserve(static_cast<std::size_t>(draws.count()));
-  for (int i = 0; i < draws.count(); ++i) {
-    double log_factor = response.at(Uncertain::run_to_run, draws.of_run(gpus, i));
-    for (const Uncertain input : kShared) log_factor += response.at(input, draws.normal(input, i));
-    factors.push_back(std::exp(log_factor) * loss_factor(response, draws.loss(i)));
+  for (int draw = 0; draw < draws.count(); ++draw) {
+    double z = 0;
+    for (const UncertainInput& input : uncertain_inputs()) {
+      const double weight = weights[index_of(input.which)] / norm;
+      if (weight == 0) continue;
+      z += weight * (input.which == Uncertain::run_to_run ? draws.of_run(gpus, draw)
+                                                          : draws.normal(input.which, draw));
+    }
+    factors.push_back(std::exp(z / kReach * (z >= 0 ? reach.above : reach.below)));
   }
   return factors;
 }
@@ -79,13 +82,6 @@ std::vector<double> step_factors(const StepResponse& response, const Draws& draw
 Interval interval_of(std::vector<double> values, double level) {
   const double low = quantile(values, (1 - level) / 2), high = quantile(values, (1 + level) / 2);
   return {low, high, level};
-}
-
-Interval step_interval(double step_s, std::vector<double> factors) {
-  Interval interval = interval_of(std::move(factors));
-  interval.low_s = step_s * std::min(1.0, interval.low_s);
-  interval.high_s = step_s * std::max(1.0, interval.high_s);
-  return interval;
 }
 
 }  // namespace foretrain

@@ -150,8 +150,9 @@ class CollectiveValidator {
     p.predicted = to_seconds(plan.back_to_back()) * 1e6;
     p.error = std::abs(p.predicted / p.measured - 1);
     p.kind = evidence_of(communicator, plan), p.line = row.line;
-    const double reach = std::exp(kReach * spread_of(communicator, plan));
-    p.low = p.predicted / reach, p.high = p.predicted * reach;
+    p.spread_case = collective_case(communicator, plan), p.source = row.source;
+    const Reach reach = reach_of(communicator, plan);
+    p.low = p.predicted * std::exp(-reach.below), p.high = p.predicted * std::exp(reach.above);
     p.nccl_model = nccl_forecast(communicator, plan).value_or(0);
     p.algorithm = plan.algorithm_name(), p.protocol = plan.protocol, p.channels = plan.channels;
     series_of(row).points.push_back(p);

@@ -25,7 +25,9 @@ struct ValidatedCollective {
   double error = 0;           ///< |predicted / measured - 1|
   double low = 0, high = 0;   ///< the 90 % interval of the prediction
   CollectiveEvidence kind{};  ///< what its interval is known by
-  int line = 0;               ///< of the file
+  SpreadCase spread_case{};   ///< what its interval is a function of
+  std::string source{};
+  int line = 0;  ///< of the file
   double nccl_model =
       0;  ///< NCCL's own forecast for what it would run; 0 where it makes none (sends and receives, one rank)
   std::string_view algorithm;

@@ -14,13 +14,8 @@ namespace foretrain {
 
 namespace {
 
-std::string word(MessagePath path) { return std::string(kMessagePathNames[static_cast<std::size_t>(path)]); }
-
-/// As in evidence.inc: "nvlink, reductions, data".
-std::string evidence_name(const CollectiveEvidence& kind) {
-  return fmt::format("{}, {}, {}", word(kind.path), kOpFamilyNames[static_cast<std::size_t>(kind.family)],
-                     kLongestPartNames[static_cast<std::size_t>(kind.part)]);
-}
+/// A residual grows with what is predicted: the ends of the interval change places.
+Reach of_residual(const Reach& reach) { return {reach.below, reach.above}; }
 
 /// The rows that can be predicted, and how: every row by its place in the list.
 class CollectivesLeftOut {
@@ -40,13 +35,12 @@ class CollectivesLeftOut {
     const std::vector<double> all = predicted_with(rows_, fit, fit.of_all());
     std::vector<ScoredRow> scored;
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      scored.push_back(
-          {keys_[i], in_use_[i], all[i], 0, rows_[i].bytes >= kLargeMessage, 0, 0, witness_of(kinds_[i])});
+      scored.push_back({keys_[i], in_use_[i], all[i], 0, rows_[i].bytes >= kLargeMessage,
+                        of_residual(reach_of(cases_[i])),
+                        std::string(kMessagePathNames[static_cast<std::size_t>(cases_[i].path)])});
     for (std::size_t i = 0; i < rows_.size(); ++i) scored[i].views = views_of(i);
     leave_each_out(fit, scored);
-    drop_rare_kinds(scored);
     add_scores(scored, out);
-    add_evidence(scored, out);
     return out;
   }
 
@@ -55,29 +49,29 @@ class CollectivesLeftOut {
 
   /// By row of `rows`; what cannot be predicted has an infinite residual.
   std::vector<double> residuals(const std::vector<CollectiveMeasurement>& rows, const Change& change,
-                                std::vector<CollectiveEvidence>* kinds = nullptr) {
+                                std::vector<SpreadCase>* cases = nullptr) {
     std::vector<CollectiveMeasurement> numbered = rows;
     for (std::size_t i = 0; i < numbered.size(); ++i) numbered[i].line = static_cast<int>(i);
     const CollectiveValidation v = validate_collectives(numbered, settings_, nullptr, {change, &searched_});
     std::vector<double> out(rows.size(), std::numeric_limits<double>::infinity());
-    if (kinds != nullptr) kinds->resize(rows.size());
+    if (cases != nullptr) cases->resize(rows.size());
     for (const ValidatedCollectiveSeries& series : v.series) {
       for (const ValidatedCollective& p : series.points) {
         const auto row = static_cast<std::size_t>(p.line);
         out[row] = std::log(p.predicted / p.measured);
-        if (kinds != nullptr) (*kinds)[row] = p.kind;
+        if (cases != nullptr) (*cases)[row] = p.spread_case, (*cases)[row].is_measured = false;
       }
     }
     return out;
   }
 
   void keep_predicted(LeaveOneOut& out) {
-    std::vector<CollectiveEvidence> kinds;
-    const std::vector<double> all = residuals(rows_, nullptr, &kinds);
+    std::vector<SpreadCase> cases;
+    const std::vector<double> all = residuals(rows_, nullptr, &cases);
     std::vector<CollectiveMeasurement> kept;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (!std::isfinite(all[i])) continue;
-      kept.push_back(rows_[i]), in_use_.push_back(all[i]), kinds_.push_back(kinds[i]);
+      kept.push_back(rows_[i]), in_use_.push_back(all[i]), cases_.push_back(cases[i]);
     }
     out.unscored = static_cast<int>(rows_.size() - kept.size());
     rows_ = std::move(kept);
@@ -111,11 +105,7 @@ class CollectivesLeftOut {
       for (std::size_t i = 0; i < rows_.size(); ++i)
         if (keys_[i] == key) places.push_back(i), own.push_back(rows_[i]);
       const std::vector<double> residuals = predicted_with(own, fit, fit.without(key));
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        ScoredRow& row = scored[places[i]];
-        row.left_out = residuals[i];
-        row.needed_seen = std::abs(row.in_use) / kReach, row.needed_unseen = std::abs(row.left_out) / kReach;
-      }
+      for (std::size_t i = 0; i < places.size(); ++i) scored[places[i]].left_out = residuals[i];
     }
   }
 
@@ -131,22 +121,6 @@ class CollectivesLeftOut {
     return out;
   }
 
-  /// Of its kind, of that on any path, and of all.
-  static std::vector<std::string> witness_of(CollectiveEvidence kind) {
-    std::vector<std::string> out{evidence_name(kind)};
-    kind.path = MessagePath::any;
-    out.push_back(evidence_name(kind)), out.push_back(evidence_name({}));
-    return out;
-  }
-
-  void add_evidence(const std::vector<ScoredRow>& scored, LeaveOneOut& out) const {
-    for (const auto& [name, known] : spreads_by_evidence(scored))
-      out.evidence.push_back({fmt::format("COLLECTIVES({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
-                                          known.unseen, known.rows, known.machines)});
-    for (const auto& [name, spec] : clusters_)
-      out.evidence.push_back({fmt::format("MEASURED(collectives, \"{}\")", name)});
-  }
-
   std::vector<CollectiveMeasurement> rows_;
   LeftOutBy by_;
   const std::vector<std::string>& settings_;
@@ -155,7 +129,7 @@ class CollectivesLeftOut {
   std::map<std::string, ClusterSpec> clusters_;
   std::vector<std::string> keys_;
   std::vector<double> in_use_;
-  std::vector<CollectiveEvidence> kinds_;
+  std::vector<SpreadCase> cases_;  ///< as of a machine that nobody measured
 };
 
 }  // namespace

@@ -297,7 +297,7 @@ class TuningCaseMaker {
     if (row_.accumulation && *row_.accumulation > 1 && *row_.accumulation <= 4096)
       set("strategy.accumulation", std::to_string(*row_.accumulation));
     name_fused_kernels();
-    if (row_.notes_say("compile")) set("framework.execution", "\"compiled\"");
+    if (row_.notes_say("compile") || adds_to_compiled()) set("framework.execution", "\"compiled\"");
     const bool is_time = row_.metric != FineTuningMeasurement::Metric::memory_gb &&
                          row_.metric != FineTuningMeasurement::Metric::fits;
     if (is_time && (row_.notes_say("LONGEST") || row_.notes_say("shorter") || row_.notes_say("unpadded") ||
@@ -305,6 +305,15 @@ class TuningCaseMaker {
       refuse("the mean length of its samples is not told");
     if (row_.notes_say("load_state") || row_.notes_say("weights only"))
       refuse("the row is not about a training step");
+  }
+
+  /// torchtune's table of flags (README, table 2, first in PR 2003) keeps each flag for the rows below it:
+  /// compilation stands above the loss in parts, and that above recomputation.
+  bool adds_to_compiled() const {
+    const bool is_in_table =
+        row_.page.find("table 2") != std::string::npos || row_.page.find("PR #2003") != std::string::npos;
+    return row_.source == "torchtune" && is_in_table &&
+           (row_.notes_say("hunked") || row_.recompute.starts_with("full"));
   }
 
   /// torchtune's table adds flags one by one, the loss in parts before recomputation, and its recipes have

@@ -2,6 +2,7 @@
 #include "sim/analysis/validation/fine_tuning_validation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
+#include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/scenario/gpu_servers.hpp"
 
@@ -32,6 +35,7 @@ ScenarioOverrides tuning_overrides(const FineTuningCase& job) {
 struct PredictedTuning {
   PredictionPoint point;
   std::string why_not;
+  SpreadCase spread_case{};
 };
 
 class TunedJobs {
@@ -49,8 +53,12 @@ class TunedJobs {
  private:
   static PredictedTuning predicted(const ScenarioOverrides& overrides) {
     try {
-      const Prediction prediction = predict(make_scenario(overrides));
-      return {prediction.points.front(), ""};
+      const Scenario scenario = make_scenario(overrides);
+      const int gpus = scenario.gpus.front();
+      const Prediction prediction = predict(scenario);
+      PointPredictor points(scenario, gpus);
+      points.set_device(default_device_model(scenario));
+      return {prediction.points.front(), "", Intervals(points).step_case_on(gpus)};
     } catch (const InputError& error) {
       return {{}, error.what()};
     }
@@ -89,14 +97,18 @@ double time_as_read(const FineTuningMeasurement& row, const PredictionPoint& poi
   }
 }
 
-ValidatedFineTuning validated_tuning(const FineTuningCase& job, const PredictionPoint& point) {
+ValidatedFineTuning validated_tuning(const FineTuningCase& job, const PredictedTuning& predicted) {
+  const PredictionPoint& point = predicted.point;
   constexpr double kGb = 1e9;
   const FineTuningMeasurement& row = *job.row;
   ValidatedFineTuning out{.row = &row, .model = job.model, .gpu = job.gpu};
+  out.spread_case = predicted.spread_case;
   out.total_gb = static_cast<double>(point.memory.total().count) / kGb;
   out.allocated_gb = static_cast<double>((point.memory.total() - point.memory.framework).count) / kGb;
   if (row.metric == TuningMetric::memory_gb) {
     out.predicted = memory_as_read(row, point.memory);
+    out.low = out.predicted * std::exp(-memory_reach().below);
+    out.high = out.predicted * std::exp(memory_reach().above);
   } else if (row.metric == TuningMetric::fits) {
     out.predicted = chance_of_fitting(point);
   } else {
@@ -143,7 +155,7 @@ FineTuningValidation validate_fine_tunings(const std::vector<FineTuningMeasureme
     if (!predicted.why_not.empty())
       validation.skipped.push_back({rows[i].line, predicted.why_not});
     else
-      validation.points.push_back(validated_tuning(job, predicted.point));
+      validation.points.push_back(validated_tuning(job, predicted));
   }
   return validation;
 }

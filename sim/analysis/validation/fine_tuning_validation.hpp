@@ -23,7 +23,8 @@ struct ValidatedFineTuning {
   const FineTuningMeasurement* row = nullptr;
   std::string model, gpu;
   double predicted = 0;      ///< in the row's unit; of fits: the chance that it does
-  double low = 0, high = 0;  ///< 90 % of a time; 0: memory has none
+  double low = 0, high = 0;  ///< 90 % of a time or of memory; 0: of a verdict
+  SpreadCase spread_case{};  ///< what its interval is a function of
   double allocated_gb = 0,
          total_gb = 0;  ///< bytes of tensors; with the context and what the allocator rounds up
   double error() const { return predicted / row->value - 1; }

@@ -60,13 +60,11 @@ int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
 
 }  // namespace
 
-GroupValidator::GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws,
+GroupValidator::GroupValidator(const TrainingRows& rows, const Scenario& scenario,
                                const ValidationOptions& options)
-    : draws_(draws),
-      options_(options),
+    : options_(options),
       simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
       device_(default_device_model(scenario)),
-      spreads_(spreads_of({}, scenario)),
       reference_gpus_(options.anchor ? rows.front()->gpus : 1) {
   for (const Measurement* m : rows) {
     if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
@@ -91,7 +89,6 @@ UnreachedAnchor GroupValidator::unreached(const TrainingRows& rows) const {
 }
 
 void GroupValidator::use_anchor(const Measurement& anchor) {
-  spreads_ = spreads_of({.kernels = true}, simulator_.scenario());
   if (anchor.metric == Metric::rate) {
     unit_ = anchor.value / in_metric(simulator_, anchor, step(anchor.gpus).step_s);
     return;
@@ -100,7 +97,6 @@ void GroupValidator::use_anchor(const Measurement& anchor) {
     Anchored anchored = fit_anchor(simulator_, device_, {anchor.gpus, step_of(simulator_, anchor)});
     device_ = anchored.device;
     if (anchored.step) steps_.emplace(anchor.gpus, *std::move(anchored.step));
-    spreads_ = spreads_of(parts_of(anchored), simulator_.scenario());
   } catch (const InputError& error) {
     why_unreached_ = error.first_message();
   }
@@ -117,16 +113,9 @@ const SimulatedStep& GroupValidator::step(int gpus) {
   return steps_.emplace(gpus, simulator_.simulate(gpus, device_, Reading::accounts)).first->second;
 }
 
-Spreads GroupValidator::spreads_at(int gpus) const {
-  return with_calibration(spreads_, simulator_.scenario().cluster.calibration, gpus,
-                          simulator_.placement(gpus).nodes);
-}
-
-/// Of the prediction itself, whatever the anchor made up for.
-const StepResponse& GroupValidator::own_response(int gpus) {
-  if (const auto known = responses_.find(gpus); known != responses_.end()) return known->second;
-  return responses_
-      .emplace(gpus, simulated_response(simulator_, device_, step(gpus), gpus, spreads_at(gpus), reference()))
+const StepResponse& GroupValidator::moves(int gpus) {
+  if (const auto known = moves_.find(gpus); known != moves_.end()) return known->second;
+  return moves_.emplace(gpus, simulated_response(simulator_, device_, step(gpus), gpus, unit_moves()))
       .first->second;
 }
 
@@ -134,16 +123,21 @@ Reference GroupValidator::reference() {
   return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s);
 }
 
-StepResponse GroupValidator::response(int gpus) {
-  return !options_.anchor ? own_response(gpus)
-                          : relative_to(own_response(reference_gpus_), own_response(gpus));
+SpreadCase GroupValidator::ratio(int gpus) {
+  return ratio_case(simulator_.scenario(), simulator_.placement(gpus), reference(),
+                    relative_to(moves(reference_gpus_), moves(gpus)),
+                    predicted_loss(simulator_, gpus, step(gpus).step_s, reference()));
 }
 
-const Interval& GroupValidator::interval(int gpus) {
-  if (const auto known = intervals_.find(gpus); known != intervals_.end()) return known->second;
-  return intervals_
-      .emplace(gpus, step_interval(step(gpus).step_s, step_factors(response(gpus), draws_, gpus)))
-      .first->second;
+SpreadCase GroupValidator::spread_case(int gpus) {
+  if (options_.anchor) return ratio(gpus);
+  return step_case(simulator_.scenario(), simulator_.placement(gpus), moves(gpus));
+}
+
+Interval GroupValidator::interval(int gpus) {
+  Reach reach = reach_of(spread_case(gpus));
+  if (!options_.anchor && gpus > 1) reach = joined(reach, reach_of(ratio(gpus)));
+  return around(step(gpus).step_s, reach);
 }
 
 ValidatedPoint GroupValidator::point(const Measurement& m) {
@@ -153,8 +147,9 @@ ValidatedPoint GroupValidator::point(const Measurement& m) {
   p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
   p.error = std::abs(p.predicted / p.measured - 1);
   if (options_.intervals) {
-    p.low = unit_ * in_metric(simulator_, m, interval(m.gpus).low_s);
-    p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
+    const Interval interval = this->interval(m.gpus);
+    p.low = unit_ * in_metric(simulator_, m, interval.low_s);
+    p.high = unit_ * in_metric(simulator_, m, interval.high_s);
     if (p.low > p.high) std::swap(p.low, p.high);
   }
   if (options_.evidence) p.evidence = evidence(m);
@@ -163,19 +158,15 @@ ValidatedPoint GroupValidator::point(const Measurement& m) {
 }
 
 RowEvidence GroupValidator::evidence(const Measurement& m) {
-  const Reference from = reference();
   const Scenario& scenario = simulator_.scenario();
   RowEvidence e;
   e.line = m.line;
-  if (options_.intervals) e.response = response(m.gpus);
-  e.predicted_loss = predicted_loss(simulator_, m.gpus, step(m.gpus).step_s, from);
-  e.more_nodes = std::max(1, simulator_.placement(m.gpus).nodes / from.nodes);
-  e.beyond = m.gpus > from.gpus;
   e.framework = scenario.workload.framework.kind;
   e.execution = scenario.workload.framework.execution;
   e.architecture = scenario.cluster.node.gpu.architecture;
   e.reference_gpus = reference_gpus_;
   e.network = network_kind(scenario);
+  e.spread_case = spread_case(m.gpus), e.source = m.source;
   return e;
 }
 

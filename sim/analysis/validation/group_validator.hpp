@@ -21,8 +21,7 @@ ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std:
 class GroupValidator {
  public:
   /// The arguments outlive it. Throws InputError where the job cannot run.
-  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws,
-                 const ValidationOptions& options);
+  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const ValidationOptions& options);
 
   /// Of rows that equal the constructor's but for their series, lines and measured values; the anchor's value
   /// is equal too.
@@ -36,25 +35,23 @@ class GroupValidator {
   void use_anchor(const Measurement& anchor);
   ValidatedRow run_of(const Measurement& m) const;
   const SimulatedStep& step(int gpus);
-  Spreads spreads_at(int gpus) const;
-  const StepResponse& own_response(int gpus);
+  /// Unit moves of the prediction itself, whatever the anchor made up for.
+  const StepResponse& moves(int gpus);
   Reference reference();
-  StepResponse response(int gpus);
-  const Interval& interval(int gpus);
+  SpreadCase ratio(int gpus);
+  SpreadCase spread_case(int gpus);
+  Interval interval(int gpus);
   ValidatedPoint point(const Measurement& m);
   RowEvidence evidence(const Measurement& m);
 
-  const Draws& draws_;
   const ValidationOptions& options_;
   StepSimulator simulator_;
   DeviceModel device_;
-  Spreads spreads_;
   int reference_gpus_;
   double unit_ = 1;  ///< of the file's rates, by the anchor's row
   std::string why_unreached_;
   std::map<int, SimulatedStep> steps_;
-  std::map<int, StepResponse> responses_;
-  std::map<int, Interval> intervals_;
+  std::map<int, StepResponse> moves_;
 };
 
 }  // namespace foretrain

@@ -136,6 +136,12 @@ ValidatedLargeModel predicted(const LargeModelJob& job, RowSite& site) {
   out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
   if (!predict_uncut(job, site, out)) predict_cut(job, site, out);
+  out.spread_case =
+      layout_case(site.spec, place_packed(job.gpus(), site.spec.node.gpus), job.precision,
+                  StepShares{(out.compute_s + out.bubble_s) / out.predicted_s, out.host_s / out.predicted_s,
+                             0, out.exchange_s / out.predicted_s});
+  const Reach reach = reach_of(out.spread_case);
+  out.low_s = out.predicted_s * std::exp(-reach.below), out.high_s = out.predicted_s * std::exp(reach.above);
   return out;
 }
 
@@ -201,7 +207,7 @@ void anchor_series(std::vector<ValidatedLargeModel>& points) {
     const double scale = anchor->row->step_s / anchor->predicted_s;
     for (ValidatedLargeModel* p : rows) {
       p->is_anchor = p->row->gpus == anchor->row->gpus;
-      p->predicted_s *= scale;
+      p->predicted_s *= scale, p->low_s *= scale, p->high_s *= scale;
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
 #include "sim/analysis/validation/validation.hpp"
 #include "sim/scenario/csv/large_model_rows.hpp"
@@ -42,6 +43,8 @@ struct ValidatedLargeModel {
   double predicted_gb = 0;                    ///< as the row counts: GiB on rank 0
   double peak_bytes = 0, capacity_bytes = 0;  ///< of the fullest stage, all told
   bool is_anchor = false;
+  SpreadCase spread_case{};      ///< what its interval is a function of
+  double low_s = 0, high_s = 0;  ///< 90 % of the step
   double compute_s = 0, exchange_s = 0, host_s = 0, bubble_s = 0;
   double error() const { return predicted_s / row->step_s - 1; }
 };

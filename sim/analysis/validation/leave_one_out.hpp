@@ -26,8 +26,8 @@ struct LeftOutScores {
   ErrorStatistics in_use, of_all, left_out;
   ErrorStatistics large_in_use, large_left_out;  ///< collectives from kLargeMessage on
   ErrorStatistics linear;                        ///< of perfect scaling from the anchor, which trainings have
-  /// Share of the rows in the 90 % interval around the left-out prediction, its spreads too from the rows of
-  /// the others, and the median of its width over what is predicted.
+  /// Share of the rows in the 90 % interval of a machine that nobody measured, around the left-out
+  /// prediction, and the median of its width over what is predicted.
   double coverage = 0, width = 0;
 };
 
@@ -36,23 +36,15 @@ struct LeftOutGroup {
   LeftOutScores scores;
 };
 
-/// A spread by evidence: what nine of ten rows need (evidence.hpp). `line` is its row of evidence.inc.
-struct EvidenceRow {
-  std::string line;
-};
-
 struct LeaveOneOut {
   LeftOutBy by = LeftOutBy::cluster;
-  std::string kind;    ///< "collective", "scaling", "one GPU"
-  int constants = 0;   ///< that are fitted again
-  int unscored = 0;    ///< rows that cannot be predicted
-  double share = 0.9;  ///< of the others' rows that a spread has to hold so that of a left-out
-                       ///< machine's nine of ten are
+  std::string kind;   ///< "collective", "scaling", "one GPU"
+  int constants = 0;  ///< that are fitted again
+  int unscored = 0;   ///< rows that cannot be predicted
   LeftOutScores all;
   std::vector<LeftOutGroup> groups;   ///< worst median first
   std::vector<LeftOutGroup> views;    ///< by operation, kind of board, strategy, strategy and cluster
-  std::vector<LeftOutGroup> classes;  ///< of evidence: coverage by what spreads are told apart by
-  std::vector<EvidenceRow> evidence;  ///< the spreads, and what was measured
+  std::vector<LeftOutGroup> classes;  ///< by what messages move over, or by the kind of network
 };
 
 /// Constants of collectives and of the links' files. The predictions of a group are made anew with what its
@@ -89,15 +81,5 @@ inline const std::string& machine_of(const ClusterSpec& cluster) {
 
 /// The cluster with the constant moved by x.
 ClusterSpec moved(ClusterSpec cluster, const TrialConstant& constant, double x);
-
-/// The least of the spreads that rows need with which `share` of them are held; 0 without rows.
-double spread_for(std::vector<double> needed, double share);
-
-/// The least scatter with which the interval of a step reaches down to `ratio` times the predicted one.
-double needed_scatter(const RowEvidence& evidence, double ratio, const Draws& draws);
-
-/// The mean of what is not modelled with which an interval just holds a step `ratio` times the predicted one;
-/// infinite where none does.
-double needed_loss(const RowEvidence& evidence, double ratio, const Draws& draws);
 
 }  // namespace foretrain

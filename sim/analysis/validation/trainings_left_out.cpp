@@ -1,6 +1,5 @@
 // Trainings with clusters, GPUs or publications left out: their losses with anchors, their kernels without.
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -13,13 +12,6 @@
 namespace foretrain {
 
 namespace {
-
-/// Nothing that is not modelled takes a hundred times the step.
-constexpr double kMostLoss = 100;
-constexpr double kMostScatter = 2;
-constexpr int kHalvings = 40;
-/// Of the rows, on the faster side: what an interval of 90 % leaves out below.
-constexpr double kOneSided = 0.95;
 
 struct TrainingRow {
   const ValidatedPoint* point;
@@ -61,13 +53,7 @@ class TrainingsLeftOut {
       out.unscored += static_cast<int>(anchor.unscored.size());
     const LeftOutFit fit = make_fit(rows);
     out.constants = fit.constants();
-    std::vector<ScoredRow> scored = scored_rows(rows, fit);
-    if (options_.anchor)
-      add_needed_losses(rows, scored, out);
-    else
-      add_needed_kernels(rows, scored, out);
-    add_scores(scored, out);
-    add_measured(rows, out);
+    add_scores(scored_rows(rows, fit), out);
     return out;
   }
 
@@ -111,148 +97,26 @@ class TrainingsLeftOut {
       if (is_new) x->second = fit.without(key);
       out.push_back({key, residual_of(*rows[i].point), fit.residual(i, all), fit.residual(i, x->second)});
       const ValidatedPoint& p = *rows[i].point;
+      SpreadCase unmeasured = p.evidence.spread_case;
+      unmeasured.is_measured = false;
+      out.back().reach = reach_of(unmeasured);
+      out.back().kind = options_.anchor ? kMessagePathNames[static_cast<std::size_t>(unmeasured.path)]
+                                        : kNetworkKindNames[static_cast<std::size_t>(unmeasured.network)];
       out.back().views = {p.row.strategy, fmt::format("{} on {}", p.row.strategy, p.row.cluster)};
       if (p.linear > 0) out.back().linear = residual_of(p) + std::log(p.linear / p.predicted) * sign_of(p);
     }
     return out;
   }
 
-  /// What makes jobs faster than predicted, by framework: nineteen of twenty rows may not be faster still.
-  std::map<std::string, KnownTo> add_scatter(const std::vector<TrainingRow>& rows,
-                                             const std::vector<ScoredRow>& scored, LeaveOneOut& out) const {
-    std::vector<ScoredRow> both;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const RowEvidence& e = rows[i].point->evidence;
-      if (!e.beyond) continue;
-      ScoredRow row = scored[i];
-      row.needed_seen = needed_scatter(e, std::exp(row.in_use), draws_);
-      row.needed_unseen = needed_scatter(e, std::exp(row.left_out), draws_);
-      row.evidence = {std::string(name_of(e.framework))};
-      both.push_back(row);
-    }
-    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(both, kOneSided);
-    for (const auto& [framework, known] : spreads)
-      out.evidence.push_back({fmt::format("SCATTER({}, {:.4f}, {:.4f}, {}, {})", framework, known.seen,
-                                          known.unseen, known.rows, known.machines)});
-    return spreads;
-  }
-
-  /// On the reference's nodes by framework; by nodes how much more than that.
-  void add_needed_losses(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
-                         LeaveOneOut& out) {
-    const std::map<std::string, KnownTo> scatter = add_scatter(rows, scored, out);
-    std::vector<ScoredRow> on_one;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      RowEvidence e = rows[i].point->evidence;
-      const std::string framework(name_of(e.framework));
-      ScoredRow& row = scored[i];
-      const auto known = scatter.find(framework);
-      if (known != scatter.end() && e.beyond) set_scatter(e.response, known->second.seen);
-      row.needed_seen = needed_loss(e, std::exp(row.in_use), draws_);
-      if (known != scatter.end() && e.beyond) set_scatter(e.response, known->second.unseen);
-      row.needed_unseen = needed_loss(e, std::exp(row.left_out), draws_);
-      if (node_class(e.more_nodes) > 0) continue;
-      on_one.push_back(row);
-      on_one.back().evidence = {framework};
-    }
-    scale_by_framework(rows, scored, spreads_by_evidence(on_one), out);
-    add_growth(scored, out);
-  }
-
-  static void scale_by_framework(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
-                                 const std::map<std::string, KnownTo>& of_one, LeaveOneOut& out) {
-    for (const auto& [framework, known] : of_one)
-      out.evidence.push_back({fmt::format("LOSS({}, {:.4f}, {:.4f}, {}, {})", framework, known.seen,
-                                          known.unseen, known.rows, known.machines)});
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const RowEvidence& e = rows[i].point->evidence;
-      const auto known = of_one.find(std::string(name_of(e.framework)));
-      const double one = known != of_one.end() && known->second.seen > 0 ? known->second.seen : 1;
-      scored[i].needed_seen /= one, scored[i].needed_unseen /= one;
-      scored[i].evidence = {fmt::format("{} times the nodes", kNodeClassNames[node_class(e.more_nodes)])};
-    }
-  }
-
-  static void add_growth(const std::vector<ScoredRow>& scored, LeaveOneOut& out) {
-    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
-    double most = 1;
-    for (std::size_t place = 0; place < kNodeClassNames.size(); ++place) {
-      const auto known = spreads.find(fmt::format("{} times the nodes", kNodeClassNames[place]));
-      if (known == spreads.end()) continue;
-      most = place == 0 ? 1 : std::max(most, known->second.seen);
-      out.evidence.push_back({fmt::format("GROWTH({}, {:.3f}, {}, {})", place, most, known->second.rows,
-                                          known->second.machines)});
-    }
-  }
-
-  void add_needed_kernels(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
-                          LeaveOneOut& out) const {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      ScoredRow& row = scored[i];
-      row.needed_seen = std::abs(row.in_use) / kReach, row.needed_unseen = std::abs(row.left_out) / kReach;
-      for (const NetworkKind kind : {rows[i].point->evidence.network, NetworkKind::any})
-        row.evidence.emplace_back(kNetworkKindNames[static_cast<std::size_t>(kind)]);
-    }
-    drop_rare_kinds(scored);
-    for (const auto& [name, known] : spreads_by_evidence(scored))
-      out.evidence.push_back({fmt::format("KERNELS({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
-                                          known.unseen, known.rows, known.machines)});
-  }
-
-  void add_measured(const std::vector<TrainingRow>& rows, LeaveOneOut& out) const {
-    std::set<std::string> names;
-    for (const TrainingRow& row : rows)
-      names.insert(options_.anchor ? row.point->row.cluster : row.point->row.gpu);
-    for (const std::string& name : names)
-      out.evidence.push_back(
-          {fmt::format("MEASURED({}, \"{}\")", options_.anchor ? "trainings" : "gpus", name)});
-  }
-
   const MeasurementFile& file_;
   LeftOutBy by_;
   const ValidationOptions& options_;
   const Progress& progress_;
-  Draws draws_;
   std::map<int, std::string> sources_;
   std::map<std::string, ClusterSpec> clusters_;
 };
 
-Interval interval_with(StepResponse response, double predicted_loss, double mean, const Draws& draws) {
-  set_unmodelled(response, mean, predicted_loss);
-  return step_interval(1, step_factors(response, draws, 1));
-}
-
-/// The least value up to `most` for which `fits` holds, which holds from there on; infinite when for none.
-template <class Fits>
-double least_that_fits(double most, const Fits& fits) {
-  if (fits(0.0)) return 0;
-  if (!fits(most)) return std::numeric_limits<double>::infinity();
-  double low = 0, high = most;
-  for (int i = 0; i < kHalvings && high - low > 1e-4; ++i) {
-    const double middle = (low + high) / 2;
-    (fits(middle) ? high : low) = middle;
-  }
-  return high;
-}
-
 }  // namespace
-
-double needed_scatter(const RowEvidence& e, double ratio, const Draws& draws) {
-  return least_that_fits(kMostScatter, [&](double spread) {
-    StepResponse response = e.response;
-    set_scatter(response, spread);
-    return interval_with(response, e.predicted_loss, 0, draws).low_s <= ratio;
-  });
-}
-
-double needed_loss(const RowEvidence& e, double ratio, const Draws& draws) {
-  // A loss moves the upper end; what is faster than the interval without any is the scatter's.
-  if (interval_with(e.response, e.predicted_loss, 0, draws).low_s > ratio)
-    return std::numeric_limits<double>::infinity();
-  return least_that_fits(e.beyond ? kMostLoss : 0, [&](double mean) {
-    return ratio <= interval_with(e.response, e.predicted_loss, mean, draws).high_s;
-  });
-}
 
 LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
                           const Progress& progress) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/analysis/uncertainty/evidence.hpp"
+#include "sim/analysis/spreads/kinds.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/collective/costs.hpp"

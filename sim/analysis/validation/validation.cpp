@@ -156,12 +156,11 @@ struct GroupOutcome {
 /// Predicts groups of one case with one simulator.
 class CaseValidator {
  public:
-  CaseValidator(const TrainingRows& rows, const ValidationOptions& options, OpenedCatalogs& opened,
-                const Draws& draws) {
+  CaseValidator(const TrainingRows& rows, const ValidationOptions& options, OpenedCatalogs& opened) {
     try {
       scenario_ = make_scenario(overrides_for(rows, options.settings), opened);
       if (options.change) scenario_.cluster = options.change(std::move(scenario_.cluster));
-      group_.emplace(rows, scenario_, draws, options);
+      group_.emplace(rows, scenario_, options);
     } catch (const InputError& error) {
       error_ = error;
     }
@@ -194,13 +193,12 @@ std::vector<GroupOutcome> outcomes_of(const std::vector<TrainingRows>& groups,
   for (std::size_t i = 0; i < groups.size(); ++i) cases[case_of(groups[i], options)].push_back(i);
   std::vector<GroupOutcome> outcomes(groups.size());
   OpenedCatalogs opened;
-  const Draws draws;
   std::size_t done = 0;
   for (const auto& [job, places] : cases) {
     if (progress) progress(static_cast<double>(done) / static_cast<double>(groups.size()));
     done += places.size();
     if (!options.anchor && job.job.metric == Metric::rate) continue;
-    CaseValidator predicted(groups[places.front()], options, opened, draws);
+    CaseValidator predicted(groups[places.front()], options, opened);
     for (const std::size_t place : places) outcomes[place] = predicted.outcome(groups[place]);
   }
   return outcomes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/predict.hpp"
+#include "sim/analysis/spreads/spread_case.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/provenance.hpp"
@@ -51,18 +52,16 @@ struct ValidatedRow {
   Measurement::Metric metric = Measurement::Metric::samples_per_s;
 };
 
-/// What a row's interval is made of, to see how wide it would have to be.
+/// What a row ran, for those that learn from it.
 struct RowEvidence {
   int line = 0;
-  StepResponse response{};    ///< of the row's step, against the anchor
-  double predicted_loss = 0;  ///< of a GPU's throughput, against the reference's
-  int more_nodes = 1;         ///< nodes of the row over those of its reference
-  bool beyond = false;        ///< more GPUs than the reference: what is not modelled counts
   FrameworkKind framework = FrameworkKind::pytorch;
   Execution execution = Execution::eager;
   NetworkKind network = NetworkKind::products;
   Architecture architecture = Architecture::volta;
-  int reference_gpus = 1;  ///< of the anchor
+  int reference_gpus = 1;    ///< of the anchor
+  SpreadCase spread_case{};  ///< what its interval is a function of
+  std::string source{};
 };
 
 struct ValidatedPoint {

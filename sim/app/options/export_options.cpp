@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/options/record_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/settings_files.hpp"
 
@@ -20,6 +21,7 @@ void add_exported_training(CLI::App& command, ExportOptions& options) {
       ->check(CLI::Range(1, kMostExportedRanks))
       ->type_name("N");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  add_recorded_program(command, overrides);
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   command.add_option("--strategy", overrides.strategy, "As of predict, one with a process per GPU")
       ->type_name("NAME");

@@ -362,9 +362,10 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
                    "With --leave-out: a second file of the same kind, fitted to and scored as well")
       ->type_name("FILE");
   command
-      ->add_option("--format", validate.format,
-                   joined(names_of_rows(kValidationReports)) + "; with --leave-out also spreads")
-      ->transform(one_of(names_of_rows(kLeftOutReports)))
+      ->add_option(
+          "--format", validate.format,
+          joined(names_of_rows(kValidationReports)) + "; cases: what each interval is a function of, as CSV")
+      ->transform(one_of(names_of_rows(kValidationReports)))
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")

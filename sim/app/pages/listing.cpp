@@ -133,10 +133,11 @@ std::vector<std::string> names() {
 std::vector<ListedEntry> list_cpus() {
   std::vector<ListedEntry> entries;
   for (const CpuModel& cpu : cpu_models())
-    entries.push_back({std::string(cpu.name),
-                       fmt::format("{}, {:g} GHz, one of them up to {:g} GHz, {:g} GB/s, vectors of {} bits",
-                                   counted(cpu.cores, "core"), cpu.all_ghz, cpu.one_ghz, cpu.memory_gbps,
-                                   cpu.vector_bits)});
+    entries.push_back(
+        {std::string(cpu.name),
+         fmt::format("{}, {:g} GHz, one of them up to {:g} GHz, {:g} GB/s, vectors of {} bits, slowdown {:g}",
+                     counted(cpu.cores, "core"), cpu.all_ghz, cpu.one_ghz, cpu.memory_gbps, cpu.vector_bits,
+                     cpu.slowdown)});
   return entries;
 }
 

@@ -18,6 +18,11 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// aws-ofi-nccl since 1.6 of early 2023 (recalled) leaves only Simple to NCCL where LL's lines may come out
+/// of order, and tells it a latency since 1.7 of July 2023; what NCCL was current then stands for the
+/// plug-in's version. Logs with NCCL 2.4 and 2.9 show LL's times.
+constexpr Version kPluginSetsProtocol{2, 16, 0}, kPluginTellsLatency{2, 18, 0};
+
 CpuVendor vendor_of(HostFamily family) {
   if (is_intel(family)) return CpuVendor::intel;
   if (family == HostFamily::amd) return CpuVendor::amd;
@@ -173,7 +178,8 @@ class Inspector {
     Settings& settings = job_.settings;
     for (const NodeShape& shape : job_.shapes) {
       const LinkType& link = nic_link_of(shape);
-      if (link.simple_only && !settings.protocol) settings.protocol = Protocol::simple;
+      const bool sets = settings.version >= kPluginSetsProtocol;
+      if (link.simple_only && sets && !settings.protocol) settings.protocol = Protocol::simple;
       if (link.ring_only && !settings.algorithm) settings.algorithm = Algorithm::ring;
       if (settings.buffer_bytes == 0) settings.buffer_bytes = link.nccl_buffer.count;
     }
@@ -199,8 +205,9 @@ class Inspector {
     input.collnet_direct = *direct;
     if (input.job.nodes > 1) {
       double told = 0;
+      const bool tells = job_.settings.version >= kPluginTellsLatency;
       for (const NodeShape& shape : job_.shapes)
-        told = std::max(told, to_seconds(nic_link_of(shape).nccl_latency) * 1e6);
+        told = tells ? std::max(told, to_seconds(nic_link_of(shape).nccl_latency) * 1e6) : 0;
       for (GraphResult* graph :
            {&input.ring, &input.tree, &input.nvls, &input.collnet_chain, &input.collnet_direct})
         graph->nic_latency_us = told;
@@ -209,6 +216,24 @@ class Inspector {
     if (job_.settings.max_channels > 0)
       channels = std::clamp(channels, 1, std::max(1, job_.settings.max_channels / 2));
     input.ring.channels = input.tree.channels = job_.search_channels = channels;
+    job_.swaps_ring_pairs = swaps_ring_pairs();
+  }
+
+  /// Where the search found rings that leave by another rail than they came in by: they stand in pairs, each
+  /// of which leaves where the other comes in.
+  bool swaps_ring_pairs() const {
+    const int rings = job_.search_channels;
+    if (job_.settings.version < kSwapsRingPairs || job_.settings.cross_nic != CrossNic::automatic ||
+        job_.input.job.nodes < 2 || rings % 2 != 0)
+      return false;
+    return std::ranges::all_of(job_.shapes, [rings](const NodeShape& shape) {
+      const std::vector<ChannelPath>& paths = shape.ring.paths;
+      if (!shape.ring.cross_nic || paths.size() < static_cast<std::size_t>(rings)) return false;
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rings); ++r) {
+        if (paths[r].nic_out != paths[r ^ 1U].nic_in) return false;
+      }
+      return true;
+    });
   }
 
   void count() {

@@ -55,6 +55,9 @@ class Job {
   int coll_channels = 1;    ///< that run: channel c follows the search's ring c mod search_channels
   int nvls_channels = 0;
   int p2p_channels = 1, p2p_per_peer = 1;
+  /// Odd nodes take the rings of each pair the other way round, so that a ring that leaves by one rail comes
+  /// in by the same one (NCCL 2.22, src/graph/connect.cc).
+  bool swaps_ring_pairs = false;
   int hosts = 1;          ///< nodes of the cluster that are one to NCCL
   int gpus_per_host = 1;  ///< with several hosts, GPU i of a node is GPU i mod this of host i / this
 
@@ -64,6 +67,10 @@ class Job {
   }
   const NodeShape& shape_of(const JobNode& node) const {
     return shapes[static_cast<std::size_t>(node.shape)];
+  }
+  /// The search's ring that ring `ring` (below search_channels) follows on a node (index into `nodes`).
+  int ring_on(int ring, std::size_t node) const {
+    return swaps_ring_pairs && node % 2 == 1 ? ring ^ 1 : ring;
   }
   std::span<const int> ranks_of(const JobNode& node) const {
     return std::span(ranks).subspan(static_cast<std::size_t>(node.first), shape_of(node).gpus.size());

@@ -87,7 +87,8 @@ std::string Job::reason(CollectiveOp op, std::int64_t bytes, const Plan& plan) c
 }
 
 const ChannelPath& Job::ring_path(int channel, int node) const {
-  return path_of(shape_of(nodes[static_cast<std::size_t>(node)]).ring, channel % search_channels);
+  const std::size_t place = static_cast<std::size_t>(node);
+  return path_of(shape_of(nodes[place]).ring, ring_on(channel % search_channels, place));
 }
 
 const ChannelPath& Job::tree_path(int channel, int node) const {

@@ -28,6 +28,9 @@ inline constexpr Version kOneProxyThread{2, 4, 0};
 /// From here on a channel may have several TCP connections, served by threads of their own.
 inline constexpr Version kSocketThreads{2, 4, 8};
 
+/// From here on odd nodes swap the rings of each pair.
+inline constexpr Version kSwapsRingPairs{2, 22, 0};
+
 /// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99).
 /// Nothing when it is no version.
 std::optional<Version> parse_version(std::string_view text);

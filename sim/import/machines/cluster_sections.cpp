@@ -9,6 +9,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/cpu_models.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
 
 namespace foretrain {
@@ -57,8 +58,10 @@ void add_host_section(ClusterText& out, const Machine& machine, const Host& like
       out.add("family", quoted_text(family.name), machine.family ? "" : "assumed");
   }
   out.add("cores", std::to_string(std::min(machine.cores, kMostHostCores)));
-  out.add("slowdown", fmt::format("{:g}", like.slowdown),
-          "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
+  const CpuModel* cpu = find_cpu(machine.cpu_model);
+  out.add("slowdown", fmt::format("{:g}", cpu == nullptr ? like.slowdown : cpu->slowdown),
+          cpu == nullptr ? "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md"
+                         : "of this CPU in `foretrain list cpus`");
   const bool is_known = machine.memory.count > 0;
   out.add("memory", quoted_text(to_string(is_known ? machine.memory : like.memory)),
           is_known ? "" : "assumed");

@@ -42,6 +42,8 @@ const std::vector<ModelFormat>& model_formats() {
        is_network_config, read_network_config},
       {"nnU-Net plans", "plans.json: the U-Net of a configuration (--name), 2-D or 3-D", is_nnunet_plans,
        read_nnunet_plans},
+      {"Ultralytics YAML", "yolov8.yaml, yolo11-seg.yaml and the like; --name takes the scale",
+       is_ultralytics_yaml, read_ultralytics_yaml},
       {"printed summary", "Keras' model.summary(), torchsummary, torchinfo: best effort", is_network_summary,
        read_network_summary},
       {"print(model)", "PyTorch's modules as they are printed, also within a longer text: best effort",

@@ -15,7 +15,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::string_view kDefaults = "defaults = {", kTables = "[blocks.", kLast = "[config]";
+constexpr std::string_view kDefaults = "defaults = {", kTables = "[blocks.", kLast = "[config]",
+                           kSizes = "[sizes.";
 constexpr std::int64_t kLargestConfigNumber = 1'000'000'000;
 
 struct ReadFamily {
@@ -74,6 +75,15 @@ std::string line_of_defaults(const Arguments& numbers) {
   return line + " }\n";
 }
 
+/// The family's text up to the line that begins so, with these numbers as its defaults.
+std::string text_with(const SourceText& family, std::string_view end, const Arguments& numbers) {
+  std::string text = family.text.substr(0, family.text.find(fmt::format("\n{}", end)));
+  if (const std::size_t old = text.find(fmt::format("\n{}", kDefaults)); old != std::string::npos)
+    text.erase(old + 1, text.find('\n', old + 1) - old);
+  text.insert(text.find(kTables), line_of_defaults(numbers) + "\n");
+  return text;
+}
+
 }  // namespace
 
 std::optional<SourceText> family_for_config(std::string_view model_type) {
@@ -119,11 +129,23 @@ std::string filled_family(const SourceText& family, const LogJson& config, const
         fmt::format("add {} to the file", missing.size() == 1 ? "it" : "them"));
   put_option("side", options.image, "--image", numbers, remarks);
   put_option("tokens", options.sequence, "--sequence", numbers, remarks);
-  std::string text = family.text.substr(0, family.text.find(fmt::format("\n{}", kLast)));
-  if (const std::size_t old = text.find(fmt::format("\n{}", kDefaults)); old != std::string::npos)
-    text.erase(old + 1, text.find('\n', old + 1) - old);
-  text.insert(text.find(kTables), line_of_defaults(numbers) + "\n");
-  return text;
+  return text_with(family, kLast, numbers);
+}
+
+std::optional<std::string> family_of_side(const std::string& name, std::int64_t side) {
+  const std::optional<FamilySize> size = find_family_size(catalog_roots(), name);
+  if (!size || !text_file_refusal(size->path).empty()) return std::nullopt;
+  SourceText family = read_text_file(size->path);
+  Diagnostics diagnostics(family);
+  const Table table = parse_toml(family, diagnostics, kLargestModelText);
+  TableReader document(table, "", diagnostics);
+  const std::vector<ModelSize> sizes = read_sizes(document, "sizes", read_defaults(document, "defaults"));
+  family.part = size->name;
+  const ModelSize* chosen = chosen_size(sizes, family);
+  if (chosen == nullptr || !chosen->numbers.contains("side") || !diagnostics.empty()) return std::nullopt;
+  Arguments numbers = chosen->numbers;
+  numbers["side"].value = side;
+  return text_with(family, kSizes, numbers);
 }
 
 }  // namespace foretrain

@@ -2,6 +2,7 @@
 // describe and which key of a config each of their numbers is.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,5 +23,9 @@ std::vector<std::string> config_types_of_families();
 /// has are reported at once.
 std::string filled_family(const SourceText& family, const LogJson& config, const ModelImportOptions& options,
                           std::vector<std::string>& remarks, Diagnostics& diagnostics);
+
+/// The text of the family that a size of the catalog is of, with that size's numbers and images of `side`
+/// pixels; nothing where it is of no family, or of one whose images have one size.
+std::optional<std::string> family_of_side(const std::string& name, std::int64_t side);
 
 }  // namespace foretrain

@@ -15,6 +15,10 @@ bool is_nnunet_plans(std::string_view text);
 ImportedModel read_nnunet_plans(const SourceText& source, const ModelImportOptions& options,
                                 Diagnostics& diagnostics);
 
+bool is_ultralytics_yaml(std::string_view text);
+ImportedModel read_ultralytics_yaml(const SourceText& source, const ModelImportOptions& options,
+                                    Diagnostics& diagnostics);
+
 bool is_network_summary(std::string_view text);
 ImportedModel read_network_summary(const SourceText& source, const ModelImportOptions& options,
                                    Diagnostics& diagnostics);

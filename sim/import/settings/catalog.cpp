@@ -58,6 +58,10 @@ bool is_python_text(std::string_view text, std::string_view line) {
   });
 }
 
+bool has_ultralytics_call(std::string_view text) {
+  return text.find("YOLO(") != std::string_view::npos || text.find("RTDETR(") != std::string_view::npos;
+}
+
 YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
   const std::string_view line = first_line(source.text);
   if (line.starts_with("{") || line.starts_with("//") || line.starts_with("/*"))
@@ -65,7 +69,9 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
   if (is_variable_line(line)) return read_environment_tree(source);
   if (line.starts_with("--") && line.size() > 2 && line[2] != '-' && line[2] != ' ')
     return read_argument_tree(source);
-  if (is_python_text(source.text, line)) return read_python_calls(source, python_call_names());
+  if (is_python_text(source.text, line))
+    return read_python_calls(
+        source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names());
   if (is_toml_line(line)) return read_toml_tree(source, diagnostics);
   const auto documents = read_yaml(source, {kLargestSettings, 4 * kMostSettings});
   return documents.empty() ? YamlNode{} : documents.front();
@@ -85,6 +91,7 @@ const std::vector<SettingsFormat>& settings_formats() {
       {"litgpt YAML", "lora_…, quantize, precision, train", is_litgpt, read_litgpt_settings},
       {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
+      {"Ultralytics", "args.yaml, or the words of a yolo command", is_ultralytics, read_ultralytics},
       {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,
        read_lightning},
       {"axolotl YAML", "base_model, micro_batch_size, fsdp, deepspeed", is_axolotl, read_axolotl},

@@ -1,7 +1,8 @@
-// Environment variables of Horovod, NCCL, BytePS and TensorFlow (horovod/common/common.h and the user guides
-// of each), and horovodrun's own file (horovod/runner/common/util/config_parser.py).
+// Environment variables of Horovod, NCCL, BytePS, TensorFlow and OpenMP (horovod/common/common.h and the user
+// guides of each), and horovodrun's own file (horovod/runner/common/util/config_parser.py).
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,9 @@
 namespace foretrain {
 
 namespace {
+
+/// Of strategy.cpu_threads.
+constexpr double kMostHostThreads = 1024;
 
 constexpr KeyRule kEnvironmentRules[] = {
     {"HOROVOD_FUSION_THRESHOLD", KeyReads::bytes, "strategy.fusion_threshold"},
@@ -77,7 +81,8 @@ void read_nccl_choice(SettingsReading& reading, const char* path, const char* ke
 
 bool is_ours(std::string_view name) {
   return name.starts_with("HOROVOD_") || name.starts_with("NCCL_") || name.starts_with("BYTEPS_") ||
-         name == "TF_GPU_THREAD_MODE" || name == "CUDA_LAUNCH_BLOCKING" || name.starts_with("TORCH_");
+         name == "TF_GPU_THREAD_MODE" || name == "CUDA_LAUNCH_BLOCKING" || name == "OMP_NUM_THREADS" ||
+         name.starts_with("TORCH_");
 }
 
 /// In what Horovod's file calls params, and on horovodrun's line.
@@ -118,8 +123,8 @@ constexpr KeyRule kHorovodrunRules[] = {
 
 const std::vector<std::string_view>& library_variables() {
   static const std::vector<std::string_view> kNames = [] {
-    std::vector<std::string_view> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_NVLS_ENABLE", "NCCL_CROSS_NIC",
-                                        "TF_GPU_THREAD_MODE"};
+    std::vector<std::string_view> names{"NCCL_ALGO",      "NCCL_PROTO",         "NCCL_NVLS_ENABLE",
+                                        "NCCL_CROSS_NIC", "TF_GPU_THREAD_MODE", "OMP_NUM_THREADS"};
     for (const KeyRule& rule : kEnvironmentRules) names.push_back(rule.path);
     return names;
   }();
@@ -148,6 +153,13 @@ void read_environment(SettingsReading& reading) {
                                                       : "\"auto\""}});
   if (const auto mode = reading.word({"TF_GPU_THREAD_MODE"}))
     reading.effect({{"strategy.private_threads", toml_flag(*mode == "gpu_private")}});
+  if (const YamlNode* threads = reading.find({"OMP_NUM_THREADS"})) {
+    const double count = number_in(threads->text).value_or(0);
+    if (count >= 1 && count <= kMostHostThreads && count == std::floor(count))
+      reading.effect({{"strategy.cpu_threads", fmt::format("{:.0f}", count)}}, "of each rank");
+    else
+      reading.fate(KeyFate::open, "--set strategy.cpu_threads=N says it");
+  }
   reading.apply(kEnvironmentRules);
   // Other variables have no influence that is known, and a shell has hundreds of them.
   for (const char* word :

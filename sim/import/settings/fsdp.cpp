@@ -50,6 +50,19 @@ void read_reshard(SettingsReading& reading, const std::string& above) {
   put_sharding(reading, *word);
 }
 
+/// FullyShardedDataParallelPlugin.mixed_precision_policy: one word for all types, or a table of them.
+void read_policy(SettingsReading& reading, const std::string& above) {
+  const std::string path = present_path(reading, above, "mixed_precision_policy");
+  const YamlNode* policy = reading.find({path});
+  if (policy == nullptr) return;
+  if (policy->kind == SettingKind::map) return read_fsdp_policy(reading, path + ".", OddType::mistake);
+  const auto word = reading.word({path});
+  if (!word) return;
+  if (*word == "no") return reading.fate(KeyFate::usual);
+  if (!put_fsdp_param_type(reading, *word))
+    reading.mistake(fmt::format("\"{}\" is no mixed_precision_policy", *word), "fp16, bf16 or a table");
+}
+
 void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
   struct Row {
     const char* name;
@@ -69,7 +82,7 @@ void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
       {"cpu_ram_efficient_loading", KeyReads::nothing, "", "before the first step"},
       {"state_dict_type", KeyReads::nothing, "", "of checkpoints"},
       {"ignored_modules", KeyReads::unmodelled, "", "some modules are not sharded"},
-      {"mixed_precision_policy", KeyReads::unmodelled, "", "FSDP's own precisions"}};
+      {"mixed_precision_policy.*", KeyReads::nothing, "", ""}};
   std::vector<std::string> paths;
   for (const Row& row : kRows) paths.push_back(present_path(reading, above, row.name));
   std::vector<KeyRule> rules;
@@ -95,6 +108,7 @@ void read_fsdp_keys(SettingsReading& reading, const std::string& above) {
                         above + "backward_prefetch", above + "backward_prefetch_policy"}))
     put_backward_prefetch(reading, *word);
   read_wrapping(reading, above);
+  read_policy(reading, above);
   add_fsdp_rules(reading, above);
 }
 

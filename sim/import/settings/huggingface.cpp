@@ -178,6 +178,11 @@ void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
 void read_training_arguments(SettingsReading& reading, const std::string& above) {
   reading.by_default("Hugging Face's Trainer",
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
+  // Trainer._wrap_model: checkpointing and the search exclude each other.
+  const bool checkpoints = reading.flag({above + "gradient_checkpointing"}).value_or(false);
+  if (!checkpoints && reading.context().gpus != 1)
+    reading.by_default("the Trainer searches for unused parameters unless it checkpoints",
+                       {{"strategy.find_unused_parameters", "true"}});
   read_fsdp_words(reading, above);
   const YamlNode* table = reading.find({above + "fsdp_config"});
   if (table != nullptr && table->kind == YamlNode::Kind::map && !table->entries.empty())

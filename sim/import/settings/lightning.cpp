@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/settings/fsdp_keys.hpp"
 #include "sim/import/settings/lightning_keys.hpp"
 #include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
@@ -128,6 +129,8 @@ void read_fsdp_arguments(SettingsReading& reading, const std::string& above) {
     if (is_known) reading.effect({{"model.recompute", "true"}}, "forward passes run again in backward");
   }
   read_fsdp_offload(reading, above + "cpu_offload");
+  for (const char* policy : {"mixed_precision", "mp_policy"})
+    read_fsdp_policy_argument(reading, above + policy);
   RulesBelow rules(above);
   rules.add("forward_prefetch", KeyReads::flag, "strategy.forward_prefetch");
   rules.add("limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers");
@@ -135,8 +138,6 @@ void read_fsdp_arguments(SettingsReading& reading, const std::string& above) {
             "forward passes run again in backward");
   rules.add("activation_checkpointing.*", KeyReads::unmodelled, {}, "forward passes run again in backward");
   rules.add("auto_wrap_policy.*", KeyReads::usual, {}, "one unit for each block");
-  rules.add("mixed_precision.*", KeyReads::unmodelled, {},
-            "FSDP's own precisions; trainer.precision is read");
   rules.add("device_mesh.*", KeyReads::unmodelled, {}, "groups of ranks");
   rules.add("use_orig_params", KeyReads::usual);
   rules.add("state_dict_type", KeyReads::nothing);

@@ -1,6 +1,7 @@
 // Calls in a Python text, found by name and read as literals; the text is never run.
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -55,15 +56,30 @@ class CallReader {
       ++calls_;
       const std::size_t at = at_, line_start = line_start_;
       const auto line = line_;
-      YamlNode arguments = call_arguments(0);
+      YamlNode arguments = call_arguments(0, name == "YOLO" || name == "RTDETR" ? "model" : "");
       arguments.span = span;
       // get_peft_model(model, LoraConfig(…)): what stands in it is a call of its own.
       if (name == "get_peft_model") at_ = at, line_ = line, line_start_ = line_start;
       // Of several loaders the first one is that of the training.
       if (name == "DataLoader" && !out.at(name).is_null()) continue;
+      if (is_policy(name) && keep_what_is_alike(out, name, arguments)) continue;
       out.entries.emplace_back(name, std::move(arguments));
     }
     return out;
+  }
+
+  static bool is_policy(const std::string& name) {
+    return name == "MixedPrecision" || name == "MixedPrecisionPolicy";
+  }
+
+  /// Of several policies the run chooses one: what differs between them is not known. False: it is the first.
+  static bool keep_what_is_alike(YamlNode& out, const std::string& name, const YamlNode& other) {
+    const auto first = std::ranges::find(out.entries, name, [](const auto& entry) { return entry.first; });
+    if (first == out.entries.end()) return false;
+    for (auto& [key, value] : first->second.entries) {
+      if (other.at(key).text != value.text) value = scalar(std::string(kNotKnown), value.span);
+    }
+    return true;
   }
 
   static bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
@@ -245,13 +261,15 @@ class CallReader {
     return out;
   }
 
-  /// Keyword arguments; others are left aside. `at_` is on the opening bracket.
-  YamlNode call_arguments(int depth) {
+  /// Keyword arguments, those of an unpacked table too; others are left aside, but for the first where
+  /// `first` names it. `at_` is on the opening bracket.
+  YamlNode call_arguments(int depth, std::string_view first = "") {
     YamlNode out{SettingKind::map, {}, {}, {}, here()};
     advance();
     while (skip_blank(), at_ < text_.size() && peek() != ')') {
       const std::size_t before = at_;
       while (peek() == '*') advance();
+      const bool unpacks = at_ - before == 2;
       const std::size_t start = at_;
       const int line = line_;
       const std::size_t line_start = line_start_;
@@ -265,7 +283,12 @@ class CallReader {
         out.entries.emplace_back(name, std::move(given));
       } else {
         at_ = start, line_ = line, line_start_ = line_start;
-        value(depth + 1);
+        YamlNode given = value(depth + 1);
+        if (unpacks && given.kind == SettingKind::map && given.at("class_path").is_null())
+          std::ranges::move(given.entries, std::back_inserter(out.entries));
+        else if (!unpacks && !first.empty() && out.entries.empty())
+          out.entries.emplace_back(first, std::move(given));
+        first = "";
       }
       skip_blank();
       if (peek() == ',' || at_ == before) advance();

@@ -6,6 +6,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/settings/fine_tuning_keys.hpp"
+#include "sim/import/settings/fsdp_keys.hpp"
 #include "sim/import/settings/huggingface_keys.hpp"
 #include "sim/import/settings/lightning_keys.hpp"
 #include "sim/import/settings/offload_keys.hpp"
@@ -55,30 +56,38 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
   if (const auto word = reading.word({above + "backward_prefetch"})) put_backward_prefetch(reading, *word);
   if (const auto drops = reading.flag({above + "reshard_after_forward"}))
     reading.effect({{"strategy.sharding", *drops ? "\"full_shard\"" : "\"shard_grad_op\""}});
-  const std::string one = above + "mixed_precision.init_args.param_dtype",
-                    two = above + "mp_policy.init_args.param_dtype";
-  if (const auto type = reading.word({one, two})) {
-    if (!put_precision(reading, *type, true)) reading.fate(KeyFate::open, "--precision says it");
-  }
+  for (const char* policy : {"mixed_precision", "mp_policy"})
+    read_fsdp_policy_argument(reading, above + policy);
   if (const auto least =
           reading.integer({above + "auto_wrap_policy.init_args.min_num_params"}, 1, 1'000'000'000'000))
     reading.effect({{"strategy.unit_parameters", std::to_string(*least)}});
   read_fsdp_offload(reading, above + "cpu_offload");
   read_fsdp_offload(reading, above + "offload_policy");
-  const std::string paths[] = {above + "forward_prefetch",   above + "limit_all_gathers",
-                               above + "mixed_precision.*",  above + "mp_policy.*",
+  const std::string paths[] = {above + "forward_prefetch", above + "limit_all_gathers",
                                above + "auto_wrap_policy.*", above + "device_mesh.*",
                                above + "ignored_modules.*"};
   const KeyRule rules[] = {{paths[0], KeyReads::flag, "strategy.forward_prefetch"},
                            {paths[1], KeyReads::flag, "strategy.limit_all_gathers"},
-                           {paths[2], KeyReads::usual, {}, "the type of the parameters counts"},
-                           {paths[3], KeyReads::usual, {}, "the type of the parameters counts"},
-                           {paths[4], KeyReads::usual, {}, "one unit for each block"},
-                           {paths[5], KeyReads::unmodelled, {}, "groups of ranks"},
-                           {paths[6], KeyReads::unmodelled, {}, "some modules are not sharded"}};
+                           {paths[2], KeyReads::usual, {}, "one unit for each block"},
+                           {paths[3], KeyReads::unmodelled, {}, "groups of ranks"},
+                           {paths[4], KeyReads::unmodelled, {}, "some modules are not sharded"}};
   reading.apply(rules);
   for (const char* idle : {"use_orig_params", "device_id", "sync_module_states", "param_init_fn", "mesh"})
     reading.fate_of(above + idle, KeyFate::usual);
+}
+
+/// A policy that reaches the call of FSDP in a way that is not read; what stands in that call comes first.
+void read_policy_call(SettingsReading& reading, const std::string& name) {
+  const auto says = [&](std::string_view path) {
+    const YamlNode* given = reading.find({path});
+    return given != nullptr && given->kind == SettingKind::map;
+  };
+  if (!says("FSDP.mixed_precision") && !says("FullyShardedDataParallel.mixed_precision") &&
+      !says("fully_shard.mp_policy"))
+    return read_fsdp_policy(reading, name + ".", OddType::open);
+  const std::string all = name + ".*";
+  const KeyRule rules[] = {{all, KeyReads::usual, {}, "see FSDP's call"}};
+  reading.apply(rules);
 }
 
 /// torch.utils.data.DataLoader: its batch and workers are those of the process.
@@ -129,6 +138,8 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "FSDP",
                                                     "FullyShardedDataParallel",
                                                     "fully_shard",
+                                                    "MixedPrecision",
+                                                    "MixedPrecisionPolicy",
                                                     "TrainingArguments",
                                                     "Seq2SeqTrainingArguments",
                                                     "SFTConfig",
@@ -142,7 +153,18 @@ const std::vector<std::string_view>& python_call_names() {
                                                     "PrefixTuningConfig",
                                                     "prepare_model_for_kbit_training",
                                                     "BitsAndBytesConfig",
-                                                    "from_pretrained"};
+                                                    "from_pretrained",
+                                                    "YOLO",
+                                                    "RTDETR"};
+  return kNames;
+}
+
+const std::vector<std::string_view>& ultralytics_call_names() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names = python_call_names();
+    names.emplace_back("train");
+    return names;
+  }();
   return kNames;
 }
 
@@ -160,6 +182,9 @@ void read_python_program(SettingsReading& reading) {
     reading.apply(kDevices);
   }
   if (called("DataLoader")) read_loader_call(reading, called("DataParallel") && !wraps);
+  for (const char* name : {"MixedPrecision", "MixedPrecisionPolicy"}) {
+    if (called(name)) read_policy_call(reading, name);
+  }
   for (const char* name : {"FSDP", "FullyShardedDataParallel", "fully_shard"}) {
     if (!called(name)) continue;
     const bool second = std::string_view(name) == "fully_shard";
@@ -186,6 +211,7 @@ void read_python_program(SettingsReading& reading) {
                                         {"prepare_model_for_kbit_training.*", KeyReads::nothing},
                                         {"get_peft_model.*", KeyReads::nothing}};
   reading.apply(kLoaded);
+  if ((called("YOLO.model") || called("RTDETR.model")) && called("train")) read_ultralytics_calls(reading);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
     if (!called(name)) continue;

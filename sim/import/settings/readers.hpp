@@ -41,6 +41,13 @@ void read_torchtune(SettingsReading& reading);
 bool is_litgpt(const YamlNode& tree);
 void read_litgpt_settings(SettingsReading& reading);
 
+bool is_ultralytics(const YamlNode& tree);
+void read_ultralytics(SettingsReading& reading);
+/// Of YOLO("yolo11m.pt") and RTDETR(…), whose network is `model`, and of train(…).
+void read_ultralytics_calls(SettingsReading& reading);
+/// Words of a `yolo` command: key=value, with dashes before them or not.
+YamlNode tree_of_yolo_words(const std::vector<ShellWord>& words);
+
 bool is_axolotl(const YamlNode& tree);
 void read_axolotl(SettingsReading& reading);
 bool is_megatron(const YamlNode& tree);
@@ -60,6 +67,8 @@ bool is_python_program(const YamlNode& tree);
 void read_python_program(SettingsReading& reading);
 /// Calls that set up a training.
 const std::vector<std::string_view>& python_call_names();
+/// The same and train(), which is such a call beside a YOLO(…).
+const std::vector<std::string_view>& ultralytics_call_names();
 
 struct SettingsFormat {
   std::string_view name;

@@ -56,6 +56,8 @@ struct TrainingSettings {
   std::vector<ReadKey> keys;
   int processes = 0;  ///< of the job, one per GPU
   int machines = 0;
+  /// The library starts those processes itself, whatever starts the program.
+  bool starts_processes = false;
 };
 
 /// Where "auto" and numbers that depend on the job are looked up.

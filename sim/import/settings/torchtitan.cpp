@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/import/settings/fsdp_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 
 namespace foretrain {
@@ -15,11 +16,6 @@ constexpr KeyRule kTorchtitanRules[] = {
      KeyReads::unmodelled,
      {},
      "parameters in host memory are copied for every block"},
-    {"training.mixed_precision_reduce",
-     KeyReads::unmodelled,
-     {},
-     "the type gradients are reduced in",
-     "float32"},
     {"training.dtype", KeyReads::unmodelled, {}, "the type of the weights", "float32"},
     {"training.deterministic", KeyReads::unmodelled, {}, "deterministic kernels may be slower"},
     {"training.gc_freq", KeyReads::nothing, {}, "collection of garbage once in so many steps"},
@@ -186,6 +182,21 @@ void read_torchtitan_recomputation(SettingsReading& reading) {
     reading.fate(KeyFate::not_modelled, "some operators run again in backward");
 }
 
+/// mixed_precision_reduce, float32 by default. Layouts sum in the type that parallel.gradient_bytes says.
+void read_torchtitan_sums(SettingsReading& reading, bool is_layout) {
+  const auto type = reading.word({"training.mixed_precision_reduce"});
+  if (!type) {
+    if (!is_layout)
+      reading.by_default("mixed_precision_reduce is float32 by default",
+                         {{"strategy.reduce_dtype", "\"fp32\""}});
+    return;
+  }
+  if (*type != "float32" && *type != "bfloat16" && *type != "float16")
+    return reading.mistake(fmt::format("\"{}\" is no type", *type), "float32, bfloat16 or float16");
+  if (is_layout) return reading.effect({{"parallel.gradient_bytes", *type == "float32" ? "4" : "2"}});
+  put_fsdp_reduce_type(reading, *type);
+}
+
 void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
   if (const auto type = reading.word({"training.mixed_precision_param"})) {
     if (!put_precision(reading, *type, half_weights))
@@ -236,6 +247,7 @@ void read_torchtitan(SettingsReading& reading) {
     read_torchtitan_recomputation(reading);
   }
   read_torchtitan_rest(reading, !cut);
+  read_torchtitan_sums(reading, cut);
   reading.apply(kTorchtitanRules);
 }
 

@@ -9,6 +9,7 @@
 
 #include "sim/base/input_file.hpp"
 #include "sim/import/traces/chakra_et.hpp"
+#include "sim/import/traces/flight_recorder.hpp"
 #include "sim/import/traces/kineto.hpp"
 #include "sim/import/traces/pytorch_et.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view kTraceFormats =
     "these are read, packed with gzip or not: what torch.profiler exports (Kineto), PyTorch's execution "
-    "traces, Chakra's";
+    "traces, Chakra's, and dumps of the flight recorder as JSON";
 
 [[noreturn]] void refuse_trace(const std::string& name, std::string message) {
   throw InputError(std::vector<Diagnostic>{{name, {}, "", std::move(message), std::string(kTraceFormats)}});
@@ -43,7 +44,8 @@ TraceFile json_trace(TraceBytes& bytes, const TraceLimits& limits) {
   executions.names.number("");
   KinetoReader kineto(json, limits, timed);
   PytorchEtReader pytorch(json, limits, executions);
-  bool has_events = false, has_nodes = false;
+  FlightRecorderReader recorder(json, limits, timed);
+  bool has_events = false, has_nodes = false, has_entries = false;
   if (json.kind() == JsonKind::array) {  // Chrome's format allows the bare list
     kineto.events();
     has_events = true;
@@ -52,6 +54,10 @@ TraceFile json_trace(TraceBytes& bytes, const TraceLimits& limits) {
       const bool is_list = json.kind() == JsonKind::array;
       if (key == "traceEvents" && is_list && !std::exchange(has_events, true)) return kineto.events();
       if (key == "nodes" && is_list && !std::exchange(has_nodes, true)) return pytorch.nodes();
+      if (key == "entries" && is_list && !has_events && !std::exchange(has_entries, true))
+        return recorder.entries();
+      if (key == "pg_config") return recorder.groups();
+      if (key == "nccl_version") return recorder.version();
       if (key == "schema") return pytorch.schema();
       if (key == "deviceProperties") return kineto.devices();
       if (key == "distributedInfo") return kineto.distribution();
@@ -59,10 +65,13 @@ TraceFile json_trace(TraceBytes& bytes, const TraceLimits& limits) {
       json.skip();
     });
   }
-  if (!has_events && !has_nodes) refuse_trace(bytes.name(), "is JSON, but no trace");
+  if (!has_events && !has_nodes && !has_entries) refuse_trace(bytes.name(), "is JSON, but no trace");
   json.finish();
   TraceFile out;
-  if (has_events) {
+  if (has_entries && !has_events) {
+    recorder.finish();
+    out.timed = std::move(timed);
+  } else if (has_events) {
     kineto.finish();
     out.timed = std::move(timed);
   } else {
@@ -84,6 +93,9 @@ TraceFile read_trace(std::istream& in, const std::string& name, const TraceLimit
   const std::string_view first = bytes.first();
   if (first.empty()) refuse_trace(name, "is empty");
   if (is_chakra(first)) return {std::nullopt, chakra_of(bytes, limits)};
+  if (is_pickle(first))
+    throw InputError(std::vector<Diagnostic>{
+        {name, {}, "", "is a pickle of Python, which could run code: it is not read", kInsteadOfPickle}});
   if (!begins_as_json(first)) refuse_trace(name, "is no trace");
   return json_trace(bytes, limits);
 }
@@ -119,9 +131,10 @@ void each_timed_trace(const std::vector<std::string>& paths, const std::function
 
 bool looks_like_trace(std::string_view text) {
   if (text.size() > 2 && text[0] == '\x1f' && text[1] == '\x8b') return true;
-  if (!begins_as_json(text)) return is_chakra(text);
+  if (!begins_as_json(text)) return is_chakra(text) || is_pickle(text);
   const std::string_view begin = text.substr(0, 1u << 20);
-  for (const std::string_view mark : {"\"traceEvents\"", "\"ph\"", "\"op_schema\"", "\"schemaVersion\""}) {
+  for (const std::string_view mark : {"\"traceEvents\"", "\"ph\"", "\"op_schema\"", "\"schemaVersion\"",
+                                      "\"profiling_name\"", "\"pg_config\""}) {
     if (begin.find(mark) != std::string_view::npos) return true;
   }
   return false;

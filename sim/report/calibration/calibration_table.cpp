@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/fit/suspect_samples.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/report/calibration/calibration_reports.hpp"
@@ -138,11 +139,19 @@ std::string left_out_lines(const CalibrationFit& fit) {
   return out;
 }
 
+std::string doubtful_lines(const CalibrationFit& fit) {
+  std::string out;
+  for (const SuspectSeries& suspect : suspect_series(fit))
+    out += fmt::format("{}  {}: {}\n", out.empty() ? "Measurements to doubt\n" : "", suspect.series,
+                       suspect.why);
+  return out;
+}
+
 }  // namespace
 
 std::string write_calibration_table(const CalibrationFit& fit, const CalibrationTableOptions& options) {
   std::string out = constant_lines(fit, options.known) + collective_lines(fit.calibration.collectives);
-  out += residual_lines(fit.residuals, options.worst) + left_out_lines(fit);
+  out += residual_lines(fit.residuals, options.worst) + left_out_lines(fit) + doubtful_lines(fit);
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

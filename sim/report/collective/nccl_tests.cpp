@@ -1,5 +1,6 @@
 // Columns and digits are those of nccl-tests 2.13 (src/common.cu), so that what reads its output reads ours.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <sstream>
 
@@ -82,19 +83,26 @@ std::string row(const CollectiveCurve& curve, const CollectivePoint& p) {
                      adds(curve.op) ? "sum" : "none", has_root(curve.op) ? 0 : -1, result, result);
 }
 
-/// One comment for each run of sizes with one spread: rows are left to those who read nccl-tests.
+/// Intervals that differ by less than this part of the time are one.
+constexpr double kSameInterval = 0.1;
+
+/// One comment for each run of sizes that are known about as well, with the widest interval of them: rows are
+/// left to those who read nccl-tests.
 std::string intervals(const CollectiveCurve& curve) {
   std::string out;
   for (auto p = curve.points.begin(); p != curve.points.end();) {
-    const auto end = std::find_if(p, curve.points.end(),
-                                  [&](const CollectivePoint& other) { return other.spread != p->spread; });
-    const auto last = std::prev(end);
-    if (const std::optional<TimeRange> first = interval_of(*p)) {
-      const double low = to_seconds(first->low) / to_seconds(p->time);
-      const double high = to_seconds(first->high) / to_seconds(p->time);
+    const auto differs = [&](const CollectivePoint& other) {
+      return std::abs(other.reach.above - p->reach.above) > kSameInterval ||
+             std::abs(other.reach.below - p->reach.below) > kSameInterval ||
+             interval_of(other).has_value() != interval_of(*p).has_value();
+    };
+    const auto end = std::find_if(p, curve.points.end(), differs);
+    Reach widest;
+    for (auto here = p; here != end; ++here)
+      widest = {std::max(widest.above, here->reach.above), std::max(widest.below, here->reach.below)};
+    if (interval_of(*p))
       out += fmt::format("# 90 % interval, {} to {} B: {:.2f} to {:.2f} times the time\n", p->size.count,
-                         last->size.count, low, high);
-    }
+                         std::prev(end)->size.count, std::exp(-widest.below), std::exp(widest.above));
     p = end;
   }
   return out;

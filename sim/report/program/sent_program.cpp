@@ -21,7 +21,7 @@ WireOperation wire_operation(CollectiveOp op) {
 }
 
 std::string type_text(WireType type, Precision precision) {
-  constexpr std::string_view kNames[] = {"", "f32", "bf16", "f64", "i32", "i64", "u8"};
+  constexpr std::string_view kNames[] = {"", "f32", "bf16", "f64", "i32", "i64", "u8", "bf16", "f16"};
   if (type == WireType::half && precision == Precision::amp_fp16) return "f16";
   return std::string(kNames[static_cast<std::size_t>(type)]);
 }

@@ -19,6 +19,17 @@ ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
   return statistics_of(std::move(errors));
 }
 
+/// Share of rows that are scored whose measured step lies in the 90 % interval.
+double coverage_of(const std::vector<const ValidatedLargeModel*>& points) {
+  int scored = 0, held = 0;
+  for (const ValidatedLargeModel* p : points) {
+    const double step_s = p->row->step_s;
+    if (!(step_s > 0) || p->is_anchor) continue;
+    ++scored, held += p->low_s <= step_s && step_s <= p->high_s ? 1 : 0;
+  }
+  return scored > 0 ? held / static_cast<double>(scored) : 0;
+}
+
 Json degrees_json(const Degrees& d) {
   return {{"tensor", d.tensor},   {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
           {"context", d.context}, {"expert", d.expert},     {"data", d.data}};
@@ -34,6 +45,8 @@ Json point_json(const ValidatedLargeModel& p) {
            {"measured", p.row->step_s},
            {"predicted", p.predicted_s},
            {"error", std::abs(p.error())},
+           {"low", p.low_s},
+           {"high", p.high_s},
            {"is_anchor", p.is_anchor}};
   out["parts"] = {{"compute_s", p.compute_s},
                   {"exchange_s", p.exchange_s},
@@ -101,6 +114,7 @@ std::string write_large_model_json(const LargeModelValidation& v, const std::vec
   out["skipped"] = Json::array();
   for (const SkippedRow& row : v.skipped) out["skipped"].push_back({{"row", row.row}, {"why", row.why}});
   out["error"] = statistics_json(errors_of(all, &ValidatedLargeModel::predicted_s));
+  out["coverage"] = coverage_of(all);
   out["baseline"] = {{"constant_mfu", statistics_json(errors_of(all, &ValidatedLargeModel::mfu_s))},
                      {"roofline", statistics_json(errors_of(all, &ValidatedLargeModel::roofline_s))}};
   out["memory"] = memory_json(v);

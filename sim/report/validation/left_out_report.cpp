@@ -30,7 +30,7 @@ std::string gap_line(const LeaveOneOut& v) {
                      counted(v.constants, "constant"));
   if (v.unscored > 0) out += fmt::format("; {} not scored", counted(v.unscored, "row"));
   return out + fmt::format("; fitted to all rows the median would be {} %\n", percent(s.of_all.median, 2)) +
-         fmt::format("90 % intervals that know no row of the {} hold {} % of its rows\n", word_of(v.by),
+         fmt::format("90 % intervals of a machine that nobody measured hold {} % of the rows\n",
                      percent(s.coverage, 1));
 }
 
@@ -49,17 +49,12 @@ std::string heading_of_groups(std::string_view what) {
       "interval");
 }
 
-/// With anchors a row needs a multiple of its framework's mean loss, and no spread.
-std::string spread_text(const LeaveOneOut& v, double spread) {
-  return v.kind == "scaling" ? fmt::format("{:.1f} times the loss of one node", spread)
-                             : fmt::format("spread {} %", percent(spread, 0));
-}
-
 std::string spread_lines(const LeaveOneOut& v) {
-  std::string out = fmt::format("\n{:>5} {:>8}  {}\n", "rows", "in 90 %", "rows of one spread");
+  std::string out =
+      fmt::format("\n{:>5} {:>8}  {}\n", "rows", "in 90 %", v.kind == "one GPU" ? "networks" : "path");
   for (const LeftOutGroup& g : v.classes)
-    out += fmt::format("{:>5} {:>6} %  {}, {}\n", g.scores.rows, percent(g.scores.coverage, 1), g.name,
-                       spread_text(v, g.scores.width));
+    out += fmt::format("{:>5} {:>6} %  {}, interval of {} % of the prediction\n", g.scores.rows,
+                       percent(g.scores.coverage, 1), g.name, percent(g.scores.width, 0));
   return out;
 }
 
@@ -109,7 +104,7 @@ Json scores_json(const LeftOutScores& s) {
            {"fitted_to_all", errors(s.of_all)},
            {"left_out", errors(s.left_out)},
            {"coverage", s.coverage},
-           {"spread", s.width}};
+           {"width", s.width}};
   out["large_left_out"] = s.large_rows > 0 ? errors(s.large_left_out) : Json(nullptr);
   return out;
 }
@@ -129,19 +124,13 @@ std::string write_left_out_json(const LeaveOneOut& v) {
            {"constants", v.constants},         {"unscored", v.unscored},    {"all", scores_json(v.all)}};
   out["groups"] = groups_json(v.groups);
   out["views"] = groups_json(v.views);
-  out["spreads"] = groups_json(v.classes);
+  out["kinds"] = groups_json(v.classes);
   return json_text(out);
-}
-
-std::string write_spreads(const LeaveOneOut& v) {
-  std::string out;
-  for (const EvidenceRow& row : v.evidence) out += row.line + "\n";
-  return out;
 }
 
 }  // namespace
 
-const LeftOutReportEntry kLeftOutReports[kLeftOutFormats] = {
-    {"table", write_table}, {"json", write_left_out_json}, {"spreads", write_spreads}};
+const LeftOutReportEntry kLeftOutReports[kLeftOutFormats] = {{"table", write_table},
+                                                             {"json", write_left_out_json}};
 
 }  // namespace foretrain

@@ -52,6 +52,15 @@ std::string write_fine_tuning_table(const FineTuningValidation& validation,
 std::string write_fine_tuning_json(const FineTuningValidation& validation,
                                    const std::vector<GroupKeys>& groups);
 
+// Cases: one line of CSV for each scored row with what its interval is a function of (tools/fit_spreads).
+
+std::string write_training_cases(const Validation& validation, const ValidationTableOptions& options);
+std::string write_collective_cases(const CollectiveValidation& validation);
+std::string write_large_model_cases(const LargeModelValidation& validation,
+                                    const std::vector<GroupKeys>& groups);
+std::string write_fine_tuning_cases(const FineTuningValidation& validation,
+                                    const std::vector<GroupKeys>& groups);
+
 struct ValidationReportEntry {
   std::string_view name;
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
@@ -69,11 +78,11 @@ struct LeftOutReportEntry {
   std::string_view name;
   std::string (*write)(const LeaveOneOut& validation);
 };
-/// "table", "json", and "spreads": the rows of evidence.inc, and what was measured (tools/spreads).
-inline constexpr std::size_t kLeftOutFormats = 3;
+/// "table" and "json".
+inline constexpr std::size_t kLeftOutFormats = 2;
 extern const LeftOutReportEntry kLeftOutReports[kLeftOutFormats];
 
-inline constexpr std::size_t kValidationFormats = 2;
+inline constexpr std::size_t kValidationFormats = 3;
 extern const ValidationReportEntry kValidationReports[kValidationFormats];
 
 }  // namespace foretrain

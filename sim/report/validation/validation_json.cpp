@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/strategy_choices.hpp"
+#include "sim/analysis/validation/suspect_rows.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/json.hpp"
 
@@ -16,6 +17,13 @@ namespace {
 Json skipped_json(const std::vector<SkippedRow>& rows) {
   Json out = Json::array();
   for (const SkippedRow& row : rows) out.push_back({{"row", row.row}, {"why", row.why}});
+  return out;
+}
+
+Json suspects_json(const std::vector<SuspectSeries>& suspects) {
+  Json out = Json::array();
+  for (const SuspectSeries& suspect : suspects)
+    out.push_back({{"series", suspect.series}, {"why", suspect.why}});
   return out;
 }
 
@@ -116,6 +124,7 @@ std::string write_validation_json(const Validation& v, const std::vector<GroupKe
         {{"series", s.series}, {"median", s.median}, {"worst", s.worst}, {"points", std::move(points)}});
   }
   out["series"] = std::move(series);
+  if (const auto suspects = suspect_series(v); !suspects.empty()) out["suspects"] = suspects_json(suspects);
   return json_text(out);
 }
 
@@ -132,6 +141,7 @@ std::string write_validation_json(const CollectiveValidation& v) {
   Json series = Json::array();
   for (const ValidatedCollectiveSeries& s : v.series) series.push_back(series_json(s));
   out["series"] = std::move(series);
+  if (const auto suspects = suspect_series(v); !suspects.empty()) out["suspects"] = suspects_json(suspects);
   return json_text(out);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/strategy_choices.hpp"
+#include "sim/analysis/validation/suspect_rows.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
@@ -122,6 +123,17 @@ std::string choices_line(const StrategyChoices& c) {
       c.first_right, c.settings, c.tied, c.tied_right, c.tied_near, c.slower, c.slower_right);
 }
 
+/// Before errors are read as the model's. The first of many; JSON has all.
+std::string suspect_lines(const std::vector<SuspectSeries>& suspects) {
+  constexpr std::size_t kMostLines = 12;
+  std::string out = suspects.empty() ? "" : "\nMeasurements to doubt\n";
+  for (std::size_t i = 0; i < std::min(suspects.size(), kMostLines); ++i)
+    out += fmt::format("  {}: {}\n", suspects[i].series, suspects[i].why);
+  if (suspects.size() > kMostLines)
+    out += fmt::format("  {} more: --format json\n", suspects.size() - kMostLines);
+  return out;
+}
+
 std::string series_line(const ValidatedCollectiveSeries& s) {
   const bool has_large =
       std::ranges::any_of(s.points, [](const ValidatedCollective& p) { return p.bytes >= kLargeMessage; });
@@ -145,7 +157,8 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
   out += unreached_count(v.unreached);
   out += inferred_setting_lines(v);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
-  const std::string left_out = unreached_lines(v.unreached) + skipped_lines(v.skipped);
+  const std::string left_out =
+      suspect_lines(suspect_series(v)) + unreached_lines(v.unreached) + skipped_lines(v.skipped);
   if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + left_out;
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error",
@@ -167,7 +180,7 @@ std::string write_validation_table(const CollectiveValidation& v) {
     out += fmt::format("\n{:>8} {:>8} {:>8} {:>8}  {:>10} {:>5}  {}\n", "median", "p90", "worst", "bias",
                        "from 4 MiB", "rows", "series");
   for (const ValidatedCollectiveSeries& s : v.series) out += series_line(s);
-  return out + skipped_lines(v.skipped);
+  return out + suspect_lines(suspect_series(v)) + skipped_lines(v.skipped);
 }
 
 }  // namespace foretrain

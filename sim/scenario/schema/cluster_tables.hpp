@@ -35,6 +35,7 @@ class NodeReader {
   void start(TableReader& reader, bool is_template);
   void read_part(TableReader& reader, const std::string& path, const Keys<NodeReader>& keys);
   void read_host(TableReader& reader, std::string_view key);
+  void take_speed_of_cpu(TableReader& host);
   void read_links(TableReader& reader, std::string_view key);
   void read_nic_places(TableReader& reader, std::string_view key);
   void read_link_group(const Table& table, SourceSpan span, std::string path);

@@ -87,7 +87,7 @@ class ClusterReader {
             {"machine", takes::text<&ClusterSpec::machine>(), "\"polaris\"", "one of its own",
              "the cluster that this is in another setting: `validate --leave-out cluster` leaves out both"},
             {"collectives_measured", takes::flag<&ClusterSpec::collectives_measured>(), "true", "false",
-             "docs/measured has collectives of it, so that intervals are narrower (`tools/spreads`)"},
+             "docs/measured has collectives of it, so that intervals are narrower (`tools/fit_spreads`)"},
             {"trainings_measured", takes::flag<&ClusterSpec::trainings_measured>(), "true", "false",
              "the same for trainings"}};
   }

@@ -83,7 +83,7 @@ const Keys<Gpu>& gpu_keys() {
                  "clock under training load / clock of the rates above: less for cards with a small power "
                  "budget"},
                 {"trainings_measured", takes::flag<&Gpu::trainings_measured>(), "true", "false",
-                 "docs/measured has trainings on it, so that intervals are narrower (`tools/spreads`)"},
+                 "docs/measured has trainings on it, so that intervals are narrower (`tools/fit_spreads`)"},
                 {"staging_share", takes::number<&Gpu::staging_share>(0.01, 1), "0.67", "0.64",
                  "of its host link's rate, what its kernels reach each way when GPUs exchange data through "
                  "host memory"},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/cpu_models.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -32,11 +33,12 @@ const Keys<Host>& host_keys() {
   static const Keys<Host> keys{
       {"cpu", takes::text<&Host::cpu>(), "\"2x AMD EPYC 7H12\"", "none",
        "as lscpu prints it, with a number of sockets in front; one of `list cpus` says how fast the host "
-       "updates"},
+       "updates and how fast one thread is"},
       {"family", takes::choice<&Host::family>(host_families()), "\"amd\"", "intel_skylake",
        "what NCCL tells apart when it books the link between sockets and chooses protocols"},
       {"cores", takes::integer<&Host::cores>(1, 1024), "40", kRequired, "of the whole node"},
-      {"slowdown", takes::number<&Host::slowdown>(0.1, 20), "2.0", kRequired,
+      {"slowdown", takes::number<&Host::slowdown>(0.1, 20), "2.0",
+       "that of `cpu` in `list cpus`, else required",
        "single-thread time / that of the reference core (Zen 5 at about 4 GHz), docs/models/host_time.md"},
       {"memory",
        {"size", [](TableReader& table, std::string_view key,
@@ -212,7 +214,18 @@ void NodeReader::read_host(TableReader& reader, std::string_view key) {
     read_keys_over(host, host_keys(), node_.host);
   else
     read_keys(host, host_keys(), node_.host);
+  take_speed_of_cpu(host);
   host.finish();
+}
+
+/// A CPU of the catalog says how fast one thread is, also where the file names another one than its template.
+void NodeReader::take_speed_of_cpu(TableReader& host) {
+  if (host.has("slowdown")) return;
+  const CpuModel* cpu = host.has("cpu") ? find_cpu(node_.host.cpu) : nullptr;
+  if (cpu != nullptr)
+    node_.host.slowdown = cpu->slowdown;
+  else if (!from_template_)
+    host.require("slowdown", "2.0");
 }
 
 void NodeReader::read_links(TableReader& reader, std::string_view key) {

@@ -181,6 +181,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   cluster.reader().finish();
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
+  settle_param_type(strategy.reader(), source, scenario);
   check_optimizer_in_backward(strategy.reader(), scenario);
   check_matrix_optimizer(strategy.reader(), scenario);
   check_offloaded_activations(strategy.reader(), scenario);

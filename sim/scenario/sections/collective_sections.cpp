@@ -77,14 +77,24 @@ Takes<nccl::Settings> protocol() {
           }};
 }
 
+/// Major versions 1 and 2; a minor one may be younger than this program.
+bool may_exist(const nccl::Version& version) {
+  constexpr int kMostFutureNcclMinors = 20;
+  return version.major == 1 ||
+         (version.major == 2 && version.minor <= nccl::kNewestKnown.minor + kMostFutureNcclMinors);
+}
+
 void read_nccl_version(TableReader& table, std::string_view key, nccl::Settings& settings) {
   if (table.value(key) == nullptr) return;
   const auto text = table.spelling(key);
   const auto version = text ? nccl::parse_version(*text) : std::nullopt;
-  if (version)
-    settings.version = *version;
-  else
+  if (!version)
     table.report(table.span_of(key), "nccl.version is no version of NCCL", "as in nccl.version = \"2.18.3\"");
+  else if (!may_exist(*version))
+    table.report(table.span_of(key), fmt::format("there is no NCCL {}", to_text(*version)),
+                 fmt::format("the newest that is known here is {}", to_text(nccl::kNewestKnown)));
+  else
+    settings.version = *version;
 }
 
 /// never, always, auto; or NCCL's own 0, 1, 2.

@@ -257,7 +257,8 @@ void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   settle_precision_of(model, scenario);
   check_upcast_and_offload(model, scenario);
   tuning.computes_in_half = is_half(scenario.workload.precision);
-  if (!tuning.changes_network() && !model.has("sequence_length")) return;
+  tuning.is_compiled = scenario.workload.framework.execution == Execution::compiled;
+  if (!tuning.changes_network() && !tuning.is_compiled && !model.has("sequence_length")) return;
   if (scenario.model.is_recorded && tuning.changes_network()) {
     const std::string_view key = model.has("adapters")     ? "adapters"
                                  : model.has("trainable")  ? "trainable"

@@ -21,14 +21,32 @@ void read_framework_name(TableReader& table, std::string_view key, Framework& fr
   framework = usual_framework(kind);
 }
 
+/// The last minor version of each major one; a future one may follow the last by kMostFutureMinors.
+constexpr std::array kLastPyTorch{4, 13, 12}, kLastTensorFlow{12, 15, 20};
+constexpr int kMostFutureMinors = 20;
+
+/// Whether such a release exists, or may be younger than this program.
+bool was_released(const Framework& framework, const FrameworkVersion& version) {
+  const auto& last = framework.kind == FrameworkKind::pytorch ? kLastPyTorch : kLastTensorFlow;
+  if (version.major < 0 || version.major >= static_cast<int>(last.size())) return false;
+  const bool newest = version.major + 1 == static_cast<int>(last.size());
+  return version.minor <= last[static_cast<std::size_t>(version.major)] + (newest ? kMostFutureMinors : 0);
+}
+
 void read_framework_version(TableReader& table, std::string_view key, Framework& framework) {
   const auto text = table.spelling(key);
   if (!table.has(key)) return;
   const auto version = text ? parse_framework_version(*text) : std::nullopt;
-  if (version && *version >= FrameworkVersion{1, 0})
-    framework.version = *version;
-  else
+  if (!version || *version < FrameworkVersion{0, 1})
     table.report(table.span_of(key), "framework.version is no version", "as in framework.version = \"2.3\"");
+  else if (!was_released(framework, *version))
+    table.report(
+        table.span_of(key),
+        fmt::format("there is no {} {}", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
+                    to_text(*version)),
+        "as in framework.version = \"2.3\"");
+  else
+    framework.version = *version;  // those before 1.0 run as 1.0 does
 }
 
 /// Compilers choose layouts themselves.

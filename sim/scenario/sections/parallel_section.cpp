@@ -161,6 +161,9 @@ Keys<J> exchange_keys() {
        "gradients are summed beside the last backward pass"},
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
        "of each value when data-parallel ranks sum gradients"},
+      {"loss_chunks", takes::integer<&J::loss_chunks>(1, 1024), "8", "1",
+       "parts of the sequence that head and loss take in turn (torchtitan's ChunkedCELoss: 8): norm and head "
+       "are gathered for each use, and the head is reduced apart"},
       {"record_streams", takes::flag<&J::record_streams>(), "true", "false",
        "PyTorch before 2.2: memory of what tensor ranks scatter stays reserved until the GPU has come to it"},
       {"cuda_graphs", takes::flag<&J::cuda_graphs>(), "true", "false",

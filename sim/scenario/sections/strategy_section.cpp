@@ -10,6 +10,7 @@
 #include "sim/base/names.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/fsdp/fsdp_options.hpp"
 
 namespace foretrain {
 
@@ -220,6 +221,33 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
                       hint_for(knob.name, own, entry));
     }
   }
+}
+
+/// With parameters of 16 bits products run in that type without autocast, beside shards of fp32.
+void settle_param_type(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
+  const ParamType type = scenario.knobs.get<FsdpOptions>().param_dtype;
+  if (type == ParamType::weights || !strategy.has("param_dtype")) return;
+  Workload& work = scenario.workload;
+  const bool is_made_half = !work.half_weights && has_half_weights(work);
+  if (type == ParamType::fp32) {
+    if (is_made_half)
+      return strategy.report(strategy.span_of("param_dtype"),
+                             "strategy.param_dtype is fp32, but the weights have 16 bits",
+                             "leave strategy.param_dtype out, or model.weights");
+    work.half_weights = false;
+    return;
+  }
+  const Precision own = type == ParamType::bf16 ? Precision::bf16 : Precision::amp_fp16;
+  const bool is_other = is_half(work.precision) && work.precision != own && work.precision != Precision::fp8;
+  if (is_other && document.has("model.precision"))
+    return strategy.report(
+        strategy.span_of("param_dtype"),
+        fmt::format("strategy.param_dtype is {}, but model.precision {}",
+                    type == ParamType::bf16 ? "bf16" : "fp16", name_of(work.precision)),
+        fmt::format("parameters of 16 bits are computed with in their own type: model.precision = \"{}\"",
+                    name_of(own)));
+  if (work.precision != Precision::fp8) work.precision = own;
+  if (!is_made_half) work.half_weights = true;
 }
 
 }  // namespace foretrain

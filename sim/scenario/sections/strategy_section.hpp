@@ -17,5 +17,8 @@ void read_strategy_name(TableReader& strategy, Scenario& scenario);
 /// The options. One of another strategy is a mistake with the nearest of this one; but when the command line
 /// has replaced the name, it is left out with a warning.
 void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario);
+/// What strategy.param_dtype of FSDP says of the workload: its precision, and weights of 16 bits. Requires
+/// that [model] and the options are read.
+void settle_param_type(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario);
 
 }  // namespace foretrain

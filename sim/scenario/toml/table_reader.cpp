@@ -145,6 +145,8 @@ std::optional<double> TableReader::quantity(std::string_view key, Dimension dime
     ParsedQuantity parsed = parse_quantity(*text, dimension, range);
     if (parsed) return parsed.value;
     report(value->span, fmt::format("{}: {}", full_name(key), parsed.error), std::move(parsed.hint));
+  } else if (is_number(*value) && as_number(*value) == 0) {
+    return 0.0;  // nothing is the same in every unit
   } else if (is_number(*value)) {
     report(value->span,
            fmt::format("{} is a {} and needs its unit, as in \"{}\"", full_name(key), noun, example));

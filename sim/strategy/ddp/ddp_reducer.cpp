@@ -21,7 +21,7 @@ Reducer::Reducer(Process& process, ProcessGroup& group)
       options_(process.request().options<DdpOptions>()),
       element_bytes_(gradient_element_bytes(process.request().workload)),
       buckets_(form_buckets(model_, options_in(options_, process.request().workload.framework.version),
-                            element_bytes_)),
+                            element_bytes_, arrival_in(process.request().workload))),
       exchange_(process, group, buckets_),
       bucket_of_(model_.parameters.size()),
       buffer_label_(process.graph().label("buffer broadcast")),

@@ -261,69 +261,24 @@ std::vector<Knob> host_knobs() {
   return knobs;
 }
 
-std::vector<Knob> with_host(std::vector<Knob> knobs) {
+/// MixedPrecision of FSDP1 and MixedPrecisionPolicy of FSDP2.
+std::vector<Knob> policy_knobs() {
+  return {{"param_dtype", choice_of<&FsdpOptions::param_dtype>({"weights", "fp32", "bf16", "fp16"}),
+           "\"bf16\"", "weights, the type of the weights (model.half_weights)",
+           "in which type parameters are gathered and computed with (MixedPrecision, MixedPrecisionPolicy); "
+           "shards stay fp32"},
+          {"reduce_dtype", choice_of<&FsdpOptions::reduce_dtype>({"param", "fp32", "bf16", "fp16"}),
+           "\"fp32\"", "param, the type of the gathered parameters",
+           "in which type ranks sum gradients (MixedPrecision, MixedPrecisionPolicy)"}};
+}
+
+std::vector<Knob> with_shared(std::vector<Knob> knobs) {
+  for (Knob& knob : policy_knobs()) knobs.push_back(std::move(knob));
   for (Knob& knob : host_knobs()) knobs.push_back(std::move(knob));
   return knobs;
 }
 
-Knob reduce_knob() {
-  return {"reduce_dtype", choice_of<&FsdpOptions::reduce_dtype>({"param", "fp32"}), "\"fp32\"",
-          "param, the type of the gathered parameters",
-          "in which type ranks sum gradients (MixedPrecisionPolicy); differs with model.half_weights"};
-}
-
 }  // namespace
-
-FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
-  const FsdpOptions& options = request.options<FsdpOptions>();
-  const bool is_recent = request.workload.framework.version >= FrameworkVersion{2, 0};
-  FsdpSettings settings;
-  settings.per_parameter = per_parameter;
-  settings.sharding = request.placement.size() == 1 ? Sharding::no_shard : options.sharding;
-  settings.backward_prefetch =
-      per_parameter
-          ? BackwardPrefetch::pre
-          : options.backward_prefetch.value_or(is_recent ? BackwardPrefetch::pre : BackwardPrefetch::none);
-  settings.forward_prefetch = !per_parameter && options.forward_prefetch;
-  settings.limit_all_gathers = options.limit_all_gathers.value_or(is_recent);
-  // Beside weights of 16 bits adapters in fp32 are few: what is gathered counts.
-  constexpr std::int64_t kNarrow = 2;
-  settings.element_bytes = has_half_weights(request.workload) ? kNarrow : kFloatBytes;
-  settings.reduced_bytes = options.reduce_dtype == ReduceType::fp32 ? kFloatBytes : settings.element_bytes;
-  const bool is_recorded_half = has_half_weights(request.workload) && !request.workload.half_weights;
-  settings.shard_bytes = is_recorded_half ? settings.element_bytes : kFloatBytes;
-  settings.offloads = options.offload_params;
-  settings.pinned = request.options<OffloadOptions>().pin_memory;
-  settings.ranks = request.placement.size();
-  settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
-  if (settings.sharding == Sharding::hybrid_shard) {
-    const auto& ranks = request.placement.ranks;
-    settings.replicas = request.placement.nodes;
-    settings.shards = static_cast<int>(std::count_if(
-        ranks.begin(), ranks.end(), [&](const GpuPlace& rank) { return rank.node == ranks.front().node; }));
-    settings.group = Group::node;
-  }
-  return settings;
-}
-
-HostUpdateTime fsdp_host_update(const PlanRequest& request, const FsdpSettings& settings) {
-  const Workload& workload = request.workload;
-  const auto width = static_cast<double>(settings.shard_bytes);
-  const bool is_fused = workload.optimizer.form == OptimizerForm::fused;
-  // Norm and scale read the gradients twice and write them.
-  const double clip = workload.loop.clip_grad_norm != GradientClipping::none ? 3 * width : 0;
-  const int ranks = ranks_of_own_node(request);
-  const auto elements = static_cast<double>(workload.model->parameter_elements()) / settings.shards;
-  return host_update_time(
-      {.elements = elements,
-       .bytes_per_element = clip + (is_fused ? fused_host_bytes(workload.optimizer, width)
-                                             : unfused_host_bytes(workload.optimizer, width)),
-       .passes = is_fused ? 1 : unfused_host_passes(workload.optimizer),
-       .ranks = ranks,
-       // torchrun sets OMP_NUM_THREADS to 1 where it starts several processes on a node.
-       .threads = host_threads(request, ranks > 1 ? 1 : request.own_node().host.cores)},
-      request.own_node().host);
-}
 
 Plan plan_fsdp(const PlanRequest& request) { return plan(request, false); }
 Plan plan_fsdp2(const PlanRequest& request) { return plan(request, true); }
@@ -333,7 +288,7 @@ StrategyEntry fsdp_strategy() {
           .summary = "PyTorch FullyShardedDataParallel: parameters gathered unit by unit",
           .plan = plan_fsdp,
           .framework = FrameworkKind::pytorch,
-          .knobs = with_host(
+          .knobs = with_shared(
               {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
                {"backward_prefetch", choice_of<&FsdpOptions::backward_prefetch>({"none", "pre", "post"}),
                 "\"post\"", "pre, none before PyTorch 2.0", "when the next unit is gathered in backward"},
@@ -341,7 +296,6 @@ StrategyEntry fsdp_strategy() {
                 "the next unit is gathered before the host comes to it"},
                {"limit_all_gathers", option<&FsdpOptions::limit_all_gathers>(), "false",
                 "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
-               reduce_knob(),
                no_sync_knob(),
                unit_knob()})};
 }
@@ -351,8 +305,8 @@ StrategyEntry fsdp2_strategy() {
           .summary = "PyTorch fully_shard (FSDP2): every parameter sharded, gathered unit by unit",
           .plan = plan_fsdp2,
           .framework = FrameworkKind::pytorch,
-          .knobs = with_host({sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
-                              reduce_knob(), no_sync_knob(), unit_knob(), units_knob()})};
+          .knobs = with_shared({sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
+                                no_sync_knob(), unit_knob(), units_knob()})};
 }
 
 }  // namespace foretrain

@@ -98,7 +98,7 @@ void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
   gathered_[unit] = process_.collective(
       {thread, CollectiveOp::all_gather, size, in_backward_ ? backward_label_ : forward_label_, kNone,
        anything_before ? std::span<const TaskId>(after) : std::span<const TaskId>(), settings_.group,
-       settings_.gathered_type()});
+       settings_.gathered_type});
 }
 
 void FsdpGathering::wait_for(const HostThread& thread, std::uint32_t unit) {

@@ -70,12 +70,13 @@ struct FsdpSettings {
   std::int64_t element_bytes = 4;  ///< of gathered parameters and of what backward computes
   std::int64_t reduced_bytes = 4;  ///< of gradients on the wire
   std::int64_t shard_bytes = 4;    ///< of the shards, which the optimizer steps on
-  bool offloads = false;           ///< shards, their gradients and the optimizer are on the host
-  bool pinned = true;              ///< page-locked there
-  int ranks = 1;                   ///< of the job
-  int shards = 1;                  ///< ranks that hold one copy together
-  int replicas = 1;                ///< copies (hybrid_shard: nodes)
-  Group group = Group::world;      ///< of the ranks that hold one copy
+  WireType gathered_type = WireType::fp32, reduced_type = WireType::fp32;
+  bool offloads = false;       ///< shards, their gradients and the optimizer are on the host
+  bool pinned = true;          ///< page-locked there
+  int ranks = 1;               ///< of the job
+  int shards = 1;              ///< ranks that hold one copy together
+  int replicas = 1;            ///< copies (hybrid_shard: nodes)
+  Group group = Group::world;  ///< of the ranks that hold one copy
 
   /// Of a parameter with so many rows.
   std::int64_t padded(std::int64_t elements, std::int64_t rows) const {
@@ -83,11 +84,9 @@ struct FsdpSettings {
   }
   std::int64_t padded(std::int64_t elements) const { return (elements + shards - 1) / shards * shards; }
   /// Shards are cast to 16 bits before they are gathered.
-  bool casts_shards() const { return element_bytes < shard_bytes; }
-  WireType gathered_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }
-  WireType reduced_type() const { return reduced_bytes == 2 ? WireType::half : WireType::fp32; }
-  /// Gradients come back in 16 bits and are cast.
-  bool casts_gradients() const { return reduced_bytes < shard_bytes; }
+  bool casts_shards() const { return element_bytes != shard_bytes; }
+  /// Gradients come back in another width and are cast.
+  bool casts_gradients() const { return reduced_bytes != shard_bytes; }
 };
 
 /// The unshard and reshard logic of torch/distributed/fsdp/_runtime_utils.py and of FSDP2's

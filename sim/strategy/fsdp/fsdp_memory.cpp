@@ -92,7 +92,7 @@ StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units,
   memory.per_sample = held_block_inputs(request.workload, settings);
   if (settings.sharding == Sharding::no_shard && !settings.offloads) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
-  if (settings.casts_shards()) {
+  if (settings.element_bytes < settings.shard_bytes) {
     // Shards are fp32. Those that are trained are the optimizer's masters, and gradients are back in fp32
     // once they are reduced; weights are counted in 16 bits.
     constexpr double kWide = 2;

@@ -11,9 +11,12 @@ enum class Sharding : std::uint8_t { full_shard, shard_grad_op, hybrid_shard, no
 /// When FSDP gathers the next unit in backward.
 enum class BackwardPrefetch : std::uint8_t { none, pre, post };
 
-/// In which type ranks sum gradients (MixedPrecisionPolicy.reduce_dtype): that of the gathered parameters, or
-/// fp32.
-enum class ReduceType : std::uint8_t { param, fp32 };
+/// In which type parameters are gathered and computed with (param_dtype of MixedPrecision and
+/// MixedPrecisionPolicy): that of the weights, or one that shards are cast to.
+enum class ParamType : std::uint8_t { weights, fp32, bf16, fp16 };
+
+/// In which type ranks sum gradients (reduce_dtype): that of the gathered parameters, or another.
+enum class ReduceType : std::uint8_t { param, fp32, bf16, fp16 };
 
 /// Which modules fully_shard is called for. blocks: every block, and the root, which holds the rest (plain
 /// loops). ends: the embedding, every block, final norm and head together; the root holds nothing, and the
@@ -27,6 +30,7 @@ struct FsdpOptions {
   std::optional<BackwardPrefetch> backward_prefetch{};  ///< pre since PyTorch 2.0
   bool forward_prefetch = false;
   std::optional<bool> limit_all_gathers{};  ///< true since PyTorch 2.0
+  ParamType param_dtype = ParamType::weights;
   ReduceType reduce_dtype = ReduceType::param;
   UnitChoice units = UnitChoice::blocks;
   std::int64_t unit_parameters =

@@ -56,7 +56,7 @@ TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
   const CollectiveOp op =
       settings_.sharding == Sharding::no_shard ? CollectiveOp::all_reduce : CollectiveOp::reduce_scatter;
   const TaskId reduced = process_.collective(
-      {thread, op, size, reduce_label_, kNone, {&input, 1}, settings_.group, settings_.reduced_type()});
+      {thread, op, size, reduce_label_, kNone, {&input, 1}, settings_.group, settings_.reduced_type});
   if (settings_.replicas == 1) return reduced;
   const Bytes shard{size.count / settings_.shards};
   return process_.collective({thread,
@@ -66,7 +66,7 @@ TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
                               across_stream_,
                               {&reduced, 1},
                               Group::across,
-                              settings_.reduced_type()});
+                              settings_.reduced_type});
 }
 
 /// The second division, the cast back to fp32, the sum with what is there from the last step when the script

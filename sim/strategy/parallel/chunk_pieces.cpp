@@ -1,13 +1,36 @@
 // Kernels by their models, exchanges by the links of their groups, calls by the framework's host times.
 #include "sim/strategy/parallel/chunk_pieces.hpp"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "sim/workload/device/traffic_time.hpp"
 
 namespace foretrain {
 
 namespace {
+
+bool is_exchange(const LayerStep& step) { return step.kind == LayerStep::Kind::exchange; }
+
+/// Takes the final norm out of a head: its kernels, and the exchange of tensor ranks between norm and head.
+/// None where exchanges run beside products, which count on each other's places.
+std::optional<LayerProgram> take_norm(LayerProgram& head) {
+  const auto is_tied = [](const LayerStep& step) { return step.behind || step.waits_for >= 0; };
+  if (std::ranges::any_of(head.forward, is_tied) || std::ranges::any_of(head.backward, is_tied)) return {};
+  LayerProgram norm;
+  const std::ptrdiff_t joins = head.forward.size() > 1 && is_exchange(head.forward[1]) ? 2 : 1;
+  norm.forward.assign(head.forward.begin(), head.forward.begin() + joins);
+  head.forward.erase(head.forward.begin(), head.forward.begin() + joins);
+  const auto shared = std::ranges::find_if(head.backward, is_exchange);
+  if (shared != head.backward.end()) {
+    norm.backward.push_back(*shared);
+    head.backward.erase(shared);
+  }
+  norm.backward.push_back(head.backward.back());
+  head.backward.pop_back();
+  return norm;
+}
 
 double norms_of_layer(const ParameterCount& counts) { return 2 * static_cast<double>(counts.norm); }
 
@@ -99,17 +122,34 @@ double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, 
          held * static_cast<double>(counts.one_expert);
 }
 
-const ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, double uncut, bool is_layer,
-                                   bool is_wide) {
+double expert_parameters(const LargeModelJob& job, const ParameterCount& counts) {
+  if (!job.shape.experts) return 0;
+  return static_cast<double>(job.shape.experts->experts) * static_cast<double>(counts.one_expert) /
+         (job.degrees.expert * job.degrees.expert_tensor);
+}
+
+ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, double uncut, bool is_layer,
+                             bool is_wide) {
   const StepPrices prices(site_);
   ChunkPiece& piece = sorts_.emplace_back();
   piece.program = std::move(program), piece.is_layer = is_layer;
-  piece.parameters = (parameters - uncut) / site_.job.degrees.tensor + uncut;
+  piece.parameters = piece.gathered = (parameters - uncut) / site_.job.degrees.tensor + uncut;
   piece.forward = prices.price(piece.program.forward, is_wide);
   piece.backward = prices.price(piece.program.again, is_wide);
   const std::vector<PricedStep> own = prices.price(piece.program.backward, is_wide);
   piece.backward.insert(piece.backward.end(), own.begin(), own.end());
   return &piece;
+}
+
+const ChunkPiece* ChunkPieces::add_layer(const LayerSlice& slice, const ParameterCount& counts, bool experts,
+                                         bool is_wide) {
+  const LargeModelJob& job = site_.job;
+  ChunkPiece* piece = add(layer_program(job.shape, slice, experts, job.kernels()),
+                          dense_parameters(job, counts, experts), norms_of_layer(counts), true, is_wide);
+  if (experts && job.degrees.expert > 1) piece->experts = expert_parameters(job, counts);
+  piece->parameters -= piece->experts;
+  piece->gathered = piece->parameters;
+  return piece;
 }
 
 void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& counts) {
@@ -123,9 +163,7 @@ void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& coun
     if (is_wide && own.precision == KernelPrecision::fp4) own.precision = KernelPrecision::bf16;
     const bool experts = i >= chunk.layers - chunk.expert_layers;
     const ChunkPiece*& alike = known[(experts ? 4U : 0U) + (is_wide ? 2U : 0U) + (i >= recomputed ? 1U : 0U)];
-    if (alike == nullptr)
-      alike = add(layer_program(job.shape, own, experts, job.kernels()),
-                  dense_parameters(job, counts, experts), norms_of_layer(counts), true, is_wide);
+    if (alike == nullptr) alike = add_layer(own, counts, experts, is_wide);
     all_.push_back(alike);
   }
 }
@@ -136,11 +174,25 @@ void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
   const LayerSlice slice = job.slice();
   const bool experts = has_expert_join(job);
   const auto joined = 2.0 * static_cast<double>(job.shape.hidden * job.shape.hidden);
-  const std::array pieces{add(join_program(job.shape, slice, job.kernels()), joined, 0, false),
-                          add(layer_program(job.shape, slice, experts, job.kernels()),
-                              dense_parameters(job, counts, experts), norms_of_layer(counts), true),
-                          add(head_program(job.shape, slice, job.kernels()), 0, 0, false)};
+  const std::array<const ChunkPiece*, 3> pieces{
+      add(join_program(job.shape, slice, job.kernels()), joined, 0, false),
+      add_layer(slice, counts, experts, false),
+      add(head_program(job.shape, slice, job.kernels()), 0, 0, false)};
   for (int i = 0; i < job.next_tokens; ++i) all_.insert(all_.end(), pieces.begin(), pieces.end());
+}
+
+/// A loss over chunks wraps norm and head apart: both come together for each of the two.
+void ChunkPieces::add_head(const ParameterCount& counts) {
+  const LargeModelJob& job = site_.job;
+  const auto all = static_cast<double>(counts.head), norm = static_cast<double>(counts.norm);
+  LayerProgram program = head_program(job.shape, job.slice(), job.kernels());
+  std::optional<LayerProgram> before = job.loss_chunks > 1 ? take_norm(program) : std::nullopt;
+  if (!before) return all_.push_back(add(std::move(program), all, norm, false));
+  ChunkPiece *first = add(std::move(*before), norm, norm, false),
+             *head = add(std::move(program), all - norm, 0, false);
+  head->is_loss = true;
+  first->gathered = head->gathered = first->parameters + head->parameters;
+  all_.push_back(first), all_.push_back(head);
 }
 
 ChunkPieces::ChunkPieces(const TimingSite& site, const StageChunk& chunk) : site_(site) {
@@ -151,8 +203,7 @@ ChunkPieces::ChunkPieces(const TimingSite& site, const StageChunk& chunk) : site
                        static_cast<double>(counts.embedding), 0, false));
   add_layers(chunk, counts);
   if (!chunk.head) return;
-  all_.push_back(add(head_program(job.shape, job.slice(), job.kernels()), static_cast<double>(counts.head),
-                     static_cast<double>(counts.norm), false));
+  add_head(counts);
   add_next_tokens(counts);
 }
 

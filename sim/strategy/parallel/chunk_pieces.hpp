@@ -34,8 +34,16 @@ struct PricedStep {
 struct ChunkPiece {
   LayerProgram program;
   std::vector<PricedStep> forward, backward;  ///< backward with what runs again in front
-  double parameters = 0;                      ///< of a rank
+  double parameters = 0;                      ///< of a rank, but for experts
+  double experts = 0;                         ///< parameters of a rank's own experts
+  double gathered = 0;                        ///< parameters that come together for it, but for experts
   bool is_layer = false;
+  bool is_loss = false;  ///< the head inside a loss over chunks: nothing is gathered ahead of it or by it
+};
+
+/// What of a piece ranks share out.
+struct PieceParameters {
+  double dense = 0, experts = 0;
 };
 
 /// The pieces of a chunk in forward order; those that are alike are priced once.
@@ -47,8 +55,11 @@ class ChunkPieces {
  private:
   /// `uncut`: of the parameters, those that each tensor rank has whole. `is_wide`: products run in 16 bit
   /// where the others run in 4.
-  const ChunkPiece* add(LayerProgram program, double parameters, double uncut, bool is_layer,
-                        bool is_wide = false);
+  ChunkPiece* add(LayerProgram program, double parameters, double uncut, bool is_layer, bool is_wide = false);
+  /// A layer; experts that ranks cut are a part of its own.
+  const ChunkPiece* add_layer(const LayerSlice& slice, const ParameterCount& counts, bool experts,
+                              bool is_wide);
+  void add_head(const ParameterCount& counts);
   void add_layers(const StageChunk& chunk, const ParameterCount& counts);
   /// A layer and the head once more for each further token that is predicted, behind the head.
   void add_next_tokens(const ParameterCount& counts);
@@ -61,6 +72,8 @@ class ChunkPieces {
 /// Parameters of one layer times the tensor degree: those that a rank has of it, were dense ones not cut.
 /// An expert's are cut by the expert degrees instead.
 double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
+/// Of a rank's own experts of a layer; 0 in a network without.
+double expert_parameters(const LargeModelJob& job, const ParameterCount& counts);
 
 /// Who exchanges along some ranks; requires one that is not `none`.
 RankGroup group_of(Along along);

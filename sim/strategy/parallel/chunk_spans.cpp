@@ -65,10 +65,10 @@ ChunkSpans ChunkTimer::spans(const StageChunk& chunk, bool from_idle) {
           spans_between(ran, middle, end, factor(wanted.backward.total, end - middle))};
 }
 
-std::vector<double> ChunkTimer::parameters(const StageChunk& chunk) const {
+std::vector<PieceParameters> ChunkTimer::parameters(const StageChunk& chunk) const {
   const ChunkPieces pieces(site_, chunk);
-  std::vector<double> out;
-  for (const ChunkPiece* piece : pieces.in_order()) out.push_back(piece->parameters);
+  std::vector<PieceParameters> out;
+  for (const ChunkPiece* piece : pieces.in_order()) out.push_back({piece->parameters, piece->experts});
   return out;
 }
 

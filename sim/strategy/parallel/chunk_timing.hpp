@@ -70,7 +70,7 @@ class ChunkTimer {
   /// What its passes are made of, all layers, as long together as at() says. Not kept.
   ChunkSpans spans(const StageChunk& chunk, bool from_idle);  // chunk_spans.cpp
   /// Of each of its pieces, those of a rank, in forward order.
-  std::vector<double> parameters(const StageChunk& chunk) const;  // chunk_spans.cpp
+  std::vector<PieceParameters> parameters(const StageChunk& chunk) const;  // chunk_spans.cpp
   /// What they send. Not kept.
   ChunkMessages messages(const StageChunk& chunk, bool from_idle) const;  // chunk_spans.cpp
 

@@ -70,6 +70,7 @@ LayerSlice LargeModelJob::slice() const {
   slice.precision = precision, slice.recompute = recompute;
   slice.context_exchange = context_exchange, slice.dispatch = dispatch, slice.overlap = overlap();
   slice.attention = attention, slice.capacity_factor = capacity_factor, slice.imbalance = imbalance;
+  slice.loss_chunks = loss_chunks;
   slice.accumulates = sharding != ModelSharding::parameters;
   return slice;
 }

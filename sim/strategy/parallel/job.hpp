@@ -59,6 +59,7 @@ struct LargeModelJob {
   std::optional<int> wide_layers{};
   std::optional<Time> pipeline_skew{};  ///< none: the framework's own (LayerKernels::pipeline_skew)
   double capacity_factor = 0;           ///< of experts; 0: no token is dropped
+  int loss_chunks = 1;     ///< parts of the sequence that head and loss take in turn (torchtitan: 8)
   double imbalance = 1.1;  ///< tokens of the busiest expert rank over the mean, where none is dropped
   bool cuda_graphs = false;
   bool record_streams =
@@ -87,6 +88,10 @@ struct LargeModelJob {
   /// Ends of the pipeline that micro-batches come from: with DualPipe both, half of them each, so that a
   /// stage has the layers of two places.
   int ways() const { return schedule == PipelineSchedule::dualpipe && degrees.pipeline > 1 ? 2 : 1; }
+  /// Forward asks for sharded parameters a layer ahead.
+  bool gathers_ahead() const {
+    return kernels().gathers_ahead || (degrees.expert > 1 && kernels().gathers_experts_ahead);
+  }
   /// Micro-batches that pass each chunk.
   std::int64_t micro_batches_of_chunk() const { return micro_batches() / ways(); }
   /// Ranks that a dense parameter's gradients are summed over: data-parallel and context ranks, of both

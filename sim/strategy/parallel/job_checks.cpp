@@ -94,7 +94,8 @@ void Checks::batches(int gpus) {
 void Checks::schedule() {
   const Degrees& d = job_.degrees;
   const bool interleaved = job_.schedule == PipelineSchedule::interleaved;
-  if (d.virtual_stages > 1 && !interleaved && job_.schedule != PipelineSchedule::zbv)
+  const bool takes_chunks = interleaved || job_.schedule == PipelineSchedule::afab;
+  if (d.virtual_stages > 1 && !takes_chunks && job_.schedule != PipelineSchedule::zbv)
     fault("virtual_stages", fmt::format("schedule {} has one chunk a stage", name_of(job_.schedule)),
           "schedule = \"interleaved\"");
   if (interleaved && d.pipeline == 1)

@@ -27,29 +27,43 @@ PassGraph::Exchange PassWriter::sharded(RankGroup group, Exchange exchange, Pass
   return {stream, PassCharge::data, seconds(time.seconds), time.gpu_share};
 }
 
-TaskId PassWriter::gather(const ChunkPiece& piece) {
-  if (!gathers_in_passes_) return kNone;
+TaskId PassWriter::gather(RankGroup group, double parameters) {
   pass_.call(call_);
-  const TaskId task = pass_.prefetch(
-      sharded(RankGroup::shards, Exchange::all_gather, PassStream::gather, 2 * piece.parameters));
-  written_.push_back({task, nullptr, "all-gather of parameters",
-                      PassMessage{RankGroup::shards, Exchange::all_gather, 2 * piece.parameters}});
+  const double bytes = 2 * parameters;
+  const TaskId task = pass_.prefetch(sharded(group, Exchange::all_gather, PassStream::gather, bytes));
+  written_.push_back(
+      {task, nullptr, "all-gather of parameters", PassMessage{group, Exchange::all_gather, bytes}});
+  return task;
+}
+
+/// Experts are cut over fewer ranks than the rest. One stream carries both, so the last of them ends last.
+TaskId PassWriter::gather(const ChunkPiece& piece, Order order) {
+  if (!gathers_in_passes_) return kNone;
+  const bool both = cuts_experts(piece);
+  if (both && order == Order::experts_first) gather(RankGroup::expert_gradients, piece.experts);
+  const TaskId task = gather(RankGroup::shards, piece.gathered);
+  return both && order == Order::experts_last ? gather(RankGroup::expert_gradients, piece.experts) : task;
+}
+
+TaskId PassWriter::reduce(RankGroup group, Exchange exchange, double bytes, std::string_view what) {
+  const TaskId task = pass_.exchange_behind(sharded(group, exchange, PassStream::scatter, bytes));
+  written_.push_back({task, nullptr, what, PassMessage{group, exchange, bytes}});
   return task;
 }
 
 TaskId PassWriter::scatter(const ChunkPiece& piece) {
+  const double width = site_.job.summed_bytes(), bytes = width * piece.parameters;
+  if (cuts_experts(piece)) {
+    pass_.call(call_);
+    reduce(RankGroup::expert_gradients, Exchange::reduce_scatter, width * piece.experts,
+           "reduce-scatter of experts' gradients");
+  }
   pass_.call(call_);
-  const double bytes = site_.job.summed_bytes() * piece.parameters;
-  TaskId last =
-      pass_.exchange_behind(sharded(RankGroup::shards, Exchange::reduce_scatter, PassStream::scatter, bytes));
-  written_.push_back({last, nullptr, "reduce-scatter of gradients",
-                      PassMessage{RankGroup::shards, Exchange::reduce_scatter, bytes}});
+  const TaskId last =
+      reduce(RankGroup::shards, Exchange::reduce_scatter, bytes, "reduce-scatter of gradients");
   if (site_.job.shards() == site_.job.gradient_ranks()) return last;
-  last = pass_.exchange_behind(
-      sharded(RankGroup::replicas, Exchange::all_reduce, PassStream::scatter, bytes / site_.job.shards()));
-  written_.push_back({last, nullptr, "all-reduce of shards",
-                      PassMessage{RankGroup::replicas, Exchange::all_reduce, bytes / site_.job.shards()}});
-  return last;
+  return reduce(RankGroup::replicas, Exchange::all_reduce, bytes / site_.job.shards(),
+                "all-reduce of shards");
 }
 
 TaskId PassWriter::copied(const ChunkPiece& piece, PassStream stream, TaskId after) {
@@ -88,12 +102,12 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
 
 TaskId PassWriter::forward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
-  const bool ahead = site_.job.kernels().gathers_ahead;
-  TaskId next = ahead ? gather(*all.front()) : kNone;
+  const bool ahead = site_.job.gathers_ahead();
+  TaskId next = ahead ? gather(*all.front(), Order::experts_last) : kNone;
   std::vector<TaskId> away;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const TaskId own = ahead ? next : gather(*all[i]);
-    if (ahead && i + 1 < all.size()) next = gather(*all[i + 1]);
+    const TaskId own = ahead && !all[i]->is_loss ? next : gather(*all[i], Order::experts_last);
+    if (ahead && i + 1 < all.size() && !all[i + 1]->is_loss) next = gather(*all[i + 1], Order::experts_last);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
     // The place of a layer's activations is the next but one's: theirs have to be away.
@@ -112,8 +126,9 @@ TaskId PassWriter::backward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
   TaskId next = kNone, scattered = kNone, back = kNone;
   for (std::size_t i = all.size(); i-- > 0;) {
-    const TaskId own = next;
-    if (i > 0) next = gather(*all[i - 1]);
+    const bool is_kept = i + 1 == all.size();
+    const TaskId own = next == kNone && !is_kept ? gather(*all[i], Order::experts_first) : next;
+    next = i > 0 && !all[i]->is_loss ? gather(*all[i - 1], Order::experts_first) : kNone;
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
     // The layers' before it come back while it runs.

@@ -39,8 +39,15 @@ class PassWriter {
   const std::vector<WrittenTask>& written() const { return written_; }
 
  private:
-  TaskId gather(const ChunkPiece& piece);
+  /// Of what ranks share out of a piece: experts before the rest in backward, behind it in forward.
+  enum class Order : std::uint8_t { experts_last, experts_first };
+  TaskId gather(const ChunkPiece& piece, Order order);
+  TaskId gather(RankGroup group, double parameters);
   TaskId scatter(const ChunkPiece& piece);
+  TaskId reduce(RankGroup group, Exchange exchange, double bytes, std::string_view what);
+  bool cuts_experts(const ChunkPiece& piece) const {
+    return piece.experts > 0 && site_.exchanges.size(RankGroup::expert_gradients) > 1;
+  }
   void run(const std::vector<PricedStep>& steps, std::size_t again);
   /// A layer's activations to the host's memory or back, beside the kernels; none where they stay.
   TaskId copied(const ChunkPiece& piece, PassStream stream, TaskId after);

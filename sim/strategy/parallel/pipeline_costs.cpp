@@ -143,14 +143,20 @@ double CostsMaker::gathered_s(double dense, double expert, StageEnd& end) {
 /// last backward pass.
 double CostsMaker::gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end) {
   double first = 0, gathers = 0, reductions = 0;
-  const std::vector<double> pieces = timer_.parameters(chunk);
-  for (const double parameters : pieces) {
-    const double seconds = sent(RankGroup::shards, Exchange::all_gather, 2 * parameters, end);
+  const bool cuts_experts = exchanges_.size(RankGroup::expert_gradients) > 1;
+  const std::vector<PieceParameters> pieces = timer_.parameters(chunk);
+  for (const PieceParameters& piece : pieces) {
+    double seconds = sent(RankGroup::shards, Exchange::all_gather, 2 * piece.dense, end);
+    if (piece.experts > 0 && cuts_experts)
+      seconds += sent(RankGroup::expert_gradients, Exchange::all_gather, 2 * piece.experts, end);
     if (gathers == 0) first = seconds;
     gathers += seconds;
   }
   for (std::size_t i = pieces.size(); i-- > 0;) {
-    const double bytes = job_.summed_bytes() * pieces[i];
+    const double bytes = job_.summed_bytes() * pieces[i].dense;
+    if (pieces[i].experts > 0 && cuts_experts)
+      reductions += sent(RankGroup::expert_gradients, Exchange::reduce_scatter,
+                         job_.summed_bytes() * pieces[i].experts, end);
     reductions += sent(RankGroup::shards, Exchange::reduce_scatter, bytes, end);
     if (job_.shards() < job_.gradient_ranks())
       reductions += sent(RankGroup::replicas, Exchange::all_reduce, bytes / job_.shards(), end);

@@ -11,10 +11,15 @@ namespace {
 
 using Order = std::vector<StageAction>;
 
+/// GPipe; with several chunks breadth first (Lamy-Poirier 2023): all micro-batches pass one chunk before the
+/// next one begins.
 Order all_forward_all_backward(const ScheduleSize& size, int stage) {
   Order order;
-  for (int i = 0; i < size.micro_batches; ++i) order.push_back({StageWork::forward, i, stage});
-  for (int i = 0; i < size.micro_batches; ++i) order.push_back({StageWork::backward, i, stage});
+  const auto pass = [&](StageWork work, int turn) {
+    for (int i = 0; i < size.micro_batches; ++i) order.push_back({work, i, turn * size.stages + stage});
+  };
+  for (int turn = 0; turn < size.chunks_per_stage; ++turn) pass(StageWork::forward, turn);
+  for (int turn = size.chunks_per_stage; turn-- > 0;) pass(StageWork::backward, turn);
   return order;
 }
 

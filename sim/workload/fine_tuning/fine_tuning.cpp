@@ -31,10 +31,12 @@ constexpr std::string_view kOutputNames[] = {"output",   "o_proj",  "out_proj", 
 constexpr std::string_view kGateNames[] = {"gate_proj", "w1", "gate", "wi_0", "fc_1"};
 constexpr std::string_view kUpNames[] = {"up_proj", "w3", "up", "wi_1", "fc_2"};
 constexpr std::string_view kDownNames[] = {"down_proj", "w2", "down", "wo", "mlp.proj"};
-constexpr std::string_view kFirstNames[] = {"linear", "fc1", "c_fc",  "dense_h_to_4h",
-                                            "lin1",   "wi",  "fc_in", "intermediate.dense"};
-constexpr std::string_view kSecondNames[] = {"linear2", "fc2",    "dense_4h_to_h",
-                                             "lin2",    "fc_out", "output.dense"};
+constexpr std::string_view kFirstNames[] = {
+    "linear", "fc1",     "c_fc",       "dense_h_to_4h",      "lin1",          "wi",
+    "fc_in",  "ff.proj", "weights_in", "intermediate.dense", "ff.net.0.proj", "intermediate_dense"};
+constexpr std::string_view kSecondNames[] = {"linear2",  "fc2",         "dense_4h_to_h", "lin2",
+                                             "fc_out",   "ff.net",      "weights_out",   "output.dense",
+                                             "ff.net.2", "output_dense"};
 constexpr std::string_view kHeadNames[] = {"lm_head",    "head",  "embed_out",
                                            "classifier", "score", "output_layer"};
 constexpr std::string_view kWordsNames[] = {"embed_tokens", "embedding", "wte", "word_embeddings",
@@ -45,6 +47,9 @@ constexpr Words kRolesNames[] = {kQueryNames,  kKeyNames,    kValueNames, kPacke
 /// A packed projection stands for three, and each of the three for the packed one that holds it.
 constexpr Words kInPackedNames[] = {kQueryNames, kKeyNames, kValueNames};
 
+/// Of two roles.
+constexpr std::string_view kEitherName = "wo";
+
 bool holds(Words words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
 
 bool ends_with_name(std::string_view path, std::string_view name) {
@@ -53,13 +58,18 @@ bool ends_with_name(std::string_view path, std::string_view name) {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
+/// Before a target that a layer of the network has for its name: no other name stands for it.
+constexpr std::string_view kLiterally = "=";
+
 /// Whether a layer at `path` is what others call `target`.
 bool is_called(std::string_view path, std::string_view target) {
   if (ends_with_name(path, target)) return true;
   for (const Words role : kRolesNames) {
     if (!holds(role, target)) continue;
     for (const std::string_view name : role) {
-      if (ends_with_name(path, name)) return true;
+      // Others call attention's last product "wo"; a layer of that name ends a feed-forward part (T5).
+      const bool is_other = name == kEitherName && role.data() == kOutputNames;
+      if (!is_other && ends_with_name(path, name)) return true;
     }
   }
   const std::string_view own = last_part(path);
@@ -167,21 +177,25 @@ bool Trainability::has_adapter(std::string_view path) {
   if (tuning_.targets.empty()) {
     const std::string_view own = last_part(path);
     if (tuning_.adapter == AdapterKind::ia3)
-      return own == "key" || own == "value" || holds(kPackedNames, own) || ends_feed_forward(path);
+      return own == "key" || own == "value" || holds(kPackedNames, own) ||
+             (block_number(path) >= 0 && ends_feed_forward(path));
     return own == "query" || own == "value" || holds(kPackedNames, own);
   }
   bool found = false;
   for (std::size_t i = 0; i < tuning_.targets.size(); ++i) {
     const std::string& target = tuning_.targets[i];
-    if (target == kAllLinearNames ? in_head_ || is_head(path) : !is_called(path, target)) continue;
+    const bool is_it = target.starts_with(kLiterally) ? ends_with_name(path, target.substr(kLiterally.size()))
+                       : target == kAllLinearNames    ? !in_head_ && !is_head(path)
+                                                      : is_called(path, target);
+    if (!is_it) continue;
     used_targets_[i] = 1, found = true;
   }
   return found;
 }
 
 bool Trainability::ends_feed_forward(std::string_view path) {
-  const std::string_view own = last_part(path);
-  return block_number(path) >= 0 && (holds(kDownNames, own) || holds(kSecondNames, own));
+  const auto is_called_so = [path](std::string_view name) { return ends_with_name(path, name); };
+  return std::ranges::any_of(kDownNames, is_called_so) || std::ranges::any_of(kSecondNames, is_called_so);
 }
 
 bool Trainability::is_quantised(std::string_view path) const {
@@ -191,7 +205,9 @@ bool Trainability::is_quantised(std::string_view path) const {
 std::vector<std::string> Trainability::unmatched() const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < used_targets_.size(); ++i) {
-    if (used_targets_[i] == 0) names.push_back(tuning_.targets[i]);
+    if (used_targets_[i] != 0) continue;
+    const std::string& target = tuning_.targets[i];
+    names.push_back(target.substr(target.starts_with(kLiterally) ? kLiterally.size() : 0));
   }
   for (std::size_t i = 0; i < used_trainable_.size(); ++i) {
     if (used_trainable_[i] == 0 && !everything_) names.push_back(tuning_.trainable[i]);

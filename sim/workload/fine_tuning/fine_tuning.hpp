@@ -60,6 +60,9 @@ struct FineTuning {
   WeightFormat weights = WeightFormat::by_precision;
   Upcast upcast = Upcast::none;
   FusedKernels fused{};  ///< in the place of transformers' operators
+  /// A compiler (TorchInductor, XLA) fuses what is between products, so that less is kept for backward. Set
+  /// from the framework's execution.
+  bool is_compiled = false;
   /// The training computes in 16 bits; then what goes into wide adapters is converted. Set from the
   /// precision.
   bool computes_in_half = false;
@@ -67,6 +70,10 @@ struct FineTuning {
   bool changes_network() const {
     return !fused.empty() || adapter != AdapterKind::none || !trainable.empty() || has_format() ||
            upcast != Upcast::none;
+  }
+  /// Whether the kernel stands in the place of several operators: as asked, or since a compiler makes it.
+  bool fuses(FusedKernel kernel) const {
+    return fused.has(kernel) || (is_compiled && kCompiledKernels.has(kernel));
   }
   bool has_format() const { return weights != WeightFormat::by_precision; }
   friend bool operator==(const FineTuning&, const FineTuning&) = default;

@@ -45,6 +45,13 @@ class FusedKernels {
   std::uint8_t bits_ = 0;
 };
 
+/// What a compiler makes of transformers' operators. Its partition of the graph saves a tensor only where
+/// computing it anew would need more than element-wise work (torch/_functorch/partitioners.py,
+/// min_cut_rematerialization_partition): of a norm the input and a root for each row, of a gate both
+/// branches and their product, of GELU its input.
+inline constexpr FusedKernels kCompiledKernels{FusedKernel::rms_norm, FusedKernel::swiglu, FusedKernel::rope,
+                                               FusedKernel::gelu};
+
 /// The kernels that a word stands for: one of them, or a library that brings several ("liger", "unsloth",
 /// "flash_attn"). None where the word is not known.
 std::optional<FusedKernels> fused_kernels_named(std::string_view word);

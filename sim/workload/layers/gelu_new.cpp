@@ -40,7 +40,7 @@ Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
     return misfit("gelu_new cannot work on token ids", "place an embedding first");
-  if (tape.trainability().tuning().fused.has(FusedKernel::gelu)) return apply_fused_gelu(tape, input);
+  if (tape.trainability().tuning().fuses(FusedKernel::gelu)) return apply_fused_gelu(tape, input);
   const auto n = static_cast<double>(in.elements());
   const TensorId result = tape.result(in, {input}, false);
   for (const int tensors : kForward) tape.forward(pass(n, tensors));

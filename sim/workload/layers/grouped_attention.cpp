@@ -99,7 +99,7 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Hea
     heads.k = record_rotary(tape, heads.k, static_cast<double>(size.all.keys * size.groups * own.rotary));
   }
   add_prefix(tape, size.all, heads);
-  if (own.fused && tape.trainability().tuning().fused.has(FusedKernel::flash_attention)) return heads;
+  if (own.fused && tape.trainability().tuning().fuses(FusedKernel::flash_attention)) return heads;
   heads.k = repeat_groups(tape, heads.k, size);
   heads.v = repeat_groups(tape, heads.v, size);
   return heads;

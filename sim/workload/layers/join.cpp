@@ -122,7 +122,7 @@ TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
 }
 
 Applied join_multiply(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
-  const bool is_gate = fuses_gate(layer, tape.trainability().tuning().fused);
+  const bool is_gate = fuses_gate(layer, tape.trainability().tuning());
   if (is_gate && tape.at(inputs[0]).shape == tape.at(inputs[1]).shape)
     return {record_gated_product(tape, inputs[0], inputs[1]), "", ""};
   return join_pairs(tape, layer, inputs, record_product);
@@ -156,8 +156,8 @@ void check_join(const LayerCheck& check) { check.joins_several(); }
 
 }  // namespace
 
-bool fuses_gate(const Layer& layer, FusedKernels fused) {
-  return fused.has(FusedKernel::swiglu) && layer.type->name == std::string_view("multiply") &&
+bool fuses_gate(const Layer& layer, const FineTuning& tuning) {
+  return tuning.fuses(FusedKernel::swiglu) && layer.type->name == std::string_view("multiply") &&
          layer.branches.size() == 2 && !layer.branches[0].empty() &&
          layer.branches[0].back().type->name == std::string_view("silu") &&
          layer.branches[0].back().as.empty();

@@ -220,7 +220,7 @@ LayerType relu_layer(), relu6_layer(), squared_relu_layer(), gelu_layer(), silu_
     gated_tanh_layer();
 /// join.cpp: whether the layer is silu(gate) * up, whose activation the fused product computes: the last
 /// layer of its first branch is then left out.
-bool fuses_gate(const Layer& layer, FusedKernels fused);
+bool fuses_gate(const Layer& layer, const FineTuning& tuning);
 LayerType softmax_layer(), dropout_layer(), dropout_channels_layer(), drop_path_layer(), flatten_layer();
 // linear.cpp, embedding.cpp, adaptive_softmax.cpp, recurrent.cpp, sequence_views.cpp
 LayerType linear_layer(), embedding_layer(), token_type_layer(), position_layer(), class_token_layer(),

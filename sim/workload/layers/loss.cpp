@@ -50,6 +50,23 @@ Applied fused_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
       {4, 12 * rows});
 }
 
+/// Compiled: the scores are read in their own width, twice forward (the largest of a row, then the sum of
+/// the exponentials), and once backward, which writes their gradient. Their logarithms are never in memory.
+Applied compiled_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  const double n = static_cast<double>(in.elements()), rows = static_cast<double>(in.rows());
+  const TensorId result = tape.result(Shape::features(1), {input}, false);
+  Operator forward =
+      make_operator(OperatorClass::reduction, HostCall::loss, {2, 8 * n}, {8, 8 * n + 12 * rows}, 2);
+  Operator backward =
+      make_operator(OperatorClass::reduction, HostCall::loss, {0, 4 * n}, {8, 8 * n + 12 * rows});
+  add_to_total(forward, backward, own, tape.count_loss() > 1);
+  tape.forward(forward);
+  if (tape.at(result).needs_gradient) tape.save(input), tape.save({4, 12 * rows});
+  tape.node({{backward, {}}}, {input}, result);
+  return {result, "", ""};
+}
+
 Applied cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements());
@@ -80,9 +97,12 @@ Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
                   "place flatten and linear before it");
   }
   const auto& own = layer.get<Loss>();
-  const bool is_fused = tape.trainability().tuning().fused.has(FusedKernel::cross_entropy);
+  const bool is_fused = tape.trainability().tuning().fuses(FusedKernel::cross_entropy);
   if (is_fused && own.kind == LossKind::cross_entropy && in.is_rows())
     return fused_cross_entropy(tape, own, input);
+  const bool is_compiled = tape.trainability().tuning().is_compiled;
+  if (is_compiled && own.kind == LossKind::cross_entropy && in.is_rows())
+    return compiled_cross_entropy(tape, own, input);
   return own.kind == LossKind::cross_entropy ? cross_entropy(tape, own, input)
                                              : elementwise_loss(tape, own, input);
 }

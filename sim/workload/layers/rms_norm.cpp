@@ -67,7 +67,7 @@ Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
 }  // namespace
 
 TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
-  if (tape.trainability().tuning().fused.has(FusedKernel::rms_norm))
+  if (tape.trainability().tuning().fuses(FusedKernel::rms_norm))
     return record_fused_rms_norm(tape, input, prefix);
   const Shape in = tape.at(input).shape;
   const NormWork work{static_cast<double>(in.elements()), static_cast<double>(in.rows()),

@@ -20,7 +20,7 @@ TensorId record_rotary(Tape& tape, TensorId rows, double turned) {
   const Shape shape = tape.at(rows).shape;
   const auto n = static_cast<double>(shape.elements());
   const bool is_part = turned < n;
-  if (tape.trainability().tuning().fused.has(FusedKernel::rope)) {
+  if (tape.trainability().tuning().fuses(FusedKernel::rope)) {
     const TensorId placed = tape.alias(shape, rows);
     const Operator in_place = small_passes(3.5 * turned, 8 * turned, 1);
     tape.forward(in_place);

@@ -36,8 +36,8 @@ bool stores_halves(WeightFormat format) {
 }
 
 /// transformers converts the scores of a model with 16-bit weights to fp32 before the loss
-/// (transformers/loss/loss_utils.py); autocast does so in the loss itself.
-bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights); }
+/// (transformers/loss/loss_utils.py); autocast does so in the loss itself, and so does compiled code.
+bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights) && !tuning.is_compiled; }
 
 class FieldWalk {
  public:
@@ -89,7 +89,7 @@ class ShapeWalk {
     const Layer* head = prefix.empty() ? head_of(layers) : nullptr;
     for (const Layer& layer : layers) {
       tape_->trainability().set_head(&layer == head);
-      if (&layer == head && tape_->trainability().tuning().fused.has(FusedKernel::linear_cross_entropy))
+      if (&layer == head && tape_->trainability().tuning().fuses(FusedKernel::linear_cross_entropy))
         hold_rows_in_parts(layer, *current);
       current = visit(layer, *current, prefix);
       if (!current) break;
@@ -212,7 +212,7 @@ class ShapeWalk {
 
   std::vector<TensorId> ends_of(const Layer& layer, TensorId input, const std::string& path) {
     std::vector<TensorId> ends;
-    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning().fused);
+    const bool is_gate = fuses_gate(layer, tape_->trainability().tuning());
     for (std::size_t i = 0; i < layer.branches.size(); ++i) {
       if (i > 0 && layer.branches[i].size() > 1) tape_->module();
       std::vector<Layer> branch = layer.branches[i];
@@ -328,6 +328,24 @@ std::uint32_t count_blocks(const Model& model) {
   return static_cast<std::uint32_t>(last + 1);
 }
 
+bool has_layer_called(const std::vector<Layer>& layers, const std::string& name) {
+  return std::ranges::any_of(layers, [&](const Layer& layer) {
+    const bool is_it = layer.name.ends_with("." + name) || layer.name == name;
+    return is_it || std::ranges::any_of(layer.branches, [&](const std::vector<Layer>& branch) {
+             return has_layer_called(branch, name);
+           });
+  });
+}
+
+/// Targets that layers of the network have for their names mean these layers alone ("=wo"): T5 calls the end
+/// of its perceptrons as others call attention's last product.
+FineTuning with_literal_targets(const Model& model) {
+  FineTuning tuning = model.tuning;
+  for (std::string& target : tuning.targets)
+    if (has_layer_called(model.layers, target)) target = "=" + target;
+  return tuning;
+}
+
 }  // namespace
 
 ExpansionResult expand(const Model& model) {
@@ -342,7 +360,7 @@ ExpansionResult expand(const Model& model) {
   if (result.faults.empty()) result.faults = check_declared_weights(model);
   if (!result.faults.empty()) return result;
 
-  Tape tape(model.name, model.tuning);
+  Tape tape(model.name, with_literal_targets(model));
   if (tape.trainability().blocks_asked() > 0) tape.trainability().count_blocks(count_blocks(model));
   ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input), "");
   if (!result.faults.empty()) return result;

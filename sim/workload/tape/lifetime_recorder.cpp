@@ -93,7 +93,7 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
     made.narrows = op.narrows_result;
     if (!made.narrows) return;
   }
-  if (made.converts) return;
+  if (made.converts || (is_compiled_ && !made.both_kept)) return;
   for (const Storage parent : made.parents) {
     const Share share = share_of_cast(storages_[parent], made);
     if (share != Share{}) made.casts.push_back({parent, now(), share});
@@ -187,7 +187,7 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   if (is_first || !handed.is_view) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, share);
   // An operator in fp32 makes its operand's gradient in fp32; it is converted once it is whole.
   const StorageLife& made = storages_[handed.made_storage];
-  if (handed.is_view || made.converts || !made.computes_wide()) return;
+  if (handed.is_view || is_compiled_ || made.converts || !made.computes_wide()) return;
   Share wider = share_of_cast(of, made);
   for (float& part : wider) part /= 2;
   if (wider != Share{}) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, wider);

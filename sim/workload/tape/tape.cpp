@@ -47,7 +47,8 @@ std::vector<BackwardStep> without_frozen(std::vector<BackwardStep> steps) {
 
 }  // namespace
 
-Tape::Tape(std::string model_name, FineTuning tuning) : trainability_(std::move(tuning)) {
+Tape::Tape(std::string model_name, FineTuning tuning)
+    : lifetimes_(tuning.is_compiled), trainability_(std::move(tuning)) {
   model_.name = std::move(model_name), model_.modules = 1;
   lifetimes_.upcast(trainability_.tuning().upcast);
 }

@@ -28,6 +28,8 @@ class LifetimeRecorder {
   using Storage = std::uint32_t;  ///< numbered in the order of make()
   using Tensor = std::uint32_t;
 
+  /// `is_compiled`: operators that are no products convert their operands as they read them, without a copy.
+  explicit LifetimeRecorder(bool is_compiled) : is_compiled_(is_compiled) {}
   /// Norms, and with Upcast::all embeddings, make fp32 beside weights of 16 bits, and what is computed from
   /// fp32 element by element stays so.
   void upcast(Upcast weights) { upcast_ = weights; }
@@ -111,6 +113,7 @@ class LifetimeRecorder {
   void add(std::uint32_t from, std::uint32_t until, Amount bytes, Share share);
   void add_storage(const StorageLife& life);
 
+  bool is_compiled_ = false;
   std::vector<StorageLife> storages_;
   std::vector<Storage> unsettled_;  ///< made by the operator to come
   std::vector<Storage> kept_;

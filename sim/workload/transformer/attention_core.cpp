@@ -71,8 +71,32 @@ void write_unfused(const Core& core, std::vector<LayerStep>& steps) {
   if (core.backward) product(width, length);
 }
 
+/// PyTorch's own ring: gradients of keys and values pass on in fp32 by a message of their own behind each
+/// kernel, and come back with the last one.
+void write_torch_ring_backward(const Core& core, std::vector<LayerStep>& steps) {
+  const int ranks = core.slice().context;
+  constexpr double kWide = 2;  // fp32 over 16 bits
+  int parts = -1;
+  for (int i = 0; i < ranks; ++i) {
+    LayerStep kernel = core.kernel(core.part(), i > 0 && core.shape.causal ? core.part() / 2 : core.part(),
+                                   i == 0 && core.shape.causal);
+    kernel.waits_for = parts;
+    if (i + 1 < ranks) {
+      parts = static_cast<int>(steps.size());
+      steps.push_back(LayerStep::exchange_of(Along::context, Exchange::ring_pass, core.key_value_bytes()));
+      steps.back().behind = true;
+    }
+    steps.push_back(kernel);
+    steps.push_back(
+        LayerStep::exchange_of(Along::context, Exchange::ring_pass, kWide * core.key_value_bytes()));
+    steps.back().behind = i + 1 < ranks;
+  }
+}
+
 /// Parts pass from rank to rank while the kernel of the part before runs; backward their gradients go along.
 void write_ring(const Core& core, std::vector<LayerStep>& steps) {
+  if (core.backward && core.writer.kernels().context != ContextHabit::joined)
+    return write_torch_ring_backward(core, steps);
   const int ranks = core.slice().context;
   const bool causal = core.shape.causal;
   for (int i = 0; i < ranks; ++i) {
@@ -100,10 +124,20 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
 
 void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
   const double bytes = core.key_value_bytes() * core.slice().context;
-  core.writer.exchange(steps, Along::context, Exchange::all_gather, bytes);
+  const ContextHabit habit = core.writer.kernels().context;
+  const int messages = habit == ContextHabit::apart ? 2 : 1;
+  if (!core.backward || habit != ContextHabit::apart) {
+    for (int i = 0; i < messages; ++i)
+      core.writer.exchange(steps, Along::context, Exchange::all_gather, bytes / messages);
+  }
   const std::int64_t all = core.slice().sequence;
   steps.push_back(core.kernel(core.part(), core.shape.causal ? all / 2 : all, false));
-  if (core.backward) core.writer.exchange(steps, Along::context, Exchange::reduce_scatter, bytes);
+  if (!core.backward) return;
+  constexpr double kWide = 2;  // fp32 over 16 bits
+  for (int i = 0; habit == ContextHabit::torch && i < core.slice().context; ++i)
+    core.writer.exchange(steps, Along::context, Exchange::ring_pass, kWide * core.key_value_bytes());
+  for (int i = 0; habit != ContextHabit::torch && i < messages; ++i)
+    core.writer.exchange(steps, Along::context, Exchange::reduce_scatter, bytes / messages);
 }
 
 /// Ranks change from a part of the sequence with all heads to the whole with a part of the heads, and back.
@@ -118,6 +152,13 @@ void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
 }
 
 }  // namespace
+
+double kept_by_context(const LayerWriter& writer, const TransformerShape& shape) {
+  const LayerSlice& slice = writer.slice();
+  const bool keeps = writer.kernels().context == ContextHabit::apart && slice.context > 1 &&
+                     slice.context_exchange == ContextExchange::all_gather;
+  return keeps ? Core{writer, shape, false}.key_value_bytes() * (slice.context - 1) : 0;
+}
 
 double saved_scores(const LayerWriter& writer, const TransformerShape& shape) {
   const Core core{writer, shape, false};

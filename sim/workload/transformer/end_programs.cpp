@@ -69,8 +69,9 @@ LayerProgram head_program(const TransformerShape& shape, const LayerSlice& narro
   if (kernels.gathers_logits)
     writer.exchange(program.forward, Along::tensor, Exchange::all_gather,
                     2 * static_cast<double>(head.rows * shape.vocabulary));
-  for (int i = 0; i < (kernels.gathers_logits ? 0 : kLossSums); ++i)
-    writer.exchange(program.forward, Along::tensor, Exchange::all_reduce, 4 * static_cast<double>(head.rows));
+  for (int i = 0; i < (kernels.gathers_logits ? 0 : kLossSums * slice.loss_chunks); ++i)
+    writer.exchange(program.forward, Along::tensor, Exchange::all_reduce,
+                    4 * static_cast<double>(head.rows) / slice.loss_chunks);
   program.backward.push_back(LayerWriter::pass(logits, kernels.loss_backward_passes, 3));
   writer.column_backward(program.backward, head);
   for (LayerStep& step : program.backward) step.is_half = true;

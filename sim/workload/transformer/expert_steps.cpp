@@ -15,6 +15,9 @@ constexpr double kRouterPasses = 12;
 /// Node-local copies that DeepEP sends over the network: one for each node instead of one for each expert.
 constexpr int kGpusOfNode = 8;
 
+/// Of an expert's number of tokens.
+constexpr double kCountBytes = 8;
+
 struct Sizes {
   double sent = 0;         ///< rows that a rank gives away: tokens x top_k, or as many as capacity has
   std::int64_t local = 1;  ///< experts of a rank
@@ -92,7 +95,11 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
   steps.back().is_half = true;
   steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
   // Sizes of a dropless dispatch are known once all ranks have counted: the host reads them.
-  steps.back().host_waits = writer.slice().capacity_factor <= 0 && writer.slice().expert > 1;
+  const bool reads = writer.slice().capacity_factor <= 0 && writer.slice().expert > 1;
+  if (reads && writer.kernels().sends_expert_counts)
+    writer.exchange(steps, Along::expert, Exchange::all_to_all,
+                    kCountBytes * static_cast<double>(shape.experts->experts));
+  steps.back().host_waits = reads;
   steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
   write_dispatch(writer, shape, sizes, true, steps);
   writer.exchange(steps, Along::expert_tensor, Exchange::all_gather,

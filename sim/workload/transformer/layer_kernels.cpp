@@ -79,8 +79,10 @@ LayerKernels torchtitan() {
           .attention = AttentionKernel::version_2,
           .loss_passes = 8,
           .loss_backward_passes = 6,
+          .context = ContextHabit::apart,
           .regathers_inputs = false,
           .gathers_ahead = false,
+          .sends_expert_counts = true,
           .keeps_in_pipeline = true,
           .launch = microseconds(6),
           .layer = microseconds(60)};
@@ -128,6 +130,7 @@ LayerKernels maxtext() {
   LayerKernels row = torchtitan();
   row.framework = LlmFramework::maxtext, row.name = "maxtext";
   row.regathers_inputs = row.gathers_ahead = true, row.keeps_in_pipeline = false;
+  row.sends_expert_counts = false, row.context = ContextHabit::joined;
   row.launch = row.layer = row.python_function = Time{};
   row.exchange = microseconds(2);
   return row;
@@ -144,7 +147,8 @@ LayerKernels pytorch() {
   row.gate_passes = 5, row.gate_backward_passes = 8;
   row.gate_launches = 2, row.gate_backward_launches = 3;
   row.saved_inner = 4;
-  row.regathers_inputs = row.gathers_ahead = false;
+  row.regathers_inputs = row.gathers_ahead = row.gathers_experts_ahead = false;
+  row.sends_expert_counts = row.keeps_in_pipeline = true, row.context = ContextHabit::torch;
   row.sums_each_matrix = row.gathers_logits = true;
   return row;
 }

@@ -27,6 +27,13 @@ enum class LlmFramework : std::uint8_t {
 /// How a framework assigns layers to the stages of a pipeline.
 enum class StageSplit : std::uint8_t { equal, by_cost };
 
+/// How context ranks bring keys and values together, and their gradients back. joined: keys and values in one
+/// message, gradients along with them in 16 bits (Transformer Engine). torch: the same forward; backward the
+/// gradients pass in fp32 by messages of their own, also where keys and values are gathered
+/// (torch.distributed.tensor.experimental). apart: keys and values are gathered in a message each and kept,
+/// and their gradients are scattered so (torchtitan).
+enum class ContextHabit : std::uint8_t { joined, torch, apart };
+
 /// Passes count how often a kernel reads or writes the tensor it is about, in elements of 16 bits; those of
 /// fp32 count twice.
 struct LayerKernels {
@@ -53,11 +60,15 @@ struct LayerKernels {
   bool overlaps_row_backward =
       false;  ///< of a row layer the gathered gradient beside the own share's product
   // What is sent (docs/judges.md).
+  ContextHabit context = ContextHabit::joined;
   bool regathers_inputs = true;  ///< with sequence parallelism backward gathers a column layer's input again
   /// The gradient of the input of queries, keys and values, and of gate and up, is summed for each matrix.
   bool sums_each_matrix = false;
-  bool gathers_logits = false;     ///< over tensor ranks, instead of a loss cut by vocabulary
-  bool gathers_ahead = true;       ///< forward asks for sharded parameters a layer ahead
+  bool gathers_logits = false;        ///< over tensor ranks, instead of a loss cut by vocabulary
+  bool gathers_ahead = true;          ///< forward asks for sharded parameters a layer ahead
+  bool gathers_experts_ahead = true;  ///< the same where experts are cut over ranks
+  /// Ranks tell each other how many tokens each expert gets, which the host reads.
+  bool sends_expert_counts = false;
   bool keeps_in_pipeline = false;  ///< stages gather sharded parameters once a step, and reduce once
   double gradient_bytes = 4;       ///< of each value when data-parallel ranks sum gradients
   StageSplit split = StageSplit::equal;

@@ -171,7 +171,8 @@ double LayerSteps::saved_bytes() const {
   // What backward does not gather again is kept whole.
   const double inputs =
       kernels_.regathers_inputs ? sizes_.norm : static_cast<double>(slice_.tokens() * shape_.hidden);
-  const double attention = 2 * sizes_.norm + operand * inputs + 2 * heads + saved_scores(writer_, shape_);
+  const double attention = 2 * sizes_.norm + operand * inputs + 2 * heads + saved_scores(writer_, shape_) +
+                           kept_by_context(writer_, shape_);
   const double into_feed = 2 * sizes_.norm + operand * inputs;
   if (with_experts_) return attention + into_feed + saved_by_experts(writer_, shape_);
   const double inner = shape_.gated ? kernels_.saved_inner : kernels_.saved_inner - 1;

@@ -43,6 +43,7 @@ struct LayerSlice {
   std::optional<AttentionKernel> attention{};  ///< none: the framework's own
   double capacity_factor = 0;                  ///< of experts; 0: no token is dropped
   double imbalance = 1;                        ///< tokens of the busiest expert rank over the mean
+  int loss_chunks = 1;                         ///< parts of the sequence that head and loss take in turn
   bool accumulates = true;                     ///< gradients are added to those of earlier micro-batches
 
   std::int64_t tokens() const { return micro_batch * sequence / context; }  ///< of one rank's attention

@@ -66,6 +66,8 @@ double saved_by_experts(const LayerWriter& writer, const TransformerShape& shape
 /// Scores, softmax and weighted values, with what context parallelism exchanges for them.
 void write_attention_core(const LayerWriter& writer, const TransformerShape& shape, bool backward,
                           std::vector<LayerStep>& steps);  // attention_core.cpp
+/// Bytes of other ranks' keys and values that are kept for backward, beside a rank's own.
+double kept_by_context(const LayerWriter& writer, const TransformerShape& shape);
 /// Bytes of scores kept for backward where attention is not fused; 0 where it is.
 double saved_scores(const LayerWriter& writer, const TransformerShape& shape);
 

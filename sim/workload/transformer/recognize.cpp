@@ -91,6 +91,7 @@ void take_attention(const Layer& layer, TransformerShape& shape) {
   }
   const std::int64_t groups = number_of(layer, "groups"), head = number_of(layer, "head_width");
   const std::int64_t width = number_of(layer, "width");
+  shape.head_norms = number_of(layer, "norm") != 0;
   shape.kv_heads = groups > 0 ? static_cast<int>(groups) : shape.heads;
   shape.head_dim = head > 0 ? head : (width > 0 ? width : shape.hidden) / std::max(1, shape.heads);
 }

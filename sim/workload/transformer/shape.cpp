@@ -18,7 +18,8 @@ std::int64_t latent_attention_parameters(const TransformerShape& shape, const La
 std::int64_t attention_parameters(const TransformerShape& shape) {
   if (shape.latent) return latent_attention_parameters(shape, *shape.latent);
   const std::int64_t query = shape.heads * shape.head_dim, key = shape.kv_heads * shape.head_dim;
-  return shape.hidden * (2 * query + 2 * key) + (shape.bias ? query + 2 * key + shape.hidden : 0);
+  const std::int64_t norms = shape.head_norms ? 2 * shape.head_dim : 0;
+  return shape.hidden * (2 * query + 2 * key) + (shape.bias ? query + 2 * key + shape.hidden : 0) + norms;
 }
 
 std::int64_t feed_parameters(const TransformerShape& shape, std::int64_t inner) {

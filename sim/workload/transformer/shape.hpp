@@ -43,6 +43,7 @@ struct TransformerShape {
   bool bias = false;           ///< of linear layers, and of the norms
   bool tied = false;           ///< the head uses the embedding's matrix
   bool causal = true;
+  bool head_norms = false;  ///< queries and keys have a norm over each head (Qwen3)
   std::optional<ExpertLayers> experts{};
   std::optional<LatentAttention> latent{};
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;

@@ -46,9 +46,10 @@ const LeftOutGroup& group(const LeaveOneOut& v, const std::string& name) {
   return *std::ranges::find(v.groups, name, &LeftOutGroup::name);
 }
 
-ScoredRow scored(const std::string& key, double needed) {
+/// Off by this, with an interval of a tenth either way.
+ScoredRow scored(const std::string& key, double left_out) {
   ScoredRow row;
-  row.key = key, row.needed_seen = row.needed_unseen = needed, row.evidence = {"kind"};
+  row.key = key, row.left_out = left_out, row.reach = {0.1, 0.1}, row.kind = "kind";
   return row;
 }
 
@@ -116,77 +117,20 @@ TEST_CASE("rows are left out by cluster, GPU or publication") {
   CHECK(publication_of("horovod/horovod docs") == "horovod/horovod");
 }
 
-TEST_CASE("a spread holds the share of rows that it is to hold") {
-  CHECK(spread_for({}, 0.9) == 0);
-  CHECK(spread_for({3, 1, 2, 10, 4, 5, 6, 7, 8, 9}, 0.9) == 9);
-  CHECK(spread_for({3, 1, 2}, 1) == 3);
-}
-
-TEST_CASE("a machine is judged by spreads that none of its own rows has a say in") {
-  // Nine rows of one machine need 1, one of another needs 5: the other is not held by what it needs itself.
-  std::vector<ScoredRow> rows(9, scored("a", 1));
-  rows.push_back(scored("b", 5));
+TEST_CASE("coverage is the share of rows within their intervals, on both sides") {
+  std::vector<ScoredRow> rows{scored("a", 0.05), scored("a", 0.15), scored("b", -0.09), scored("b", -0.11)};
+  rows.push_back(scored("b", 0.15)), rows.back().reach = {0.2, 0.01};
   LeaveOneOut out;
   add_scores(rows, out);
-  CHECK(group(out, "b").scores.coverage == 0);
-  CHECK(group(out, "a").scores.coverage == 1);
-}
-
-TEST_CASE("of weighted needs a spread holds the share of the weights") {
-  CHECK(weighted_spread(std::vector<WeightedNeed>{}, 0.9) == 0);
-  CHECK(weighted_spread({WeightedNeed{1, 1}, WeightedNeed{3, 1}, WeightedNeed{2, 2}}, 0.75) == 2);
-  CHECK(weighted_spread({WeightedNeed{1, 1}, WeightedNeed{3, 1}, WeightedNeed{2, 2}}, 0.76) == 3);
-}
-
-TEST_CASE("to an unseen machine each machine is one witness, however many rows it has") {
-  std::vector<ScoredRow> rows(1000, scored("a", 1));
-  rows.push_back(scored("b", 2));
-  rows.push_back(scored("c", 3));
-  CHECK(spreads_by_evidence(rows).at("kind").unseen == 3);
-}
-
-TEST_CASE("a kind whose machines differ takes a larger share of the others' rows") {
-  std::vector<ScoredRow> rows;
-  for (const auto& [key, least] : std::vector<std::pair<std::string, double>>{{"a", 1}, {"b", 1.5}, {"c", 2}})
-    for (int i = 0; i < 20; ++i) rows.push_back(scored(key, least + 0.05 * i));
-  CHECK(shares_of_wide_kinds(rows, 0.5).at("kind") > 0.5);
-  CHECK(shares_of_wide_kinds(std::vector<ScoredRow>(60, scored("a", 1)), 0.9).size() == 1);  // nobody else
-  std::vector<ScoredRow> alike(30, scored("a", 1)), others(30, scored("b", 1));
-  alike.insert(alike.end(), others.begin(), others.end());
-  CHECK(shares_of_wide_kinds(alike, 0.9).empty());
-}
-
-TEST_CASE("unseen machines are never known better than seen ones") {
-  std::vector<ScoredRow> rows(10, scored("a", 1));
-  for (ScoredRow& row : rows) row.needed_unseen = 0.5;
-  const KnownTo known = spreads_by_evidence(rows).at("kind");
-  CHECK(known.seen == 1);
-  CHECK(known.unseen == 1);
-}
-
-TEST_CASE("the loss that an interval needs is the least that reaches the measured step") {
-  RowEvidence e;
-  e.beyond = true, e.predicted_loss = 0.1;
-  set_unmodelled(e.response, 0.05, e.predicted_loss);
-  const Draws draws;
-  const double needed = needed_loss(e, 1.2, draws);
-  const auto high = [&](double mean) {
-    StepResponse response = e.response;
-    set_unmodelled(response, mean, e.predicted_loss);
-    return step_interval(1, step_factors(response, draws, 1)).high_s;
-  };
-  CHECK(high(needed) == Approx(1.2).epsilon(0.002));
-  CHECK(needed_loss(e, 1.0, draws) == 0);
-  e.beyond = false;  // no larger than the measured job: nothing more may be lost
-  CHECK(std::isinf(needed_loss(e, 1.2, draws)));
-  CHECK(needed_scatter(e, 1.1, draws) == 0);
-  CHECK(needed_scatter(e, 0.8, draws) > 0.1);
+  CHECK(group(out, "a").scores.coverage == 0.5);
+  CHECK(group(out, "b").scores.coverage == Approx(2.0 / 3));
+  CHECK(out.all.width == Approx(std::exp(0.1) - std::exp(-0.1)));
 }
 
 TEST_CASE(
     "rows are scored in every view they are in, with what perfect scaling comes to where there is one") {
   std::vector<ScoredRow> rows{scored("a", 0.1), scored("b", 0.1), scored("c", 0.1)};
-  for (ScoredRow& row : rows) row.left_out = std::log(1.1);
+  for (ScoredRow& row : rows) row.left_out = std::log(1.1), row.reach = {};
   rows[0].views = {"ddp", "ddp on a"}, rows[0].linear = std::log(1.3);
   rows[1].views = {"ddp", "ddp on b"};
   LeaveOneOut out;

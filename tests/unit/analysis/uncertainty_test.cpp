@@ -17,8 +17,7 @@ using namespace foretrain;
 namespace {
 
 constexpr std::size_t kKernels = index_of(Uncertain::kernels), kHost = index_of(Uncertain::host),
-                      kLinks = index_of(Uncertain::node_links), kLoss = index_of(Uncertain::unmodelled),
-                      kRun = index_of(Uncertain::run_to_run);
+                      kLinks = index_of(Uncertain::node_links);
 
 /// A step that follows one input alone, with this spread.
 StepResponse only(Uncertain input, double spread) {
@@ -39,7 +38,7 @@ struct Simulated {
         step(simulator.simulate(gpus, device)) {}
 };
 
-const Spreads kSpreads = spreads_of({}, FrameworkKind::pytorch);
+const Spreads& kSpreads = unit_moves();
 
 }  // namespace
 
@@ -79,26 +78,22 @@ TEST_CASE("an interval of the middle 90 percent of 0 to 100 is 5 to 95") {
   CHECK(interval.high_s == Approx(95));
 }
 
-TEST_CASE("one lognormal input of 10 percent gives exp(1.645 * 0.1) on either side") {
-  const Interval interval = step_interval(2, step_factors(only(Uncertain::kernels, 0.1), Draws(), 1));
-  CHECK(interval.low_s == Approx(2 * std::exp(-0.1644854)).epsilon(2e-3));
-  CHECK(interval.high_s == Approx(2 * std::exp(0.1644854)).epsilon(2e-3));
+TEST_CASE("draws have the quantiles of the reach, of one input and of several") {
+  StepResponse response = only(Uncertain::kernels, 0.1);
+  const auto ends = [](const StepResponse& r) { return interval_of(step_factors(r, Draws(), 1)); };
+  CHECK(ends(response).low_s == Approx(std::exp(-0.1644854)).epsilon(2e-3));
+  CHECK(ends(response).high_s == Approx(std::exp(0.1644854)).epsilon(2e-3));
+  response.up[kHost] = 0.4, response.down[kHost] = -0.02;
+  const Reach reach = reach_of(response);
+  CHECK(reach.above == Approx(std::hypot(0.1644854, 0.4)).epsilon(1e-4));
+  CHECK(ends(response).low_s == Approx(std::exp(-reach.below)).epsilon(0.02));
+  CHECK(ends(response).high_s == Approx(std::exp(reach.above)).epsilon(0.02));
 }
 
-TEST_CASE("lost time is one-sided: ln 20 times its mean at 95 percent") {
-  StepResponse response;
-  response.up[kLoss] = 0.1;
-  const Interval interval = step_interval(1, step_factors(response, Draws(), 4));
-  CHECK(interval.low_s == 1);
-  CHECK(interval.high_s == Approx(1 + 0.1 * std::log(20.0)).epsilon(2e-3));
-}
-
-TEST_CASE("an interval contains the step whatever the response") {
-  StepResponse response;
-  response.up[kLoss] = 0.5;
-  const Interval interval = step_interval(3, step_factors(response, Draws(), 2));
-  CHECK(interval.low_s <= 3);
-  CHECK(interval.high_s >= 3);
+TEST_CASE("an interval reaches as far as it says on either side") {
+  const Interval interval = around(2, {0.3, 0.1});
+  CHECK(interval.low_s == Approx(2 * std::exp(-0.1)));
+  CHECK(interval.high_s == Approx(2 * std::exp(0.3)));
 }
 
 TEST_CASE("a part that is half of the step and twice as long makes the step 1.5 times as long") {
@@ -108,7 +103,7 @@ TEST_CASE("a part that is half of the step and twice as long makes the step 1.5 
   half.critical[static_cast<std::size_t>(Account::compute)] = 0.5 * half.step_s;
   Spreads spreads{};
   spreads[kKernels] = std::log(2.0) / kReach;
-  const StepResponse response = linear_response(one.simulator, one.device, half, 1, spreads, {});
+  const StepResponse response = linear_response(one.simulator, half, 1, spreads);
   CHECK(response.up[kKernels] == Approx(std::log(1.5)));
   CHECK(response.down[kKernels] == Approx(std::log(0.75)));
 }
@@ -119,8 +114,8 @@ TEST_CASE("host work that hides behind kernels shows when it gets slower, and on
   const Simulated one(scenario, 1);
   Spreads spreads{};
   spreads[kHost] = 3;  // up to 139 times as slow
-  const StepResponse linear = linear_response(one.simulator, one.device, one.step, 1, spreads, {});
-  const StepResponse simulated = simulated_response(one.simulator, one.device, one.step, 1, spreads, {});
+  const StepResponse linear = linear_response(one.simulator, one.step, 1, spreads);
+  const StepResponse simulated = simulated_response(one.simulator, one.device, one.step, 1, spreads);
   CHECK(simulated.up[kHost] > linear.up[kHost] + 0.1);
   CHECK(simulated.down[kHost] == linear.down[kHost]);
   CHECK(simulated.up[kHost] ==
@@ -133,10 +128,9 @@ TEST_CASE("one GPU has no links, several on a node those inside it, several node
   const SimulatedStep one = many.simulator.simulate(1, many.device),
                       four = many.simulator.simulate(4, many.device);
   const auto response = [&](const SimulatedStep& step, int gpus) {
-    return simulated_response(many.simulator, many.device, step, gpus, kSpreads, {});
+    return simulated_response(many.simulator, many.device, step, gpus, kSpreads);
   };
   CHECK(response(one, 1).up[kLinks] == 0);
-  CHECK(response(one, 1).up[kLoss] == 0);
   CHECK(response(four, 4).up[kLinks] > 0);
   CHECK(response(four, 4).up[index_of(Uncertain::network)] == 0);
   CHECK(response(many.step, 8).up[kLinks] == 0);
@@ -144,29 +138,24 @@ TEST_CASE("one GPU has no links, several on a node those inside it, several node
 }
 
 TEST_CASE("an anchor cancels what changes the measured job as much as this one") {
-  StepResponse there = only(Uncertain::host, 0.2), here = only(Uncertain::host, 0.2);
-  there.up[kRun] = here.up[kRun] = 0.03, there.down[kRun] = here.down[kRun] = -0.03;
+  const StepResponse there = only(Uncertain::host, 0.2);
+  StepResponse here = only(Uncertain::host, 0.2);
   here.up[kLinks] = 0.1;
   const StepResponse relative = relative_to(there, here);
   CHECK(relative.up[kHost] == 0);
-  CHECK(relative.down[kHost] == 0);
   CHECK(relative.up[kLinks] == 0.1);
-  CHECK(relative.up[kRun] == Approx(0.03 * std::sqrt(2.0)));  // the noise of two runs
 }
 
-TEST_CASE("what the model does not know grows with the nodes beyond the measured ones") {
-  CHECK(unmodelled_loss(0.1, 1, 1, true) == Approx(0.1));
-  CHECK(unmodelled_loss(0.1, 2, 1, true) == Approx(0.1 * loss_growth(2)));
-  CHECK(unmodelled_loss(0.1, 8, 2, true) == Approx(0.1 * loss_growth(4)));
-  CHECK(unmodelled_loss(0.1, 8, 8, true) == Approx(0.1));  // measured on as many nodes
-  CHECK(unmodelled_loss(0.1, 8, 1, false) == 0);           // no larger than the measured job
-}
-
-TEST_CASE("of an anchored model the scaled part is known to the run-to-run spread, the others as before") {
-  const Spreads spreads = spreads_of({.kernels = true}, FrameworkKind::pytorch);
-  CHECK(spreads[kKernels] == spreads[kRun]);
-  CHECK(spreads[kHost] == kSpreads[kHost]);
-  CHECK(spreads_of({}, FrameworkKind::tensorflow)[kLoss] > kSpreads[kLoss]);
+TEST_CASE("what an input adds to the interval is what its features add") {
+  const Simulated eight(test::resnet_scenario({8}), 8);
+  const StepResponse moves = simulated_response(eight.simulator, eight.device, eight.step, 8, unit_moves());
+  const SpreadCase known = ratio_case(eight.scenario, eight.simulator.placement(8), {1, 1, 0}, moves, 0.1);
+  const StepResponse response = response_of(known);
+  CHECK(reach_of(response).above == Approx(reach_of(known).above));
+  CHECK(reach_of(response).below == Approx(reach_of(known).below));
+  CHECK(response.up[index_of(Uncertain::network)] > 0);
+  CHECK(response.up[index_of(Uncertain::scaling)] > 0);
+  CHECK(response.up[kLinks] == 0);
 }
 
 TEST_CASE("slower links make a step longer by what it waits for them") {
@@ -181,7 +170,6 @@ TEST_CASE("every input says where its spread is from and what would narrow it") 
   for (std::size_t i = 0; i < kUncertainCount; ++i) {
     const UncertainInput& input = uncertain_inputs()[i];
     CHECK(index_of(input.which) == i);
-    CHECK(kSpreads[i] > 0);
     CHECK(!input.name.empty());
     CHECK(!input.origin.empty());
     CHECK(!describe(input.narrowed_by).empty());

@@ -3,6 +3,8 @@
 #include "sim/app/answer.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "sim/report/json_value.hpp"
 #include "tests/support/catch.hpp"
@@ -195,6 +197,21 @@ TEST_CASE("the list has every catalog, and clusters with their GPUs") {
 TEST_CASE("two answers to a question are the same bytes") {
   const std::string question = R"({"arguments": ["csc-mnist-ddp", "--gpus", "1,2"]})";
   CHECK(answer_question(question) == answer_question(question));
+}
+
+TEST_CASE("a recorded program that came with the question is predicted; no other file is read") {
+  std::ifstream file(FORETRAIN_SOURCE_DIR "/docs/tutorials/programs/fsdp2_4.toml");
+  const std::string program{std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(program.size() > 100'000);
+  const std::vector<std::string> arguments{"--program", "step.toml", "--cluster", "mahti"};
+  const Json answer = ask({{"arguments", arguments}, {"files", {{"step.toml", program}}}});
+  REQUIRE(answer["ok"] == true);
+  CHECK(answer["prediction"]["points"][0]["gpus"] == 4);
+  CHECK(answer["prediction"]["strategy"] == "program");
+  CHECK_FALSE(answer["page"]["timeline"]["spans"].empty());
+  CHECK(errors_of(arguments, {{"step.toml", program.substr(0, 5000)}}).find("step.toml:94:") == 0);
+  CHECK(errors_of({"--program", "/etc/passwd", "--cluster", "mahti"}).find("not among the files") !=
+        std::string::npos);
 }
 
 }  // namespace answer_test

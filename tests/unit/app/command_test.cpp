@@ -254,12 +254,12 @@ TEST_CASE("validate leaves clusters out and says what goes with that") {
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("over-fitting: ") && ContainsSubstring("6 rows in 2 clusters") &&
                              ContainsSubstring("dgx1-v100\n"));
-  CHECK_THAT(folder.run("foretrain validate c.csv --leave-out cluster --format spreads").output,
-             ContainsSubstring("COLLECTIVES(any, any, any, ") &&
-                 ContainsSubstring("MEASURED(collectives, \"puhti\")"));
+  CHECK_THAT(folder.run("foretrain validate c.csv --format cases").output,
+             ContainsSubstring("kind,source,series,") &&
+                 ContainsSubstring("collective,made,puhti,puhti,,all_reduce,Ring,"));
   for (const auto& [options, why] :
        {std::pair("--with c.csv", "--with needs --leave-out"),
-        std::pair("--format spreads", "--format spreads needs --leave-out"),
+        std::pair("--leave-out cluster --format cases", "--leave-out has no cases"),
         std::pair("--leave-out cluster --by gpu", "where --by has no effect"),
         std::pair("--gpus 1 --worst 2", "holds collectives, where --gpus and --worst have no effect"),
         std::pair("--leave-out cluster --gpus 1", "where --gpus has no effect"),

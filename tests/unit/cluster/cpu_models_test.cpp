@@ -66,6 +66,7 @@ TEST_CASE("rows of the catalog are plausible, find themselves and have a source"
     CHECK((row.all_ghz >= 1.5 && row.all_ghz <= row.one_ghz && row.one_ghz <= 6.2));
     CHECK((row.memory_gbps >= 40 && row.memory_gbps <= 700));
     CHECK((row.vector_bits == 128 || row.vector_bits == 256 || row.vector_bits == 512));
+    CHECK((row.slowdown >= 0.6 && row.slowdown <= 2.6));
     CHECK_FALSE(row.source.empty());
   }
   CHECK(names.size() >= 120);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/collective/fidelity.hpp"
+#include "sim/collective/job_traffic.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
@@ -339,8 +340,8 @@ TEST_CASE("bytes on the wire are data over what route and protocol reach") {
     CHECK(wire(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
   CHECK(wire(Protocol::simple, between) == Approx(1 / of(costs.network_efficiency, Protocol::simple)));
   // LL: whichever is less, its share of 12.3 GB/s or what a CPU thread can check
-  const double ll =
-      std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll), costs.low_latency_network.per_second);
+  const double ll = std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll),
+                             low_latency_limit(costs, cluster.node_spec(0).host).per_second);
   CHECK(wire(Protocol::ll, between) == Approx(12.3e9 / ll));
   plan.algorithm.reset();  // sends to many peers
   CHECK(wire(Protocol::simple, between) ==
@@ -376,11 +377,24 @@ TEST_CASE("LL between nodes takes as long as its NIC lets it, however fast the n
   for (const double network : {12.3e9, 1e15, 1e18}) {
     ClusterSpec spec = pcie_cluster(2, 1);
     spec.fabric.link.bandwidth = {network}, spec.fabric.link.nccl_bandwidth = {12.5e9};
+    spec.node.host.slowdown = 2.2;
     const OneJob job(spec, 2, forced(nccl::Algorithm::ring, Protocol::ll));
     const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 64 << 10);
     CHECK(to_seconds(plan.timing.data) == Approx((64 << 10) / 2e9));
     CHECK(to_seconds(simulate(job.communicator, plan, Fidelity::flow)) == Approx(to_seconds(plan.alone)));
   }
+}
+
+TEST_CASE("a thread that is twice as fast checks twice as many lines of LL, but on Grace") {
+  const auto rate = [](HostFamily family, double slowdown) {
+    ClusterSpec spec = pcie_cluster(2, 1);
+    spec.fabric.link.bandwidth = {48e9}, spec.node.host.family = family, spec.node.host.slowdown = slowdown;
+    const OneJob job(spec, 2, forced(nccl::Algorithm::ring, Protocol::ll));
+    return (64 << 10) / to_seconds(job.plan(CollectiveOp::all_reduce, 64 << 10).timing.data);
+  };
+  CHECK(rate(HostFamily::amd, 1.1) == Approx(4e9));
+  CHECK(rate(HostFamily::intel_broadwell, 2.6) == Approx(2e9));  // no slower than where it was measured
+  CHECK(rate(HostFamily::arm, 1.1) == Approx(2e9));
 }
 
 }  // namespace communicator_test

@@ -276,6 +276,15 @@ TEST_CASE("Hugging Face: TrainingArguments with FSDP in words") {
   CHECK(value_of(arguments, "strategy.name") == "\"fsdp\"");
   CHECK(value_of(arguments, "strategy.sharding") == "\"shard_grad_op\"");
   CHECK(value_of(arguments, "model.half_weights") == "true");
+  const auto searches = [](const std::string& more, int gpus) {
+    return value_of(read("{\"per_device_train_batch_size\": 8" + more + "}", gpus),
+                    "strategy.find_unused_parameters");
+  };
+  CHECK(searches("", 4) == "true");  // Trainer's default with DDP
+  CHECK(searches("", 1).empty());
+  CHECK(searches(", \"gradient_checkpointing\": true", 4).empty());
+  CHECK(searches(", \"ddp_find_unused_parameters\": false", 4) == "false");
+  CHECK(searches(", \"fsdp\": \"full_shard\"", 4).empty());
   CHECK(value_of(arguments, "model.optimizer_form") == "\"fused\"");
   CHECK(value_of(arguments, "model.recompute") == "true");
   CHECK(with_fate(arguments, KeyFate::not_modelled).empty());

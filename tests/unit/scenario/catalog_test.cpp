@@ -91,6 +91,14 @@ TEST_CASE("an unknown name gets the nearest ones") {
              ContainsSubstring("known: ") && ContainsSubstring("alps-gh200"));
 }
 
+TEST_CASE("for a machine in no catalog those with its GPU are named") {
+  const OwnCatalog own;
+  CHECK_THAT(unknown_name_hint(CatalogKind::clusters, "institute_of_nowhere-gh200"),
+             ContainsSubstring("no such machine is in the catalog; with such GPUs there are alps-gh200") &&
+                 ContainsSubstring("yours: foretrain topology new"));
+  CHECK_THAT(unknown_name_hint(CatalogKind::clusters, "puthi"), ContainsSubstring("did you mean \"puhti\"?"));
+}
+
 TEST_CASE("a name in a text is reported where it stands instead of thrown") {
   const OwnCatalog own;
   const SourceText source{"t.toml", "cluster = \"puthi\"\nfile = \"no/such.toml\"\n"};

@@ -107,6 +107,14 @@ TEST_CASE("mistakes in collective settings are shown whole") {
     |              ^^^
   hint: as in nccl.version = "2.18.3"
 )");
+  CHECK(refusal({"nccl.version=2.99"}) ==
+        R"(--set nccl.version=2.99:1:14: error: there is no NCCL 2.99
+  1 | nccl.version=2.99
+    |              ^^^^
+  hint: the newest that is known here is 2.30.7
+)");
+  CHECK(refusal({"nccl.version=3.1"}) != "");
+  CHECK(refusal({"nccl.version=2.31.1"}) == "");  // younger than this program
   CHECK(refusal({"nccl.min_channels=9", "nccl.max_channels=8"}) ==
         R"(--set nccl.min_channels=9:1:19: error: nccl.min_channels is more than nccl.max_channels
   1 | nccl.min_channels=9

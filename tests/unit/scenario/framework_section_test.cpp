@@ -147,11 +147,23 @@ TEST_CASE("a form that an optimizer lacks is a mistake that lists what it has") 
 }
 
 TEST_CASE("what is no version of a framework is a mistake") {
-  for (const char* version : {"\"two\"", "2", "\"0.4\"", "true", "\"\""}) {
+  for (const char* version : {"\"two\"", "2", "\"0.0\"", "true", "\"\""}) {
     INFO(version);
     CHECK_THAT(mistakes(std::string("[framework]\nversion = ") + version + "\n"),
                ContainsSubstring("framework.version is no version"));
   }
+}
+
+TEST_CASE("PyTorch before 1.0 is a version, and one that never was is none") {
+  CHECK(with_settings({"framework.version=0.4"}).workload.framework.version == FrameworkVersion{0, 4});
+  CHECK(with_settings({"framework.version=2.15"}).workload.framework.version == FrameworkVersion{2, 15});
+  for (const char* version : {"1.14", "0.5", "3.0", "9.9", "2.99"}) {
+    INFO(version);
+    CHECK_THAT(mistakes(std::string("[framework]\nversion = \"") + version + "\"\n"),
+               ContainsSubstring(std::string("there is no PyTorch ") + version));
+  }
+  CHECK_THAT(mistakes("[framework]\nname = \"tensorflow\"\nversion = \"1.16\"\n"),
+             ContainsSubstring("there is no TensorFlow 1.16"));
 }
 
 TEST_CASE("misspelt frameworks, hooks and optimizers get the nearest name") {

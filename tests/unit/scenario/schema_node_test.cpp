@@ -84,6 +84,23 @@ TEST_CASE("a key beside a template replaces its value, and the rest stays") {
   CHECK(spec.node.nics == 8);
 }
 
+TEST_CASE("the CPU says how fast one thread is where the file does not") {
+  const auto with_host = [](std::string text, const std::string& line) {
+    return text.replace(text.find("slowdown = 2\n"), 13, line);
+  };
+  CHECK(read_node(with_host(kOwnNode, "cpu = \"2x AMD EPYC 7763\"\n")).spec.node.host.slowdown == 1.7);
+  CHECK(read_node(with_host(kOwnNode, "cpu = \"AMD EPYC 7763\"\nslowdown = 2\n")).spec.node.host.slowdown ==
+        2);
+  CHECK_THAT(read_node(with_host(kOwnNode, "")).errors, ContainsSubstring("node.host.slowdown is missing"));
+  CHECK_THAT(read_node(with_host(kOwnNode, "cpu = \"a CPU of 2031\"\n")).errors,
+             ContainsSubstring("node.host.slowdown is missing"));
+  // Another CPU than the template's has its own speed; other keys of the host leave it alone.
+  const std::string dgx = "template = \"dgx-a100\"\n[node.host]\n";
+  CHECK(read_node(dgx + "cores = 96\n").spec.node.host.slowdown == 2.1);
+  CHECK(read_node(dgx + "cpu = \"2x AMD EPYC 7543\"\n").spec.node.host.slowdown == 1.7);
+  CHECK(read_node(dgx + "cpu = \"a CPU of 2031\"\n").spec.node.host.slowdown == 2.1);
+}
+
 TEST_CASE("links beside a template are added to its links") {
   const auto [spec, errors] = read_node(
       "template = \"pcie3-8gpu\"\n[[node.links]]\nlink = \"nvlink2\"\ncount = 2\npairs = [[\"gpu0\", "

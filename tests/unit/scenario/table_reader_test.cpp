@@ -79,6 +79,14 @@ TEST_CASE("a bare number for a bandwidth shows the spelling") {
         "    |             ^^\n");
 }
 
+TEST_CASE("nothing needs no unit") {
+  Document d("size = 0\nwait = 0.0\nrate = 3\n");
+  CHECK(d.reader.bytes("size") == Bytes{0});
+  CHECK(d.reader.time("wait") == Time::zero());
+  CHECK(d.reader.byte_rate("rate") == std::nullopt);
+  CHECK_THAT(d.errors(), ContainsSubstring("rate is a bandwidth and needs its unit"));
+}
+
 TEST_CASE("lists check every element and their length") {
   Document d("a = [1, 0, 3, \"x\"]\nb = [1, 2, 3]\nc = [\"x\", \"y\"]\nd = [\"x\", 1]\n");
   CHECK(d.reader.integers("a", 1, 9, 10) == std::nullopt);

@@ -43,6 +43,25 @@ using Sizes = std::vector<std::int64_t>;
 
 }  // namespace
 
+TEST_CASE("under autocast the gradient of a linear layer's weight comes before that of its bias") {
+  ExpandedModel model = tensors({100, 10, 200, 20});
+  model.backward.resize(2);
+  model.backward[0].op.call = model.backward[1].op.call = HostCall::linear;
+  model.backward[0].ready = {3, 2}, model.backward[1].ready = {1, 0};  // bias, weight
+  const DdpOptions small = limits(400, 400);
+  CHECK(sizes(form_buckets(model, small)) == std::vector<std::int64_t>{880, 440});
+  // The bias of the last layer comes behind the weight that fills the bucket.
+  CHECK(sizes(form_buckets(model, small, 4, GradientArrival::weight_first)) ==
+        std::vector<std::int64_t>{800, 480, 40});
+  Workload workload;
+  workload.precision = Precision::bf16;
+  CHECK(arrival_in(workload) == GradientArrival::weight_first);
+  workload.half_weights = true;
+  CHECK(arrival_in(workload) == GradientArrival::bias_first);
+  workload.precision = Precision::fp32, workload.half_weights = false;
+  CHECK(arrival_in(workload) == GradientArrival::bias_first);
+}
+
 TEST_CASE("a tensor goes in first, then the limit is tested, so buckets exceed it") {
   // 4 bytes an element, arrival 10, 20, 30: 40 < 100, 40 + 80 = 120 closes the first; 120 >= 100 closes the
   // second.

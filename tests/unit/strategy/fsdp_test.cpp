@@ -1,6 +1,8 @@
 // FSDP as a strategy: one GPU, versions, shards of the optimizer, memory, what it says.
 #include "sim/strategy/fsdp/fsdp.hpp"
 
+#include <set>
+
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "sim/workload/device/memory.hpp"
@@ -227,6 +229,27 @@ TEST_CASE("gradients summed in fp32 are twice as many bytes as those of 16 bits"
     same.knobs.edit<FsdpOptions>().reduce_dtype = ReduceType::fp32;
     CHECK(run_plan(same, strategy).last_step_s() == run_plan(full, strategy).last_step_s());
   }
+}
+
+TEST_CASE("a policy's types are those of the messages") {
+  const auto types = [](const SmallPlan& small, CollectiveOp op) {
+    std::set<WireType> out;
+    for (const TrafficNote& note : plan_of(small, "fsdp2").graph.traffic_notes()) {
+      if (static_cast<CollectiveOp>(note.operation) == op) out.insert(static_cast<WireType>(note.type));
+    }
+    return out;
+  };
+  SmallPlan small = gpt2_xl();
+  small.workload.half_weights = false;
+  CHECK(types(small, CollectiveOp::all_gather) == std::set{WireType::fp32});
+  FsdpOptions& options = small.knobs.edit<FsdpOptions>();
+  options.reduce_dtype = ReduceType::bf16;  // autocast over parameters of fp32
+  CHECK(types(small, CollectiveOp::all_gather) == std::set{WireType::fp32});
+  CHECK(types(small, CollectiveOp::reduce_scatter) == std::set{WireType::bf16});
+  small.workload.half_weights = true;
+  options.param_dtype = ParamType::fp16, options.reduce_dtype = ReduceType::fp32;
+  CHECK(types(small, CollectiveOp::all_gather) == std::set{WireType::fp16});
+  CHECK(types(small, CollectiveOp::reduce_scatter) == std::set{WireType::fp32});
 }
 
 TEST_CASE("a sharded GPT-2 XL fits a larger batch than one that every GPU holds whole") {

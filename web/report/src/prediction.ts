@@ -1,7 +1,7 @@
 // A prediction: what to take, the curves, where the step goes, one step in time, memory, the node, tables.
 import { apart, chart, kColor, kStyle, Key, legend, Plot } from './chart';
 import { card, copyButton, h, saveButton, shown, short } from './dom';
-import { Decision, Prediction, PredictionPoint, Recommendation, Sensitivity } from './reports';
+import { Decision, FittingWay, Memory, MemoryRow, Prediction, PredictionPoint, Recommendation, Sensitivity, TrainingLimits } from './reports';
 import { table } from './table';
 import { Timeline, linkChart, timelineCard, useColor } from './timeline';
 import { bytes, count, digits, percent, seconds, times } from './units';
@@ -173,6 +173,37 @@ function recommendation(r: Recommendation | undefined, script: string | undefine
     r.warnings?.length ? h('ul', { class: 'plain' }, ...r.warnings.map((w: string) => h('li', {}, w))) : null);
 }
 
+/** Memory of the last number of GPUs by class of tensors and phase of a step. */
+export function ledger(memory: Memory): HTMLElement | null {
+  const l = memory.ledger;
+  if (!l) return null;
+  const phase = (name: string, value: (row: MemoryRow) => number): Any => ({ name, number: true, cell: (row: MemoryRow) => ({ text: bytes(value(row)), value: value(row) }) });
+  return h('details', {}, h('summary', {}, 'By class of tensors and phase of a step'),
+    table('Memory by phase', [{ name: 'Tensors', cell: (row: MemoryRow) => row.tensors }, phase('Forward', (row) => row.forward_bytes),
+      phase('Backward', (row) => row.backward_bytes), phase('Optimizer', (row) => row.optimizer_bytes)], l.rows, 'memory'),
+    h('p', {}, `The fullest phase allocates ${bytes(l.allocated_bytes)}, PyTorch reserves ${bytes(l.reserved_bytes)}, and nvidia-smi shows ${bytes(l.shown_bytes)}.`));
+}
+
+/** Changes with which a training that does not fit does. */
+export function whatFits(ways: FittingWay[]): HTMLElement | null {
+  if (!ways?.length) return null;
+  return card('What would fit', 'Each of these was simulated. The option goes behind the command.', { class: 'wide', id: 'fits' },
+    table('What would fit', [{ name: 'Change', cell: (w: FittingWay) => w.what }, { name: 'Option', cell: (w: FittingWay) => w.option },
+      { name: 'GPUs', number: true, cell: (w: FittingWay) => ({ text: String(w.gpus), value: w.gpus }) },
+      { name: 'Memory of a GPU', number: true, cell: (w: FittingWay) => ({ text: bytes(w.memory_bytes), value: w.memory_bytes }) },
+      { name: 'Chance that it fits', number: true, cell: (w: FittingWay) => ({ text: percent(w.chance_of_fitting), value: w.chance_of_fitting }) },
+      { name: 'Step', number: true, cell: (w: FittingWay) => ({ text: seconds(w.step_s), value: w.step_s }) }], ways, 'fits'));
+}
+
+/** How far the training can be taken; there where it was asked for (`--limits`). */
+export function limits(l: TrainingLimits | null | undefined): HTMLElement | null {
+  if (!l) return null;
+  const longest = l.tokens ? ` Samples of up to ${l.longest_tokens} tokens fit at a batch of ${l.batch_per_gpu}.` : '';
+  const cards = l.smallest_cards.length ? ` The smallest cards of the catalog with enough memory: ${l.smallest_cards.join(', ')}.` : '';
+  return card('How far it can go', '', { class: 'wide', id: 'limits' },
+    h('p', {}, `On ${count(l.gpus, 'GPU')} a batch of up to ${l.largest_batch_per_gpu} per GPU fits.${longest} A GPU needs ${bytes(l.least_memory_bytes)} for it to fit surely.${cards}`));
+}
+
 /** What others published of the like; nothing was fitted to the question. */
 function nearest(rows: Any[] | undefined): HTMLElement | null {
   if (!rows?.length) return null;
@@ -199,7 +230,9 @@ export function predictionPart(r: Prediction, d: Any): HTMLElement {
       card('Where the step goes', r.crossover?.cause ? short(r.crossover.cause, 400) : '', { id: 'breakdown' },
         stacked('breakdown', labelled, kAccounts, (p, key) => p.breakdown[key], `step, ${s_unit.name}`, s_unit.size, seconds)),
       card('Memory of a GPU', `${bytes(last.memory.bytes)} of ${bytes(last.memory.capacity_bytes)} on ${count(last.gpus, 'GPU')}; a batch of up to ${last.memory.largest_batch_per_gpu} per GPU fits.`, { id: 'memory' },
-        stacked('memory', labelled, kMemory, (p, key) => p.memory[key], 'memory, GB', 1e9, bytes, { value: last.memory.capacity_bytes, name: 'memory of the GPU' })),
+        stacked('memory', labelled, kMemory, (p, key) => p.memory[key], 'memory, GB', 1e9, bytes, { value: last.memory.capacity_bytes, name: 'memory of the GPU' }), ledger(last.memory)),
+      whatFits(r.answer?.what_fits),
+      limits(r.answer?.limits),
       t ? timelineCard(t) : null,
       r.sensitivity?.inputs?.length ? card(`What the ${r.sensitivity.total_s === null ? 'step' : 'total'} depends on`, `On ${count(r.sensitivity.gpus, 'GPU')}: how far each uncertain input alone moves it (5 % to 95 %), and its share of the variance.${r.to_narrow ? ' ' + short(r.to_narrow, 300) + '.' : ''}`, { class: 'screen', id: 'tornado' },
         legend([{ name: 'faster', color: kColor.sky }, { name: 'slower', color: kColor.orange }]), tornado(r.sensitivity)) : null,

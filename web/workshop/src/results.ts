@@ -1,6 +1,6 @@
 // What an answer shows: the sentence, a few facts, curves, where the step goes, one step in time, the texts.
 import { card, copyButton, h, short } from '../../report/src/dom';
-import { chosen, curve, kAccounts, pointTable, stacked } from '../../report/src/prediction';
+import { chosen, curve, kAccounts, ledger, pointTable, stacked, whatFits } from '../../report/src/prediction';
 import { bytes, count, percent, seconds, times } from '../../report/src/units';
 import type { Answer } from './engine';
 import { playedTimeline } from './play';
@@ -57,6 +57,8 @@ export function results(answer: Answer, command: string, withJob: () => Promise<
       curves ? savable(card('Efficiency', 'Speedup over the number of GPUs.', { id: 'efficiency' }, curve(p.points, 'efficiency', measured)), 'efficiency') : null,
       savable(card('Where a step goes', '', { id: 'breakdown', class: curves ? '' : 'wide' }, stacked('breakdown', labelled, kAccounts, (one, key) => one.breakdown[key], `step, ${unit.name}`, unit.size, seconds)), 'breakdown'),
       card('Why', '', { id: 'why', class: curves ? '' : 'wide' }, ...why.map((line) => h('p', { class: 'why' }, short(line, 900)))),
+      whatFits(p.answer?.what_fits),
+      ledger(p.points[p.points.length - 1].memory) ? card('Memory of a GPU', '', { class: 'wide', id: 'memory' }, ledger(p.points[p.points.length - 1].memory)) : null,
       d?.timeline ? playedTimeline(d.timeline) : null,
       card('All numbers', '', { class: 'wide', id: 'numbers' }, pointTable(p)),
       p.warnings?.length ? card('Worth knowing', '', { class: 'wide warning' }, h('ul', { class: 'plain' }, ...p.warnings.map((w: string) => h('li', {}, short(w, 600))))) : null,

@@ -25,14 +25,14 @@ std::string trade(double hours, double cost) {
 
 TEST_CASE("the chance of being in time is that of a lognormal total") {
   const Interval total{4 * kHour, 9 * kHour, 0.9};
-  CHECK(chance_in_time(total, 9 * kHour) == Approx(0.95).epsilon(1e-6));
-  CHECK(chance_in_time(total, 4 * kHour) == Approx(0.05).epsilon(1e-6));
-  CHECK(chance_in_time(total, 6 * kHour) == Approx(0.5));  // the geometric mean
-  CHECK(chance_in_time(total, 24 * kHour) > 0.9999);
-  CHECK(chance_in_time(total, 60) < 1e-6);
+  CHECK(chance_in_time(6 * kHour, total, 9 * kHour) == Approx(0.95).epsilon(1e-6));
+  CHECK(chance_in_time(6 * kHour, total, 4 * kHour) == Approx(0.05).epsilon(1e-6));
+  CHECK(chance_in_time(6 * kHour, total, 6 * kHour) == Approx(0.5));  // the median
+  CHECK(chance_in_time(6 * kHour, total, 24 * kHour) > 0.9999);
+  CHECK(chance_in_time(6 * kHour, total, 60) < 1e-6);
   const Interval sure{kHour, kHour, 0.9};
-  CHECK(chance_in_time(sure, kHour) == 1);
-  CHECK(chance_in_time(sure, 0.99 * kHour) == 0);
+  CHECK(chance_in_time(kHour, sure, kHour) == 1);
+  CHECK(chance_in_time(kHour, sure, 0.99 * kHour) == 0);
 }
 
 TEST_CASE("every job has its chance with a deadline and none without") {

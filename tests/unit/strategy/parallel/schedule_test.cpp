@@ -66,6 +66,13 @@ TEST_CASE("1F1B of two stages and four micro-batches is as drawn by hand") {
 }
 
 TEST_CASE("all forward passes come first, then all backward ones") {
+  const Orders looped = schedule_of({PipelineSchedule::afab, 2, 2, 2});  // chunks 1 and 3 on the last stage
+  REQUIRE(looped[1].size() == 8);
+  CHECK(looped[1][1].chunk == 1);
+  CHECK(looped[1][2].chunk == 3);
+  CHECK(looped[1][4].chunk == 3);
+  CHECK(looped[1][4].work == StageWork::backward);
+  CHECK(looped[1][6].chunk == 1);
   const Orders orders = schedule_of({PipelineSchedule::afab, 2, 1, 3});
   for (const auto& order : orders) CHECK(text_of(order, 2) == "F0 F1 F2 B0 B1 B2");
 }

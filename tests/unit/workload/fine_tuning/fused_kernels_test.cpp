@@ -1,6 +1,8 @@
 // Fused kernels keep less for backward than the operators they replace, and compute the same.
 #include "sim/workload/fine_tuning/fused_kernels.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/schema/schemas.hpp"
@@ -84,6 +86,35 @@ TEST_CASE("scores take twelve bytes, eight beside a loss in place, and none in p
   CHECK(bytes({FusedKernel::cross_entropy}) > 7.9);
   CHECK(bytes({FusedKernel::cross_entropy}) < 8.8);
   CHECK(bytes({FusedKernel::linear_cross_entropy}) < 2.5);
+}
+
+TEST_CASE("compiled code keeps what a min-cut of its graph keeps") {
+  // Of each block, in 16 bits: both norms' inputs and results, queries, keys and values of every head, what
+  // attention makes, gate, up and their product; the scores in 16 bits beside their gradient. Counted on the
+  // graphs that PyTorch 2.9 cuts (min_cut_rematerialization_partition with TorchInductor's decompositions).
+  Model network = read_or_throw(*open_named(CatalogKind::models, "llama3_2_1b"), read_model);
+  const double tokens = 1024, layers = 16, width = 2048, inner = 8192, words = 128256;
+  network.tuning.weights = WeightFormat::bf16, network.tuning.is_compiled = true;
+  network.input = {static_cast<std::int64_t>(tokens)};
+  const ExpansionResult result = expand(network);
+  REQUIRE(result.faults.empty());
+  const double kept = 2 * tokens * (layers * (8 * width + 3 * inner) + 2 * width + 2 * words);
+  CHECK(peak(result.model) > 0.97 * kept);
+  CHECK(peak(result.model) < 1.03 * kept);
+}
+
+TEST_CASE("compiled training needs less memory than eager training, and is not called fine-tuning") {
+  const auto needed = [](const char* execution) {
+    const Scenario scenario = make_scenario(
+        {.model = "llama3_2_1b",
+         .cluster = "dgx-a100-80gb",
+         .strategy = "ddp",
+         .gpus = {4},
+         .settings = {"model.sequence_length=2048", fmt::format("framework.execution=\"{}\"", execution)}});
+    CHECK(named_with("llama3_2_1b", scenario.model.tuning) == "llama3_2_1b");
+    return peak(*scenario.workload.model);
+  };
+  CHECK(needed("compiled") < 0.7 * needed("eager"));
 }
 
 TEST_CASE("FSDP holds what goes into frozen units until backward has ended") {

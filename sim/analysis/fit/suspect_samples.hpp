@@ -1,0 +1,16 @@
+// Samples of a calibration that contradict each other.
+#pragma once
+
+#include <vector>
+
+#include "sim/analysis/fit/calibration_fit.hpp"
+#include "sim/analysis/validation/suspect_rows.hpp"
+
+namespace foretrain {
+
+/// Collectives whose times fall while their size grows, or that two files measured differently; training
+/// steps that take far longer than the fitted kernels and this machine's own collectives need. `series` is
+/// what was measured, with its file.
+std::vector<SuspectSeries> suspect_series(const CalibrationFit& fit);
+
+}  // namespace foretrain
