@@ -130,6 +130,8 @@ class HostMemory(TypedDict):
     gradients_bytes: int
     #: weights that are copied to GPUs; in bytes
     weights_bytes: int
+    #: activations that wait for backward; in bytes
+    activations_bytes: int
     #: page-locked buffers, and what allocations are rounded up by; in bytes
     buffers_bytes: int
     #: Python and CUDA; in bytes

@@ -35,8 +35,8 @@ CollectiveValidation example_validation() {
                0.5,
                0.2,
                0.1,
-               {{8, 20, 30, 0.5, 15, 60, {}, 2, 24, "Tree", Protocol::ll, 1},
-                {8 << 20, 200, 180, 0.1, 150, 220, {}, 3, 280, "Ring", Protocol::simple, 12}}},
+               {{8, 20, 30, 0.5, 15, 60, {}, {}, {}, 2, 24, "Tree", Protocol::ll, 1},
+                {8 << 20, 200, 180, 0.1, 150, 220, {}, {}, {}, 3, 280, "Ring", Protocol::simple, 12}}},
               {"peers",
                "puhti",
                "alltoall",
@@ -47,7 +47,7 @@ CollectiveValidation example_validation() {
                0.02,
                0.02,
                0,
-               {{1024, 50, 51, 0.02, 40, 65, {}, 4, 0, "Peers", Protocol::simple, 4}}}};
+               {{1024, 50, 51, 0.02, 40, 65, {}, {}, {}, 4, 0, "Peers", Protocol::simple, 4}}}};
   return v;
 }
 

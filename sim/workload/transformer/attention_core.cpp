@@ -75,7 +75,7 @@ void write_unfused(const Core& core, std::vector<LayerStep>& steps) {
 /// kernel, and come back with the last one.
 void write_torch_ring_backward(const Core& core, std::vector<LayerStep>& steps) {
   const int ranks = core.slice().context;
-  constexpr double kWide = 2;  // fp32 over 16 bits
+  constexpr double kFp32OverHalf = 2;
   int parts = -1;
   for (int i = 0; i < ranks; ++i) {
     LayerStep kernel = core.kernel(core.part(), i > 0 && core.shape.causal ? core.part() / 2 : core.part(),
@@ -88,7 +88,7 @@ void write_torch_ring_backward(const Core& core, std::vector<LayerStep>& steps) 
     }
     steps.push_back(kernel);
     steps.push_back(
-        LayerStep::exchange_of(Along::context, Exchange::ring_pass, kWide * core.key_value_bytes()));
+        LayerStep::exchange_of(Along::context, Exchange::ring_pass, kFp32OverHalf * core.key_value_bytes()));
     steps.back().behind = i + 1 < ranks;
   }
 }
@@ -133,9 +133,9 @@ void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
   const std::int64_t all = core.slice().sequence;
   steps.push_back(core.kernel(core.part(), core.shape.causal ? all / 2 : all, false));
   if (!core.backward) return;
-  constexpr double kWide = 2;  // fp32 over 16 bits
+  constexpr double kFp32OverHalf = 2;
   for (int i = 0; habit == ContextHabit::torch && i < core.slice().context; ++i)
-    core.writer.exchange(steps, Along::context, Exchange::ring_pass, kWide * core.key_value_bytes());
+    core.writer.exchange(steps, Along::context, Exchange::ring_pass, kFp32OverHalf * core.key_value_bytes());
   for (int i = 0; habit != ContextHabit::torch && i < messages; ++i)
     core.writer.exchange(steps, Along::context, Exchange::reduce_scatter, bytes / messages);
 }

@@ -110,6 +110,8 @@ export interface HostMemory {
   gradients_bytes: number;
   /** weights that are copied to GPUs; in bytes */
   weights_bytes: number;
+  /** activations that wait for backward; in bytes */
+  activations_bytes: number;
   /** page-locked buffers, and what allocations are rounded up by; in bytes */
   buffers_bytes: number;
   /** Python and CUDA; in bytes */

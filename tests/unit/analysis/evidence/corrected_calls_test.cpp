@@ -48,7 +48,7 @@ TEST_CASE("a call of one's own corrects its size most, and says what was simulat
   const CollectivePoint &before = raw.points[3], &after = near.points[3];
   CHECK(after.time > before.time);
   CHECK(to_seconds(after.time) < 1.1 * to_seconds(before.time));
-  CHECK(after.spread < before.spread);
+  CHECK(after.reach.above < before.reach.above);
   CHECK(after.busbw.per_second * to_seconds(after.time) ==
         Approx(before.busbw.per_second * to_seconds(before.time)));
   CHECK(near.evidence[3].raw == before.time);
@@ -64,7 +64,8 @@ TEST_CASE("law: without a row of one's own a curve is as simulated to the last d
     CHECK_FALSE(is_corrected(one));
     for (std::size_t i = 0; i < raw.points.size(); ++i) {
       CHECK(one.points[i].time == raw.points[i].time);
-      CHECK(one.points[i].spread == raw.points[i].spread);
+      CHECK(one.points[i].reach.above == raw.points[i].reach.above);
+      CHECK(one.points[i].reach.below == raw.points[i].reach.below);
     }
   }
 }
