@@ -38,7 +38,7 @@ const Rooms& rooms() {
         "sites", "traces", "yolo"}},
       {"analysis",
        {"advice", "answer", "causes", "collective", "evidence", "explanation", "fit", "search", "step",
-        "sweep", "traces", "uncertainty", "validation"}},
+        "spreads", "sweep", "traces", "uncertainty", "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "fields", "model",
         "page", "plan", "prediction", "program", "simulators", "study", "sweep", "topology", "traces",

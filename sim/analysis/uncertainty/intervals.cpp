@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/analysis/step/step_model.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -26,7 +28,7 @@ Intervals::Intervals(PointPredictor& points, int anchor_gpus) : points_(points),
 StepResponse Intervals::moves(int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
   // Layouts are known by their shares alone, in validate too.
-  if (detail == Detail::linear || simulator.scenario().parallel)
+  if (detail == Detail::linear || !step_model_of(simulator.scenario()).is_strategy)
     return linear_response(simulator, points_.step(gpus), gpus, unit_moves());
   const auto known = moves_.find(gpus);
   if (known != moves_.end()) return known->second;
@@ -84,7 +86,7 @@ StepResponse Intervals::response_on(int gpus, Detail detail) {
     out = run_to_run();
     if (gpus != *anchor_gpus_) out = joined(out, response_of(ratio_to(*anchor_gpus_, gpus, detail)));
   } else {
-    const bool has_layout = simulator.scenario().parallel.has_value();
+    const bool has_layout = !step_model_of(simulator.scenario()).is_strategy;
     out = response_of(step_case(simulator.scenario(), simulator.placement(gpus), moves(gpus, detail)));
     if (gpus > 1 && !has_layout) out = joined(out, response_of(ratio_to(1, gpus, detail)));
   }

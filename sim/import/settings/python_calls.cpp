@@ -58,14 +58,19 @@ class CallReader {
       const auto line = line_;
       YamlNode arguments = call_arguments(0, name == "YOLO" || name == "RTDETR" ? "model" : "");
       arguments.span = span;
-      // get_peft_model(model, LoraConfig(…)): what stands in it is a call of its own.
-      if (name == "get_peft_model") at_ = at, line_ = line, line_start_ = line_start;
+      // get_peft_model(model, LoraConfig(…)), from_pretrained(…, quantization_config=BitsAndBytesConfig(…)):
+      // what stands in it is a call of its own.
+      if (holds_calls(name)) at_ = at, line_ = line, line_start_ = line_start;
       // Of several loaders the first one is that of the training.
       if (name == "DataLoader" && !out.at(name).is_null()) continue;
       if (is_policy(name) && keep_what_is_alike(out, name, arguments)) continue;
       out.entries.emplace_back(name, std::move(arguments));
     }
     return out;
+  }
+
+  static bool holds_calls(const std::string& name) {
+    return name == "get_peft_model" || name == "from_pretrained";
   }
 
   static bool is_policy(const std::string& name) {

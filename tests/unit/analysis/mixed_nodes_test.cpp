@@ -158,7 +158,7 @@ TEST_CASE("a GPU that is clocked down sets the pace of all") {
   without.launch.slow_gpus.clear();
   DeviceModel all_slow = default_device_model(scenario);
   all_slow.kernel.time_scale /= 0.8;
-  CHECK(slow.step_s == StepSimulator(without, 8).simulate(8, all_slow).step_s);
+  CHECK(slow.step_s == Approx(StepSimulator(without, 8).simulate(8, all_slow).step_s).epsilon(1e-9));
   REQUIRE(slow.unlike.size() == 2);
   CHECK(slow.unlike[1].what.ranks == 1);
   CHECK(slow.unlike[1].what.first == 6);

@@ -199,7 +199,7 @@ TEST_CASE("two answers to a question are the same bytes") {
   CHECK(answer_question(question) == answer_question(question));
 }
 
-TEST_CASE("a recorded program that came with the question is predicted; no other file is read") {
+TEST_CASE("a recorded program that came with the question is predicted, and no other file is read") {
   std::ifstream file(FORETRAIN_SOURCE_DIR "/docs/tutorials/programs/fsdp2_4.toml");
   const std::string program{std::istreambuf_iterator<char>(file), {}};
   REQUIRE(program.size() > 100'000);

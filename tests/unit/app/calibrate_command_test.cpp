@@ -66,8 +66,8 @@ Interval step_of(const TemporaryFolder& folder, const std::string& cluster, int 
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   const nlohmann::json point = nlohmann::json::parse(run.output)["points"].back();
-  const nlohmann::json& step = point["interval"];
-  return {point["step_s"].get<double>(), step["high_s"].get<double>() / step["low_s"].get<double>()};
+  const nlohmann::json& speedup = point["speedup_interval"];
+  return {point["step_s"].get<double>(), speedup["high"].get<double>() / speedup["low"].get<double>()};
 }
 
 void refuse(const TemporaryFolder& folder, const std::string& arguments, int code,
@@ -83,7 +83,8 @@ void refuse(const TemporaryFolder& folder, const std::string& arguments, int cod
 }  // namespace
 
 TEST_CASE(
-    "a fitted calibration in a cluster's file changes predictions, and narrows those of the measured job") {
+    "a fitted calibration in a cluster's file changes predictions, and narrows speedups of the measured "
+    "job") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces());
   const ProgramRun fit = folder.run("foretrain calibrate fit samples.csv --cluster puhti -o mine.toml");

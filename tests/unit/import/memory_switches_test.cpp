@@ -18,10 +18,15 @@ std::string value(const TrainingSettings& settings, std::string_view key) {
 
 constexpr const char* kProgram =
     "model = AutoModelForCausalLM.from_pretrained(name, quantization_config=BitsAndBytesConfig(\n"
-    "    load_in_4bit=True, bnb_4bit_use_double_quant=True))\n"
-    "config = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_use_double_quant=True)\n";
+    "    load_in_4bit=True, bnb_4bit_use_double_quant=True))\n";
 
 }  // namespace
+
+TEST_CASE("a configuration of bits that stands in the call that loads is read") {
+  CHECK(value(read(kProgram), "model.weights") == "\"nf4_double\"");
+  CHECK(value(read(std::string(kProgram) + "model = prepare_model_for_kbit_training(model)\n"),
+              "model.upcast") == "\"all\"");
+}
 
 TEST_CASE("axolotl offloads activations in two forms") {
   const std::string file = "base_model: x\nmicro_batch_size: 1\nadapter: lora\nbf16: true\n";

@@ -324,8 +324,8 @@ TEST_CASE("the catalog knows both with their options") {
   const StrategyEntry* two = find_strategy("fsdp2");
   REQUIRE(one != nullptr);
   REQUIRE(two != nullptr);
-  CHECK(one->knobs.size() == 11);
-  CHECK(two->knobs.size() == 9);
+  CHECK(one->knobs.size() == 12);
+  CHECK(two->knobs.size() == 10);
   CHECK(one->framework == FrameworkKind::pytorch);
 }
 
