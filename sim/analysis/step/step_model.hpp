@@ -72,6 +72,7 @@ struct StepModel {
   /// Published and own measured runs are of this model: evidence corrects it, and a prediction says where it
   /// goes beyond them.
   bool has_measured_runs;
+  bool is_layout;  ///< [parallel] describes the step, whose interval is fitted to whole steps of layouts
 
   // Questions about several steps.
   /// What compare holds against `own` (read_compared(), compare.hpp).

@@ -28,7 +28,7 @@ Intervals::Intervals(PointPredictor& points, int anchor_gpus) : points_(points),
 StepResponse Intervals::moves(int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
   // Layouts are known by their shares alone, in validate too.
-  if (detail == Detail::linear || !step_model_of(simulator.scenario()).is_strategy)
+  if (detail == Detail::linear || step_model_of(simulator.scenario()).is_layout)
     return linear_response(simulator, points_.step(gpus), gpus, unit_moves());
   const auto known = moves_.find(gpus);
   if (known != moves_.end()) return known->second;
@@ -86,7 +86,7 @@ StepResponse Intervals::response_on(int gpus, Detail detail) {
     out = run_to_run();
     if (gpus != *anchor_gpus_) out = joined(out, response_of(ratio_to(*anchor_gpus_, gpus, detail)));
   } else {
-    const bool has_layout = !step_model_of(simulator.scenario()).is_strategy;
+    const bool has_layout = step_model_of(simulator.scenario()).is_layout;
     out = response_of(step_case(simulator.scenario(), simulator.placement(gpus), moves(gpus, detail)));
     if (gpus > 1 && !has_layout) out = joined(out, response_of(ratio_to(1, gpus, detail)));
   }

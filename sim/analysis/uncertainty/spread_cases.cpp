@@ -49,7 +49,7 @@ Uncertain input_of_feature(std::string_view feature, const SpreadCase& known) {
 SpreadCase step_case(const Scenario& scenario, const Placement& ranks, const StepResponse& moves) {
   SpreadCase out = case_on(scenario.cluster, ranks);
   take_moves(out, moves);
-  if (!step_model_of(scenario).is_strategy) {
+  if (step_model_of(scenario).is_layout) {
     const KernelPrecision precision = layout_of(scenario).precision;
     out.what = SpreadOf::cut_step;
     out.doublings = doublings(ranks.size(), 1), out.node_doublings = doublings(ranks.nodes, 1);
