@@ -207,7 +207,7 @@ TEST_CASE("a recorded program that came with the question is predicted, and no o
   const Json answer = ask({{"arguments", arguments}, {"files", {{"step.toml", program}}}});
   REQUIRE(answer["ok"] == true);
   CHECK(answer["prediction"]["points"][0]["gpus"] == 4);
-  CHECK(answer["prediction"]["strategy"] == "program");
+  CHECK(answer["prediction"]["strategy"] == "torch");
   CHECK_FALSE(answer["page"]["timeline"]["spans"].empty());
   CHECK(errors_of(arguments, {{"step.toml", program.substr(0, 5000)}}).find("step.toml:94:") == 0);
   CHECK(errors_of({"--program", "/etc/passwd", "--cluster", "mahti"}).find("not among the files") !=
