@@ -111,9 +111,8 @@ TEST_CASE("numbers of a link that cannot be are told with the link") {
   }
   CHECK(faults_with([](NodeLink& l) { l.type.collective_efficiency = 1.5; }) ==
         link + "has collective_efficiency 1.5, which is not above 0 and at most 1\n");
-  CHECK(faults_with([](NodeLink& l) {
-          l.type.bandwidth = {2e9}, l.type.flow_bandwidth = {3e9};
-        }) == link + "has a flow_bandwidth of 3 GBps, more than its bandwidth of 2 GBps\n");
+  CHECK(faults_with([](NodeLink& l) { l.type.bandwidth = {2e9}, l.type.flow_bandwidth = {3e9}; }) ==
+        link + "has a flow_bandwidth of 3 GBps, more than its bandwidth of 2 GBps\n");
   CHECK(faults_with([](NodeLink& l) { l.type.collective_efficiency = 0; }) ==
         link + "has collective_efficiency 0, which is not above 0 and at most 1\n");
   CHECK(faults_with([](NodeLink& l) { l.type.latency = Time{-1}; }) == link + "has a negative latency\n");

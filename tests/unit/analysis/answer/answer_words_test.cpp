@@ -28,9 +28,10 @@ TEST_CASE("a speedup that is known has its figure") {
 }
 
 TEST_CASE("where the ends are a factor of three apart, nobody can say by how much") {
-  CHECK_THAT(words_of(2.5, {1.1, 3.9}, 0.97),
-             ContainsSubstring("faster than one GPU, but foretrain cannot say by how much (between 1.1 and 3.9 "
-                               "times as fast)"));
+  CHECK_THAT(
+      words_of(2.5, {1.1, 3.9}, 0.97),
+      ContainsSubstring("faster than one GPU, but foretrain cannot say by how much (between 1.1 and 3.9 "
+                        "times as fast)"));
   const std::string words = words_of(1.5, {0.5, 3}, 0.8);
   CHECK_THAT(words, ContainsSubstring("cannot say by how much that is faster than one GPU, if it is"));
   CHECK_THAT(words, !ContainsSubstring("1.5 times"));
