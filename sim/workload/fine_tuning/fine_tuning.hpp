@@ -71,7 +71,7 @@ struct FineTuning {
     return !fused.empty() || adapter != AdapterKind::none || !trainable.empty() || has_format() ||
            upcast != Upcast::none;
   }
-  /// Whether the kernel stands in the place of several operators: as asked, or since a compiler makes it.
+  /// Whether one kernel replaces several operators, because it was asked for or because a compiler makes it.
   bool fuses(FusedKernel kernel) const {
     return fused.has(kernel) || (is_compiled && kCompiledKernels.has(kernel));
   }
