@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kLongestEntryText = 200;
 constexpr double kMostNanoseconds = 4e18;
 constexpr int kMostRanks = 1 << 20;
+constexpr std::size_t kMostGroups = 60'000;  ///< a lane of a trace has a number of 16 bits
 
 /// "[0, 1, 2]" holds three.
 int ranks_in(const std::string& list) {
@@ -125,10 +126,11 @@ void FlightRecorderReader::keep(const Entry& entry) {
   if (entry.duration_ms <= 0) return static_cast<void>(++untimed_);
   if (op.empty() || element_bytes == 0) return static_cast<void>(++unknown_);
   const TraceCollective said{op, entry.group, entry.in_elements, entry.out_elements, element_bytes, 0};
-  const auto known = std::ranges::find(trace_.collectives, said);
-  const auto place = static_cast<std::uint32_t>(known - trace_.collectives.begin());
-  if (known == trace_.collectives.end()) trace_.collectives.push_back(said);
+  const auto [known, is_other] = places_.try_emplace(said, static_cast<std::uint32_t>(places_.size()));
+  const std::uint32_t place = known->second;
+  if (is_other) trace_.collectives.push_back(said);
   const auto [lane, is_new] = lanes_.try_emplace(entry.group, static_cast<std::uint16_t>(lanes_.size()));
+  if (lanes_.size() > kMostGroups) json_.refuse(fmt::format("has more than {} process groups", kMostGroups));
   if (is_new) trace_.lanes.push_back({0, lane->second, true});
   TraceEvent event;
   event.kind = TraceKind::kernel, event.lane = lane->second, event.detail = 1 + place;

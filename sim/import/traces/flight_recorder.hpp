@@ -52,6 +52,7 @@ class FlightRecorderReader {
   Trace& trace_;
   std::map<std::string, int> ranks_;  ///< of a group by name
   std::map<std::string, std::uint16_t> lanes_;
+  std::map<TraceCollective, std::uint32_t> places_;  ///< in trace_.collectives
   std::size_t unfinished_ = 0, untimed_ = 0, messages_ = 0, unknown_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // What a profiler recorded of one process: operators, launches, kernels, copies, in one compact record each.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -46,7 +47,7 @@ struct TraceCollective {
   int ranks = 0;  ///< of the group; 0: not said
   std::int64_t in_bytes() const { return in_elements * element_bytes; }
   std::int64_t out_bytes() const { return out_elements * element_bytes; }
-  friend bool operator==(const TraceCollective&, const TraceCollective&) = default;
+  friend auto operator<=>(const TraceCollective&, const TraceCollective&) = default;
 };
 
 /// Each different name once.

@@ -45,6 +45,22 @@ std::string mistake(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("each different collective of a dump is kept once, and no more groups than a trace can number") {
+  std::string entries, groups;
+  for (int i = 1; i <= 3000; ++i)
+    entries +=
+        (i > 1 ? "," : "") + entry("nccl:all_reduce", "[" + std::to_string((i % 1000) + 1) + "]", kTimed);
+  const Trace trace = read(dump(entries));
+  CHECK(trace.events.size() == 3000);
+  CHECK(trace.collectives.size() == 1000);
+  for (int i = 0; i <= 60'000; ++i)
+    groups +=
+        std::string(i > 0 ? "," : "") + R"({"process_group": [")" + std::to_string(i) +
+        R"("], "profiling_name": "nccl:all_reduce", "input_sizes": [[4]], "input_dtypes": ["Float"], )" +
+        kTimed + "}";
+  CHECK_THAT(mistake(dump(groups)), ContainsSubstring("more than 60000 process groups"));
+}
+
 TEST_CASE("collectives of a dump are samples of their groups: the shortest time counts") {
   const std::string text = dump(entry("nccl:all_reduce", "[1024, 256]", kTimed) + "," +
                                 entry("nccl:all_reduce", "[1024, 256]", kSlower) + "," +
