@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/workload/framework_profile.hpp"
@@ -11,15 +13,21 @@ namespace foretrain {
 
 namespace {
 
+/// "fc.bias" of "fc.weight".
+bool is_bias_of(std::string_view bias, std::string_view weight) {
+  constexpr std::string_view kBias = "bias", kWeight = "weight";
+  if (!bias.ends_with(kBias) || !weight.ends_with(kWeight)) return false;
+  bias.remove_suffix(kBias.size()), weight.remove_suffix(kWeight.size());
+  return bias == weight;
+}
+
+/// A bias comes directly before its weight in linear layers alone (BackwardStep::ready).
 std::vector<std::uint32_t> arrival_order(const ExpandedModel& model, GradientArrival arrival) {
-  if (arrival == GradientArrival::bias_first) return model.gradient_ready_order();
-  std::vector<std::uint32_t> order;
-  for (const BackwardStep& step : model.backward) {
-    const bool is_linear = step.op.call == HostCall::linear && step.ready.size() == 2;
-    if (is_linear)
-      order.insert(order.end(), step.ready.rbegin(), step.ready.rend());
-    else
-      order.insert(order.end(), step.ready.begin(), step.ready.end());
+  std::vector<std::uint32_t> order = model.gradient_ready_order();
+  if (arrival == GradientArrival::bias_first) return order;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    if (is_bias_of(model.parameters[order[i]].name, model.parameters[order[i + 1]].name))
+      std::swap(order[i], order[i + 1]);
   }
   return order;
 }
@@ -63,7 +71,9 @@ std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& o
 GradientArrival arrival_in(const Workload& workload) {
   const bool is_autocast =
       is_half(workload.precision) && !has_half_weights(workload) && profile_of(workload.framework).autocasts;
-  const bool has_own_order = workload.model && workload.model->recording != nullptr;
+  // Recorded under autocast, a network has that order already.
+  const bool has_own_order =
+      workload.model && workload.model->recording && workload.model->recording->autocast;
   return is_autocast && !has_own_order ? GradientArrival::weight_first : GradientArrival::bias_first;
 }
 
