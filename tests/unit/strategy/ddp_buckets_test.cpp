@@ -2,6 +2,7 @@
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "sim/strategy/ddp/ddp_options.hpp"
@@ -45,9 +46,8 @@ using Sizes = std::vector<std::int64_t>;
 
 TEST_CASE("under autocast the gradient of a linear layer's weight comes before that of its bias") {
   ExpandedModel model = tensors({100, 10, 200, 20});
-  model.backward.resize(2);
-  model.backward[0].op.call = model.backward[1].op.call = HostCall::linear;
-  model.backward[0].ready = {3, 2}, model.backward[1].ready = {1, 0};  // bias, weight
+  const char* names[] = {"first.weight", "first.bias", "last.weight", "last.bias"};
+  for (std::size_t i = 0; i < 4; ++i) model.parameters[i].name = names[i];
   const DdpOptions small = limits(400, 400);
   CHECK(sizes(form_buckets(model, small)) == std::vector<std::int64_t>{880, 440});
   // The bias of the last layer comes behind the weight that fills the bucket.
@@ -56,7 +56,16 @@ TEST_CASE("under autocast the gradient of a linear layer's weight comes before t
   Workload workload;
   workload.precision = Precision::bf16;
   CHECK(arrival_in(workload) == GradientArrival::weight_first);
-  workload.half_weights = true;
+  // A network recorded in fp32 is trained under autocast like any other; one recorded under it has its order.
+  Recording recording;
+  model.recording = std::make_shared<const Recording>(recording);
+  workload.model = std::make_shared<const ExpandedModel>(model);
+  CHECK(arrival_in(workload) == GradientArrival::weight_first);
+  recording.autocast = Precision::bf16;
+  model.recording = std::make_shared<const Recording>(recording);
+  workload.model = std::make_shared<const ExpandedModel>(model);
+  CHECK(arrival_in(workload) == GradientArrival::bias_first);
+  workload.model = nullptr, workload.half_weights = true;
   CHECK(arrival_in(workload) == GradientArrival::bias_first);
   workload.precision = Precision::fp32, workload.half_weights = false;
   CHECK(arrival_in(workload) == GradientArrival::bias_first);
