@@ -22,7 +22,7 @@ struct FeatureValue {
   double above = 0, below = 0;
 };
 
-/// All that a spread may depend on; what a kind of case has not is 0.
+/// Everything that a spread may depend on. What a kind of case does not have is 0.
 struct SpreadCase {
   SpreadOf what = SpreadOf::step;
   MessagePath path = MessagePath::any;  ///< of what moves between GPUs; any: nothing does

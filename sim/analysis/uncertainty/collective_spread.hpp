@@ -14,8 +14,8 @@ CollectiveEvidence evidence_of(const Communicator& communicator, const Collectiv
 /// What is known of a call, for the table of spreads.
 SpreadCase collective_case(const Communicator& communicator, const CollectivePlan& plan);
 
-/// How far its time may lie from what is predicted; of a job whose curve the cluster's calibration has, as
-/// far as its sizes lie from measured ones.
+/// The reach of a collective's 90 % interval. Where the cluster's calibration has the curve of this job, it
+/// depends on how far the size is from a measured one.
 Reach reach_of(const Communicator& communicator, const CollectivePlan& plan);
 
 /// 90 % interval around a time.

@@ -45,8 +45,8 @@ std::string_view describe(Narrowing measurement);
 /// Standard deviations of logarithms, by input: 0.2 is about 20 %.
 using Spreads = std::array<double, kUncertainCount>;
 
-/// By how much each input is moved to see what the step makes of it: units of measure, and no claims about
-/// how well an input is known.
+/// The unit by which each input is moved, alone, to find how far the step moves with it. Units say nothing
+/// about how well an input is known.
 const Spreads& unit_moves();
 
 /// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over

@@ -49,7 +49,7 @@ StepResponse linear_response(const StepSimulator& simulator, const SimulatedStep
 StepResponse simulated_response(const StepSimulator& simulator, const DeviceModel& device,
                                 const SimulatedStep& step, int gpus, const Spreads& spreads);
 
-/// What an input changes there as here is gone where the step there is known.
+/// The response relative to a step that is known: an input that moves both steps alike leaves nothing.
 StepResponse relative_to(const StepResponse& there, StepResponse here);
 
 // From these to a case of the table of spreads, and back to what each input adds to the interval.

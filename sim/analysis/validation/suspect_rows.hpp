@@ -1,5 +1,5 @@
-// Measurements that are to be doubted before the model is: what contradicts the machine's other runs, is
-// faster than its links, or scales unlike its neighbours.
+// Finds measurements that are probably wrong: they contradict the machine's other runs, are faster than its
+// links allow, or scale unlike similar runs.
 #pragma once
 
 #include <string>

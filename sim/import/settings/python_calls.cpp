@@ -77,8 +77,8 @@ class CallReader {
     return name == "MixedPrecision" || name == "MixedPrecisionPolicy";
   }
 
-  /// The run chooses one of a program's policies, so what differs between them is not known. Returns false for
-  /// the first policy.
+  /// The run chooses one of a program's policies, so what differs between them is not known. Returns false
+  /// for the first policy.
   static bool keep_what_is_alike(YamlNode& out, const std::string& name, const YamlNode& other) {
     const auto first = std::ranges::find(out.entries, name, [](const auto& entry) { return entry.first; });
     if (first == out.entries.end()) return false;

@@ -76,8 +76,8 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
     reading.fate_of(above + idle, KeyFate::usual);
 }
 
-/// A policy that reaches the call of FSDP in a way that is not read, as `mixed_precision=choose(a, b)`. A policy
-/// that stands in that call comes first.
+/// A policy that reaches the call of FSDP in a way that is not read, as `mixed_precision=choose(a, b)`. A
+/// policy that stands in that call comes first.
 void read_policy_call(SettingsReading& reading, const std::string& name) {
   const auto says = [&](std::string_view path) {
     const YamlNode* given = reading.find({path});

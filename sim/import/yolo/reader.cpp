@@ -248,7 +248,8 @@ class YoloReader {
     return layers_.concat(names), out;
   }
 
-  /// Blocks that take a half apart: C2f(out, shortcut, groups, share), C3 alike, C3k2(out, nested, share).
+  /// Blocks that work on a part of their channels: C2f(out, shortcut, groups, share), C3 alike, C3k2(out,
+  /// nested, share).
   void split(const Row& row, std::int64_t out) {
     const bool is_c3k2 = row.module == "C3k2";
     const double e = share(row, is_c3k2 ? 2 : 3, 0.5);

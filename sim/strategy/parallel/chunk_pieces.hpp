@@ -72,7 +72,7 @@ class ChunkPieces {
 /// Parameters of one layer times the tensor degree: those that a rank has of it, were dense ones not cut.
 /// An expert's are cut by the expert degrees instead.
 double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
-/// Of a rank's own experts of a layer; 0 in a network without.
+/// Parameters of the experts that one rank has in a layer; 0 in a network without experts.
 double expert_parameters(const LargeModelJob& job, const ParameterCount& counts);
 
 /// Who exchanges along some ranks; requires one that is not `none`.

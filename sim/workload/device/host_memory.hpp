@@ -37,8 +37,8 @@ struct HostShare {
 };
 HostMemoryUse host_memory_use(const HostShare& share);
 
-/// Beside what a rank moves to its host anyway, tensors of these sizes: PyTorch's pinned allocator takes
-/// powers of two (CachingHostAllocator).
+/// Adds copies of activations of these sizes to what a rank keeps on its host. PyTorch's allocator of pinned
+/// memory rounds each up to a power of two (CachingHostAllocator).
 HostMemoryUse with_activations(HostMemoryUse use, const std::vector<double>& tensor_bytes);
 
 /// DeepSpeed's own estimate of what ZeRO-Offload needs is 1.5 times the 16 bytes of masters, moments and

@@ -29,7 +29,7 @@ struct Lifetime {
 
 /// Which activations wait for backward in page-locked host memory. checkpoints: what goes into recomputed
 /// blocks, copied on the compute stream (unsloth, axolotl's and LLaMA-Factory's forms of it).
-/// saved_tensors: all that autograd keeps, on a stream beside it (torchtune's OffloadActivations, TRL).
+/// saved_tensors: all that autograd keeps, copied on a second stream (torchtune's OffloadActivations, TRL).
 enum class ActivationOffload : std::uint8_t { none, checkpoints, saved_tensors };
 
 /// A tensor that is copied to the host in the forward pass, and back before backward needs it.
