@@ -26,7 +26,7 @@ struct NodeGraph {
 /// The share of PCIe's rate that peers reach through a CPU's root complex, and one way through host memory:
 /// two A100 on different root complexes 14.5 to 16.6 GB/s of 26.3, a NIC on another root complex than its
 /// GPU 14.7 and 18.2 GB/s; two RTX 4090 over host memory one way 18 GB/s, two V100 8 to 9 of 12.3
-/// (nccl_open.csv, p2p_open.csv).
+/// (docs/measured/nccl.csv, docs/sources/links.md 1).
 inline constexpr double kRootComplexShare = 0.64;
 
 /// Number of the first device of a kind: GPUs, then CPUs, PCIe switches, NVSwitches, NICs.

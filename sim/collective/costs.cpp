@@ -44,7 +44,7 @@ CollectiveCosts common() {
 }
 
 /// A channel of a send: what one block copies. Two A100 with two channels: 28.6 GB/s in all; a B300 has 19.5
-/// in each of 32 (facts/NCCL_TUNING.md 5). Older GPUs are taken for an A100, a Hopper for a Blackwell.
+/// in each of 32 (docs/sources/nccl_tuning.md 5). Older GPUs are taken for an A100, a Hopper for a Blackwell.
 constexpr ByteRate kPeerChannelOfA100 = gigabytes(14.3), kPeerChannelOfB300 = gigabytes(19.5);
 
 CollectiveCosts volta() {

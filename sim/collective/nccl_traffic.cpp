@@ -45,7 +45,7 @@ struct Port {
 };
 
 /// Parent and first child hang at the first GPU, or the child at the second one, or both children
-/// (facts/NCCL_TUNING.md 4.1).
+/// (docs/sources/nccl_tuning.md 4.1).
 Port parent_port(const nccl::ChannelPath& path) { return {path.gpus.front(), path.nic_in}; }
 
 Port child_port(const nccl::ChannelPath& path, nccl::Pattern pattern, int child) {

@@ -40,7 +40,7 @@ struct TrafficInput {
 /// inbound (broadcast) or outbound (reduce) edge carries nothing.
 enum class IdleEdge : std::uint8_t { none, into_root, out_of_root };
 void visit_ring(const TrafficInput& input, IdleEdge idle, int root_gpu, const EdgeVisitor& visit);
-/// Edges of the double binary tree of all_reduce, up and down (facts/NCCL_TUNING.md 4.3).
+/// Edges of the double binary tree of all_reduce, up and down (docs/sources/nccl_tuning.md 4.3).
 void visit_trees(const TrafficInput& input, const EdgeVisitor& visit);
 /// Between nodes, of NVLSTree: the first GPU of every channel joins its like on other nodes by the double
 /// binary tree.

@@ -9,7 +9,8 @@
 namespace foretrain {
 
 /// PXN relays a message over NVLink to the GPU beside the NIC; GPUDirect lets the NIC write into any GPU that
-/// it reaches, but read only out of some (facts/NCCL_MORE.md 3.1, 4.1). Requires that both outlive this.
+/// it reaches, but read only out of some (docs/sources/nccl_peers.md 3.1, 4.1). Requires that both outlive
+/// this.
 class NicUse {
  public:
   NicUse(const Cluster& cluster, const nccl::Job& job);

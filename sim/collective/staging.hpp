@@ -10,8 +10,8 @@ namespace foretrain {
 
 /// Of its link's rate, what a GPU writes to host memory and reads from there at once, in both ways together:
 /// copies between GPUs through host memory reach 0.99 on V100, 0.82 on A100, 1.20 on RTX 6000 Ada
-/// (p2p_open.csv), rings of two RTX 4090 0.70, of eight 1.22 (nccl_open.csv, nccl_open_2.csv); the mean of
-/// logarithms.
+/// (docs/sources/links.md 1), rings of two RTX 4090 0.70, of eight 1.22 (docs/measured/nccl.csv,
+/// docs/measured/nccl_2.csv); the mean of logarithms.
 inline constexpr double kBothWays = 0.96;
 
 /// Seconds of all steps over those at the rate of one way, `share` of the link's. In a chain of more than two

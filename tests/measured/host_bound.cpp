@@ -70,7 +70,7 @@ bool is_since_p100(const Gpu& gpu) {
 
 }  // namespace
 
-// Digitised from the chart of ML4AU/M3-GPU-jobs, images/s on one GPU at batch 128 (facts/SEED_WORKLOADS.md
+// Digitised from the chart of ML4AU/M3-GPU-jobs, images/s on one GPU at batch 128 (docs/sources/host.md 4
 // §1).
 TEST_CASE("ResNet-56 on one GPU of MASSIVE M3 runs at the published rates, in their order and ratios") {
   const double k80 = m3_images_per_s("m3-k80"), p100 = m3_images_per_s("m3-p100"),

@@ -54,7 +54,7 @@ GraphResult graph_of(const PrintedRow& row, Pattern pattern) {
 }
 
 /// The log shows one rank; the forecast takes the slowest rank's figures, here 2.4 of a 25 Gb/s port
-/// (facts/NCCL_TUNING.md 4).
+/// (docs/sources/nccl_tuning.md 4).
 void take_slowest_rank(TuningInput& input) {
   for (GraphResult* graph : {&input.ring, &input.tree}) graph->bw_intra = graph->bw_inter = 2.4;
 }

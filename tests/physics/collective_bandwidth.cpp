@@ -86,7 +86,7 @@ TEST_CASE("four V100 with two NVLinks between each pair reach the measured bus b
   CHECK(bus_bandwidth(nvlink_cluster(1, 2), 4, kLarge) == Approx(130).epsilon(0.10));
 }
 
-// Measured: 227.8 GB/s (facts/HARDWARE.md, collective reference points, GNX).
+// Measured: 227.8 GB/s (docs/sources/links.md 3).
 TEST_CASE("four A100 with four NVLinks between each pair reach the measured bus bandwidth of 227.8 GB/s") {
   CHECK(bus_bandwidth(a100_mesh(), 4, kLarge) == Approx(227.8).epsilon(0.10));
 }

@@ -16,8 +16,8 @@ struct ChannelCountInput {
   int min_channels = 0, max_channels = 0;
 };
 
-/// Every ring runs twice; CollNet and Hopper's networks add more (src/graph/connect.cc; facts/NCCL_TUNING.md
-/// 4).
+/// Every ring runs twice; CollNet and Hopper's networks add more (src/graph/connect.cc;
+/// docs/sources/nccl_tuning.md 4).
 int running_channels(const ChannelCountInput& input);
 
 /// 0 where GPUs and switches cannot multicast.
@@ -36,7 +36,8 @@ struct PeersOfJob {
   bool all_on_nvlink = true;
 };
 
-/// `running`: channels of collectives. The fewest that any peer has count for all (facts/NCCL_MORE.md 3.1).
+/// `running`: channels of collectives. The fewest that any peer has count for all (docs/sources/nccl_peers.md
+/// 3.1).
 P2pChannels p2p_channels(const Version& version, int running, const PeersOfJob& peers);
 
 }  // namespace foretrain::nccl

@@ -1,6 +1,6 @@
 // Depth first: from a NIC (or any GPU of a single node) through all GPUs, back to the NIC or to the first
 // GPU, then on to the next channel with what the links have left. The order of attempts is NCCL's, because
-// its budget ends most searches before all are tried (src/graph/search.cc; facts/NCCL_TUNING.md 4.1).
+// its budget ends most searches before all are tried (src/graph/search.cc; docs/sources/nccl_tuning.md 4.1).
 #include "sim/collective/nccl/channel_search.hpp"
 
 #include <algorithm>

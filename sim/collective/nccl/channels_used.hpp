@@ -32,8 +32,8 @@ struct RunShape {
   friend bool operator==(const RunShape&, const RunShape&) = default;
 };
 
-/// src/enqueue.cc; facts/NCCL_TUNING.md 2. `bytes` as nccl-tests prints them. Requires is_tuned(op), bytes >=
-/// 0.
+/// src/enqueue.cc; docs/sources/nccl_tuning.md 2. `bytes` as nccl-tests prints them. Requires is_tuned(op),
+/// bytes >= 0.
 RunShape run_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol,
                    std::int64_t bytes);
 
@@ -51,7 +51,7 @@ struct ChunkShape {
   friend bool operator==(const ChunkShape&, const ChunkShape&) = default;
 };
 
-/// src/enqueue.cc and src/device; facts/NCCL_TUNING.md 3.
+/// src/enqueue.cc and src/device; docs/sources/nccl_tuning.md 3.
 ChunkShape chunk_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol,
                        std::int64_t bytes, const RunShape& run);
 

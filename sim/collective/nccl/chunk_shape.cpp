@@ -1,5 +1,5 @@
 // A connection's buffer has eight slots. Rings move four slots at a time in two messages; trees and switches
-// move smaller chunks when the message is too small to fill their pipeline (facts/NCCL_TUNING.md 3).
+// move smaller chunks when the message is too small to fill their pipeline (docs/sources/nccl_tuning.md 3).
 #include <algorithm>
 #include <bit>
 

@@ -1,6 +1,6 @@
 // Two passes. The first tries one speed after the other, and at each: the same order in every channel,
 // different orders, a plain tree, farther GPUs, farther NICs, other rails. The second starts from what was
-// found and tries to make its channels faster. src/graph/search.cc; facts/NCCL_TUNING.md 4.1.
+// found and tries to make its channels faster. src/graph/search.cc; docs/sources/nccl_tuning.md 4.1.
 #include "sim/collective/nccl/graph_search.hpp"
 
 #include <algorithm>

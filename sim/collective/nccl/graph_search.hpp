@@ -23,7 +23,7 @@ GraphResult search_graph(const NodeMap& map, const GraphRequest& request);
 
 // The speeds per channel that NCCL's search tries, fastest first.
 
-/// src/graph/search.cc; facts/NCCL_TUNING.md 4.1. Never empty.
+/// src/graph/search.cc; docs/sources/nccl_tuning.md 4.1. Never empty.
 std::span<const Milli> search_speeds(const Version& version, int compute_capability, bool several_nodes);
 
 // How many channels could fit at most, whatever their orders: searches that cannot win are not begun.

@@ -18,8 +18,8 @@ constexpr Milli to_milli(double gigabytes_per_second) {
 }
 constexpr double to_gbps(Milli bandwidth) { return bandwidth / 1000.0; }
 
-/// One NVLink of a GPU, per direction (src/graph/topo.h; facts/NCCL_TUNING.md 4.2). `compute_capability`: 70,
-/// 86, ….
+/// One NVLink of a GPU, per direction (src/graph/topo.h; docs/sources/nccl_tuning.md 4.2).
+/// `compute_capability`: 70, 86, ….
 Milli nvlink_bandwidthed(const Version& version, int compute_capability);
 /// The same, but of a link that says itself what is booked for it: that, as RCCL has figures of its own for
 /// Infinity Fabric.

@@ -28,7 +28,7 @@ struct PeerShape {
   friend bool operator==(const PeerShape&, const PeerShape&) = default;
 };
 
-/// src/group.cc up to 2.12, src/enqueue.cc since; facts/NCCL_MORE.md 3.1. Requires bytes >= 0.
+/// src/group.cc up to 2.12, src/enqueue.cc since; docs/sources/nccl_peers.md 3.1. Requires bytes >= 0.
 PeerShape peer_shape(const PeerSetting& setting, std::int64_t bytes);
 
 }  // namespace foretrain::nccl

@@ -24,8 +24,9 @@ struct ThresholdChoice {
   RunShape run{};
 };
 
-/// src/enqueue.cc getKernelInfo of 2.4 (facts/NCCL_MORE.md 2): LL while every thread has at most 64 bytes of
-/// each chunk of a loop, with as few threads and channels as 8 bytes each allow; Simple on all channels.
+/// src/enqueue.cc getKernelInfo of 2.4 (docs/sources/nccl_peers.md 2): LL while every thread has at most 64
+/// bytes of each chunk of a loop, with as few threads and channels as 8 bytes each allow; Simple on all
+/// channels.
 ThresholdChoice choose_by_size(const RunSetting& setting, CollectiveOp op, Algorithm algorithm,
                                std::int64_t bytes);
 

@@ -63,7 +63,7 @@ class TuningTable {
 /// broadcast, reduce, all_gather, reduce_scatter, all_reduce; everything else is made of sends and receives.
 bool is_tuned(CollectiveOp op);
 
-/// facts/NCCL_TUNING.md 1.1 to 1.3, for NCCL 2.5 to 2.30.
+/// docs/sources/nccl_tuning.md 1.1 to 1.3, for NCCL 2.5 to 2.30.
 TuningTable tuning_table(const TuningInput& input);
 
 /// One cell's parts. Latency in microseconds; bandwidth is the algorithm's (message size / time), 0 when not

@@ -1,6 +1,6 @@
 // Bandwidth of a cell in three steps: what the graph's channels carry together, what algorithm and protocol
-// leave of it, and what a byte of the message costs on that bus (facts/NCCL_TUNING.md 1.1). Rounded to float
-// where NCCL does, so that the printed digits agree.
+// leave of it, and what a byte of the message costs on that bus (docs/sources/nccl_tuning.md 1.1). Rounded to
+// float where NCCL does, so that the printed digits agree.
 #include <algorithm>
 
 #include "sim/collective/nccl/tuning.hpp"

@@ -12,7 +12,8 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// Share of a tree's bandwidth by floor(log2(size / 64 B)): 64 B to 256 MiB (facts/NCCL_TUNING.md 1.1).
+/// Share of a tree's bandwidth by floor(log2(size / 64 B)): 64 B to 256 MiB (docs/sources/nccl_tuning.md
+/// 1.1).
 using TreeShares = std::array<float, 23>;
 constexpr TreeShares kTreeLl{1,   1,   1,   1,   .9F, .8F, .7F, .7F, .7F, .7F, .6F, .5F,
                              .4F, .4F, .5F, .6F, .7F, .8F, .9F, 1,   1,   1,   1};

@@ -1,5 +1,5 @@
 // Latency of a cell: what is paid once, plus the steps of the algorithm times what a step costs on NVLink,
-// PCIe or the network (facts/NCCL_TUNING.md 1.2).
+// PCIe or the network (docs/sources/nccl_tuning.md 1.2).
 #include <algorithm>
 #include <bit>
 

@@ -1,5 +1,5 @@
-// What NCCL's tuner has in tables (src/graph/tuning.cc; facts/NCCL_TUNING.md 1.3): upper limits on a protocol
-// or an algorithm in GB/s, and latencies.
+// What NCCL's tuner has in tables (src/graph/tuning.cc; docs/sources/nccl_tuning.md 1.3): upper limits on a
+// protocol or an algorithm in GB/s, and latencies.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@ struct Version {
   friend auto operator<=>(const Version&, const Version&) = default;
 };
 
-/// The oldest and the newest whose constants are known here (facts/NCCL_TUNING.md). Others behave as the
-/// nearer one.
+/// The oldest and the newest whose constants are known here (docs/sources/nccl_tuning.md). Others behave as
+/// the nearer one.
 inline constexpr Version kOldestKnown{2, 5, 6}, kNewestKnown{2, 30, 7};
 
 /// From here on a kernel's work is handed over in one batch, before channel by channel.

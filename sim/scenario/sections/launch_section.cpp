@@ -38,7 +38,8 @@ std::string refusal(const Scenario& scenario, int gpus) {
   return gpus <= gpus_of_job(scenario) ? why_not_together(scenario, gpus) : std::string();
 }
 
-/// What one connection over host memory takes of /dev/shm (src/transport/shm.cc; facts/NCCL_MORE.md 7).
+/// What one connection over host memory takes of /dev/shm (src/transport/shm.cc; docs/sources/nccl_peers.md
+/// 7).
 Bytes shm_of_connection(const nccl::Version& version) {
   return {version >= nccl::Version{2, 21, 0} ? 7'340'384 : 9'637'888};
 }

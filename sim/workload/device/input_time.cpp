@@ -29,7 +29,7 @@ struct LoaderTraits {
 };
 
 /// torch: per sample and batch by the difference between loops with no worker, one worker, and the bare item
-/// (facts/measured/dataloader_cpu.json, transforms_cpu.json). The others are assumed: libjpeg-turbo called
+/// (docs/sources/host.md 1). The others are assumed: libjpeg-turbo called
 /// from C++ without PIL; DALI's CPU decoder 1.75 times, its hybrid decoder 3 times as fast.
 LoaderTraits traits_of(LoaderKind kind) {
   switch (kind) {

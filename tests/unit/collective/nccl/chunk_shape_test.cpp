@@ -1,5 +1,5 @@
-// Chunks of every algorithm at the sizes where they halve (facts/NCCL_TUNING.md 3). Eight GPUs a node; a
-// message is as much as one channel and, where they share it, each of eight heads has.
+// Chunks of every algorithm at the sizes where they halve (docs/sources/nccl_tuning.md 3). Eight GPUs a node;
+// a message is as much as one channel and, where they share it, each of eight heads has.
 #include "sim/collective/nccl/channels_used.hpp"
 #include "tests/unit/collective/nccl/tuning_question.hpp"
 

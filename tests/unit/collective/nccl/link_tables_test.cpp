@@ -1,4 +1,4 @@
-// What NCCL's search books for links, and the speeds it tries (facts/NCCL_TUNING.md 4.1 and 4.2).
+// What NCCL's search books for links, and the speeds it tries (docs/sources/nccl_tuning.md 4.1 and 4.2).
 #include "sim/collective/nccl/graph_search.hpp"
 #include "tests/unit/collective/nccl/tuning_question.hpp"
 

@@ -1,4 +1,5 @@
-// Parts of a message to a peer, by version of NCCL: each figure from its rule (facts/NCCL_MORE.md 3.1).
+// Parts of a message to a peer, by version of NCCL: each figure from its rule (docs/sources/nccl_peers.md
+// 3.1).
 #include "sim/collective/nccl/peer_shape.hpp"
 
 #include "tests/unit/collective/nccl/tuning_question.hpp"

@@ -1,5 +1,5 @@
-// Bandwidth of NCCL's forecast, factor by factor as facts/NCCL_TUNING.md 1.1 spells it: channels of 40 GB/s
-// inside a node and 20 between nodes, four of them unless said otherwise.
+// Bandwidth of NCCL's forecast, factor by factor as docs/sources/nccl_tuning.md 1.1 spells it: channels of 40
+// GB/s inside a node and 20 between nodes, four of them unless said otherwise.
 #include "tests/unit/collective/nccl/tuning_question.hpp"
 
 namespace tuning_bandwidth_test {

@@ -1,4 +1,5 @@
-// What NCCL considers, and what it makes of a cell's latency and bandwidth (facts/NCCL_TUNING.md 1 and 1.1).
+// What NCCL considers, and what it makes of a cell's latency and bandwidth (docs/sources/nccl_tuning.md 1 and
+// 1.1).
 #include "tests/unit/collective/nccl/tuning_question.hpp"
 
 namespace tuning_choice_test {

@@ -1,5 +1,5 @@
-// Latency of NCCL's forecast, term by term as facts/NCCL_TUNING.md 1.2 spells it; eight GPUs a node unless
-// said otherwise.
+// Latency of NCCL's forecast, term by term as docs/sources/nccl_tuning.md 1.2 spells it; eight GPUs a node
+// unless said otherwise.
 #include "tests/unit/collective/nccl/tuning_question.hpp"
 
 namespace tuning_latency_test {

@@ -1,4 +1,5 @@
-// Caps and latencies of NCCL's tuner at the versions that changed them (facts/NCCL_TUNING.md 1.2 and 1.3).
+// Caps and latencies of NCCL's tuner at the versions that changed them (docs/sources/nccl_tuning.md 1.2 and
+// 1.3).
 #include "sim/collective/nccl/tuning_tables.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// NCCL's forecast in cases that the printed tables do not cover; formulas in facts/NCCL_TUNING.md 1.
+// NCCL's forecast in cases that the printed tables do not cover; formulas in docs/sources/nccl_tuning.md 1.
 #include "sim/collective/nccl/tuning.hpp"
 
 #include "tests/support/catch.hpp"

@@ -9,7 +9,7 @@
 #include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
 
-namespace data_parallel_facts {
+namespace data_parallel_modules {
 
 using namespace foretrain;
 using test::Figure;
@@ -59,7 +59,7 @@ TEST_CASE("copying a network's modules takes what was measured on the reference 
     ++networks;
   }
   CHECK(networks == 12);
-  test::check_figures("data_parallel_facts/copying modules", figures);
+  test::check_figures("data_parallel_modules/copying modules", figures);
 }
 
 // 200 calls a thread on two cores: one thread's calls in a row 0.848 ms; 2, 4 and 8 threads 1.92, 5.70
@@ -76,4 +76,4 @@ TEST_CASE("calls under one GIL take as long as measured with two, four and eight
   }
 }
 
-}  // namespace data_parallel_facts
+}  // namespace data_parallel_modules
