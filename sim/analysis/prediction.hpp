@@ -104,6 +104,8 @@ struct Mixing {
 /// How a warning begins that says what speedups count from where one GPU cannot run the training.
 inline constexpr std::string_view kBaselineWarning = "speedups and efficiencies";
 
+/// The prediction of one scenario for every number of GPUs that was asked for. Times are in seconds, sizes in
+/// bytes, rates in samples per second.
 struct Prediction {
   std::string scenario, model, cluster, strategy, precision;
   bool strong_scaling = false;

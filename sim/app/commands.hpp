@@ -40,6 +40,7 @@ struct RecommendationOptions {
 /// `both`: as the scenario says, and the other beside it.
 enum class AskedScaling : std::uint8_t { of_scenario, weak, strong, both };
 
+/// Arguments of `foretrain predict` as the command line gives them, before any file is read.
 struct PredictCommand {
   std::vector<std::string>
       scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
@@ -65,6 +66,7 @@ struct PredictCommand {
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
 
+/// Arguments of `foretrain compare`.
 struct CompareCommand {
   std::vector<std::string> scenarios;  ///< as of predict
   ScenarioOverrides overrides;
@@ -82,6 +84,7 @@ struct CompareCommand {
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
 
+/// Arguments of `foretrain plan`.
 struct PlanCommand {
   std::string scenario;  ///< a file or a catalog name; empty: model and cluster come from the overrides
   ScenarioOverrides overrides;
@@ -96,6 +99,7 @@ struct PlanCommand {
 };
 void run_plan(const PlanCommand& command);  // plan.cpp
 
+/// Arguments of `foretrain tune`.
 struct TuneCommand {
   std::string scenario;         ///< a file or a catalog name
   ScenarioOverrides overrides;  ///< of the scenario as it stands; its number of GPUs where none vary
@@ -113,6 +117,7 @@ void run_tune(const TuneCommand& command);  // tune.cpp
 /// How many processes launch the kernels of a node's GPUs.
 enum class LaunchProcesses : std::uint8_t { one, per_gpu };
 
+/// Arguments of `foretrain collective`; sizes and operations are spelled as in nccl-tests.
 struct CollectiveCommand {
   std::string cluster, op;
   int gpus = 0;
@@ -138,6 +143,7 @@ struct CollectiveCommand {
 };
 void run_collective(const CollectiveCommand& command);  // collective.cpp
 
+/// Arguments of `foretrain list`.
 struct ListCommand {
   std::string what;
   std::string word;  ///< only entries that have it; empty: all
@@ -147,12 +153,14 @@ struct ListCommand {
 const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 
+/// Arguments of `foretrain serve`.
 struct ServeCommand {
   std::optional<int> port{};  ///< 0: any that is free; none: 8080, or any that is free where it is taken
   bool no_token = false;      ///< whoever is on this machine may ask
 };
 void run_serve(const ServeCommand& command);  // serve.cpp
 
+/// Arguments of `foretrain record`: options of the recorder and the command that it starts.
 struct RecordCommand {
   std::vector<std::string> words;  ///< everything behind `record`
 };
@@ -160,6 +168,7 @@ struct RecordCommand {
 /// Python or the package is not there.
 void run_record(const RecordCommand& command);  // record.cpp
 
+/// Arguments of `foretrain topology show`, `check` and `draw`.
 struct TopologyCommand {
   std::string cluster;
   bool channels = false;  ///< show NCCL's channels instead, or draw its rings
@@ -170,12 +179,15 @@ struct TopologyCommand {
   std::string output;  ///< of draw
 };
 void run_topology_show(const TopologyCommand& command);  // topology.cpp
+
+/// Arguments of `foretrain topology new`.
 struct NewClusterCommand {
   NewCluster cluster;
   std::string output;  ///< file; empty = standard output
 };
 void run_topology_new(const NewClusterCommand& command);  // topology.cpp
 
+/// Arguments of `foretrain topology import`: files of other tools that describe a machine.
 struct ImportClusterCommand {
   std::vector<std::string> files;
   ImportAnswers answers;
@@ -189,6 +201,7 @@ void run_paste(const std::string& file);  // paste.cpp
 /// Whether a file is a text of many tools, as people paste it, and no job script.
 bool is_pasted_file(const std::string& file);  // paste.cpp
 
+/// Arguments of `foretrain topology detect`, which looks at the machine it runs on.
 struct DetectClusterCommand {
   std::string root;  ///< a folder with another machine's sys/ and proc/; empty: this machine
   ImportAnswers answers;
@@ -196,6 +209,7 @@ struct DetectClusterCommand {
 };
 void run_topology_detect(const DetectClusterCommand& command);  // topology_detect.cpp
 
+/// Arguments of `foretrain topology diff`.
 struct DiffClusterCommand {
   std::string a, b;
 };
@@ -206,6 +220,7 @@ void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
 /// What `show --channels` prints.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 
+/// Arguments of `foretrain model show`.
 struct ModelCommand {
   std::string model;
   std::string cluster, gpu;  ///< both empty: no times
@@ -218,12 +233,15 @@ struct ModelCommand {
 };
 void run_model_show(const ModelCommand& command);  // model.cpp
 
+/// Arguments of `foretrain model import`.
 struct ImportModelCommand {
   std::string file;
   ModelImportOptions options;
   std::string output;  ///< empty: standard output
 };
 void run_model_import(const ImportModelCommand& command);  // model_import.cpp
+
+/// Arguments of `foretrain trace show` and `trace diff`.
 struct TraceCommand {
   std::vector<std::string> files;
   std::string scenario;         ///< diff: a file or a name of the catalog; empty: the overrides say it
@@ -234,6 +252,7 @@ struct TraceCommand {
 void run_trace_show(const TraceCommand& command);  // trace.cpp
 void run_trace_diff(const TraceCommand& command);  // trace_diff.cpp
 
+/// Arguments of `foretrain validate`.
 struct ValidateCommand {
   std::string file;
   std::string provenance;  ///< file of rules about series and sources; empty: none
@@ -253,6 +272,7 @@ struct ValidateCommand {
 };
 void run_validate(const ValidateCommand& command);  // validate.cpp
 
+/// Arguments of `foretrain calibrate fit`, `samples` and `show`.
 struct CalibrateCommand {
   std::vector<std::string> files;  ///< logs and samples; of show: the calibration
   std::string cluster;
@@ -272,6 +292,7 @@ void run_calibrate_show(const CalibrateCommand& command);     // calibrate.cpp
 void run_calibrate_samples(const CalibrateCommand& command);  // calibrate.cpp
 void run_calibrate_check(const CalibrateCommand& command);    // calibrate.cpp
 
+/// Arguments of `foretrain calibrate machine`.
 struct MeasureMachineCommand {
   std::string folder = "foretrain-machine";
   std::optional<std::string> budget{};  ///< a time as in 8m; none: 8 minutes, or that of the run
@@ -282,6 +303,7 @@ struct MeasureMachineCommand {
 };
 void run_calibrate_machine(const MeasureMachineCommand& command);  // machine/calibrate_machine.cpp
 
+/// Arguments of `foretrain job show` and `job check`.
 struct JobCommand {
   std::string file;
   bool strict = false;          ///< of `job check`: warnings end it with exit code 1, too
@@ -295,6 +317,7 @@ void run_job_show(const JobCommand& command);   // job.cpp
 void run_job_check(const JobCommand& command);  // job.cpp
 void run_job_brief(const JobCommand& command);  // job.cpp
 
+/// Arguments of `foretrain settings`.
 struct SettingsCommand {
   std::vector<std::string> files;
   int gpus = 0;  ///< of the job; 0: not known
@@ -303,6 +326,7 @@ struct SettingsCommand {
 };
 void run_job_settings(const SettingsCommand& command);  // job.cpp
 
+/// Arguments of `foretrain explain`.
 struct ExplainCommand {
   std::vector<std::string> files;  ///< of the accounting; a scenario or a job script may be among them
   std::string scenario;            ///< a file or a catalog name; empty: none, or one of the files
@@ -318,6 +342,7 @@ void run_explain(const ExplainCommand& command);  // explain.cpp
 /// The largest job that export writes, and where it stops unless told otherwise.
 inline constexpr int kMostExportedRanks = 4096, kUsualExportedRanks = 1024;
 
+/// Arguments of `foretrain export`.
 struct ExportCommand {
   std::string format;                  ///< chakra, goal
   std::vector<std::string> scenarios;  ///< one, or none
@@ -327,6 +352,7 @@ struct ExportCommand {
 };
 void run_export(const ExportCommand& command);  // export.cpp
 
+/// Arguments of `foretrain evidence` and its subcommands.
 struct EvidenceCommand {
   std::vector<std::string> files;    ///< of add
   std::string store;                 ///< empty: the user's own; of what only reads: all
@@ -343,6 +369,8 @@ struct EvidenceCommand {
   std::string output;                ///< of export and learn; empty: standard output
   std::string svg;                   ///< of learn; empty: nothing is drawn
 };
+
+/// Arguments of the commands that add measured runs to a store of evidence.
 struct MeasuredCommand {
   std::string value;            ///< "326/s", "98ms", a line of a log, or a file of a log
   int tokens_per_sample = 0;    ///< of a rate in tokens; 0: not said
@@ -362,6 +390,7 @@ void run_evidence_remove(const EvidenceCommand& command);  // removal.cpp
 void run_evidence_undo(const EvidenceCommand& command);    // removal.cpp
 void run_evidence_export(const EvidenceCommand& command);  // evidence.cpp
 
+/// Arguments of `foretrain reference`, which prints a reference page.
 struct ReferenceCommand {
   std::string topic;
 };

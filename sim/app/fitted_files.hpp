@@ -17,6 +17,7 @@ std::vector<Sample> all_of(const std::vector<SampleFile>& files);
 /// What the files say of themselves, the first of each key; files and the day of the fit.
 Settings provenance_of(const std::vector<SampleFile>& files);
 
+/// Sample files that a fit reads, with the format that each was recognised as.
 struct FittedFiles {
   CalibrationFit fit;
   std::string text;  ///< of the calibration file, with the samples behind it

@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// A file that a job script names, with its text.
 struct FileText {
   std::string file;
   std::string text;

@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// A scenario with the name that the command line gave it.
 struct NamedScenario {
   SourceText source;             ///< TOML; of a job script what it became
   std::optional<OpenedJob> job;  ///< of a job script

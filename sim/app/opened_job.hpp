@@ -12,6 +12,7 @@
 
 namespace foretrain {
 
+/// A job script that was read, with the scenario that it stands for.
 struct OpenedJob {
   SourceText text;
   JobScript script;

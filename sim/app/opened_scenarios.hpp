@@ -21,6 +21,7 @@ struct JobTimeLimit {
   std::string place;  ///< file and line, for the warning
 };
 
+/// A scenario that was read, with warnings and where it came from.
 struct OpenedScenario {
   SourceText source;  ///< TOML, of a job script what it became; no text: the options alone are the scenario
   Scenario scenario;

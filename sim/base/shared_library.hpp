@@ -7,6 +7,8 @@
 
 namespace foretrain {
 
+/// A library that is opened at run time (dlopen) and closed with the object. A program that is built without
+/// its headers can call it where it is installed; a missing library is a sentence, not an error.
 class SharedLibrary {
  public:
   /// Tries the names in turn; the result is false as a bool when none opens.

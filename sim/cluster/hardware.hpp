@@ -72,6 +72,8 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
+/// The technology of a link. It decides which figures a link file may have, and how NCCL classes a path over
+/// it.
 enum class LinkKind { pcie, nvlink, socket, network };
 
 /// One lane group of a kind of link, per direction.
@@ -142,6 +144,8 @@ struct NodeLink {
   friend bool operator==(const NodeLink&, const NodeLink&) = default;
 };
 
+/// One type of node as its file describes it: GPUs, CPUs, NICs, and how they are joined. It is a value
+/// without an identity; a cluster repeats it.
 struct NodeSpec {
   int gpus = 0, cpus = 1, switches = 0, nvswitches = 0, nics = 0;
   Gpu gpu;
@@ -201,6 +205,8 @@ struct NodeKind {
   std::optional<FabricSpec> fabric{};      ///< a network of their own
 };
 
+/// A cluster as its file describes it: types of node, how many there are, the fabric and its links.
+/// make_cluster() turns it into the graph that is simulated.
 struct ClusterSpec {
   std::string name, description;
   std::string machine{};  ///< which it is in another setting; empty: one of its own

@@ -5,14 +5,17 @@
 
 namespace foretrain {
 
+/// How ranks are laid out on nodes: packed fills a node before the next one; spread deals them out evenly.
 enum class Layout { packed, spread };
 
+/// One GPU of the cluster: its node and its number in the node, both from 0.
 struct GpuPlace {
   int node = 0;
   int gpu = 0;
   friend bool operator==(const GpuPlace&, const GpuPlace&) = default;
 };
 
+/// Which GPU each rank runs on, by rank. No GPU appears twice.
 struct Placement {
   std::vector<GpuPlace> ranks;
   int nodes = 1;

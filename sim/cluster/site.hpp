@@ -45,6 +45,7 @@ struct Billing {
   double per_gpu_hour = 0, per_core_hour = 0, per_gib_hour = 0;
 };
 
+/// A computing centre: its partitions with node types, limits and prices, and the batch system that it uses.
 struct Site {
   std::string name{};  ///< of the computing centre's machine, where several clusters are parts of it
   std::optional<SiteKind> kind;  ///< none: kind_of() tells

@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// The operations of NCCL and MPI that can be scheduled, with the names that nccl-tests uses.
 enum class CollectiveOp : std::uint8_t {
   all_reduce,
   broadcast,

@@ -7,6 +7,8 @@
 
 namespace foretrain {
 
+/// How collectives are launched and measured: NCCL's settings, processes on a node, and the loop of
+/// nccl-tests.
 struct CollectiveSettings {
   nccl::Settings nccl{};
   int processes_per_node =

@@ -9,6 +9,8 @@
 
 namespace foretrain {
 
+/// The route between two ranks over a transport: its links, the sum of their latencies, and the bandwidth of
+/// the narrowest part.
 struct TransportWay {
   std::vector<LinkId> links;
   Time latency{};

@@ -22,6 +22,8 @@ namespace foretrain {
 /// one starts or ends.
 enum class LinkSharing : std::uint8_t { serve_in_order, fair_share };
 
+/// Options of a run at chunk level. Times of start and the limit of transfers are inputs; `run_ahead` changes
+/// only the cost.
 struct ChunkOptions {
   LinkSharing sharing = LinkSharing::serve_in_order;
   std::span<const Time> start{};                  ///< per rank: sends nothing before; empty: all at 0

@@ -11,6 +11,8 @@
 
 namespace foretrain {
 
+/// Whether identical flows are simulated once. The answer is the same; off exists for the tests that prove
+/// it.
 enum class Folding : std::uint8_t { on, off };
 
 /// The patterns that tasks of a graph use, for links of given capacities.

@@ -10,6 +10,8 @@
 
 namespace foretrain {
 
+/// Dense numbers for the links in use: a hash table from LinkId to 0, 1, 2, … in the order of first use. Idle
+/// links of a large cluster then cost nothing. O(1) a look-up; not thread-safe.
 class LinkNumbers {
  public:
   /// The link's number; the next free one when it was not met before.

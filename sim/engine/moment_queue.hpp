@@ -9,6 +9,8 @@
 
 namespace foretrain {
 
+/// A time with the index of what is due then. Equal times are ordered by index, so that runs are
+/// reproducible.
 struct Moment {
   Time time{};
   std::uint32_t index = 0;

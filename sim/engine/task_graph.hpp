@@ -23,6 +23,8 @@ using PatternId = std::uint32_t;
 using LabelId = std::uint32_t;
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+/// The kinds of task. Only kernels are slowed by tasks that take a share of their device; a wait task
+/// occupies its queue and no other resource.
 enum class TaskKind : std::uint8_t { host, kernel, copy, collective, wait };
 
 /// A stream or a host thread: its tasks run one after the other, in the order they were added.

@@ -17,6 +17,7 @@ struct SurveyLimits {
   std::size_t files = 200;       ///< opened for their first bytes
 };
 
+/// What a look at the files of a data set shows: samples, bytes and the time to decode one.
 struct DataSurvey {
   std::int64_t samples = 0;
   Bytes stored_bytes{};  ///< of a sample

@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// What is known besides a job script when its scenario is written: model, settings and node type.
 struct JobScenarioOptions {
   std::string model;        ///< empty: the key is left to be filled in
   bool loads_data = false;  ///< [data] is described elsewhere, so the job's cores count even when the script

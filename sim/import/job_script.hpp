@@ -108,6 +108,7 @@ struct LibraryVariable {
   SourceSpan span{};
 };
 
+/// How a job script starts its training: launcher, processes, program and arguments.
 struct JobLaunch {
   Field<StartedBy> started_by;
   Field<int> processes_per_node;  ///< that train; of the first node where only one node starts any
@@ -141,6 +142,7 @@ struct NotUnderstood {
   std::string why;
 };
 
+/// A job script as it was understood, and the lines that were not. Scripts are read and never run.
 struct JobScript {
   std::string file;
   BatchSystem system = BatchSystem::none;

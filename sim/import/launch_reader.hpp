@@ -67,6 +67,7 @@ struct LaunchCandidate {
   std::vector<NotUnderstood> not_understood;
 };
 
+/// Finds the commands of a script that start the training, and what launchers make of them.
 class LaunchReader {
  public:
   LaunchReader(const JobResources& resources, const ShellValues& values, const ScriptFinder& find)

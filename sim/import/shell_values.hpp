@@ -72,6 +72,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
 /// Longest value that is followed, and how many characters of expansions a script may have altogether.
 inline constexpr std::size_t kLongestValue = 64u << 10, kMostExpanded = 8u << 20;
 
+/// The shell variables of a script as far as they are known. Unknown parts are marked and never guessed.
 class ShellValues {
  public:
   void set(const std::string& name, std::string value) { values_[name] = std::move(value); }

@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// Options that all formats of a prediction share.
 struct ReportOptions {
   bool explain = false;  ///< append the decisions (table only)
   bool details = false;  ///< all tables of a prediction instead of its answer (table only)
@@ -21,6 +22,7 @@ struct ReportOptions {
 
 using ReportFunction = std::string (*)(const Prediction& prediction, const ReportOptions& options);
 
+/// A format of a prediction: its name, and the function that writes it.
 struct ReportEntry {
   std::string_view name;
   std::string_view summary;

@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// An output format by its name.
 template <class Subject>
 struct Format {
   std::string_view name;

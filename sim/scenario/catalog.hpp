@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// The kinds of file that a catalog holds. Each kind has its folder in the search path.
 enum class CatalogKind {
   models,
   clusters,

@@ -14,6 +14,7 @@ namespace foretrain {
 enum class NvlinkLayout : std::uint8_t { none, pairs, all, through_switch };
 inline constexpr std::array<std::string_view, 4> kNvlinkLayoutNames{"none", "pairs", "all", "switch"};
 
+/// The answers from which `topology new` writes a cluster file.
 struct NewCluster {
   std::string gpu;  ///< of the catalog, or a file
   int gpus_per_node = 1, nodes = 1;

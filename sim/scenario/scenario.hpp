@@ -69,6 +69,8 @@ struct UnmodelledSetting {
   bool matters_on(int nodes) const { return !between_nodes || nodes > 1; }
 };
 
+/// One question in full: workload, strategy, cluster, launch, run and what was measured. It is a value that
+/// every later stage reads and none changes.
 struct Scenario {
   std::string name;  ///< file name without folder and extension, or "model on cluster"
   std::string note;  ///< shown under the table

@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// What stays the same when GPUs are added: the batch of each GPU (weak) or the global batch (strong).
 enum class Scaling : std::uint8_t { weak, strong };
 
 /// The batch that stays the same: of each GPU, or of all. Both scalings share the number of GPUs that the

@@ -150,6 +150,8 @@ struct DeviceModel {
 
 struct PlanReuse;  // plan_reuse.hpp
 
+/// All that a strategy plans a step from: workload, machine, placement, options and costs of calls.
+/// References must outlive the plan; nothing here has a clock.
 struct PlanRequest {
   const Workload& workload;
   const Cluster& cluster;

@@ -20,6 +20,8 @@ inline constexpr std::array<std::string_view, 5> kLoaderNames{"torch", "tf_data"
                                                               "none"};
 inline std::string_view name_of(LoaderKind kind) { return kLoaderNames[static_cast<std::size_t>(kind)]; }
 
+/// A data set and what one sample of it costs: bytes on storage, bytes on the GPU, CPU time to decode. Zeros
+/// and empty values mean unknown, as each member says.
 struct DataSet {
   std::string name;          ///< of the preset it started from; empty = none
   std::int64_t samples = 0;  ///< per epoch over all ranks; 0 = unknown, epochs are then one step

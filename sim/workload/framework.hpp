@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// The frameworks whose host calls and kernels are modelled.
 enum class FrameworkKind : std::uint8_t { pytorch, tensorflow };
 /// eager: one host call per operator (PyTorch). graph: a graph executor issues operators without Python
 /// (tf.function). compiled: element- wise chains are fused and host calls shrink to launches (torch.compile,
@@ -31,6 +32,8 @@ struct FrameworkVersion {
   friend auto operator<=>(const FrameworkVersion&, const FrameworkVersion&) = default;
 };
 
+/// The framework that runs the step: its kind, version and execution mode. The version decides defaults that
+/// changed over time.
 struct Framework {
   FrameworkKind kind = FrameworkKind::pytorch;
   Execution execution = Execution::eager;

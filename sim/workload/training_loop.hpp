@@ -19,6 +19,8 @@ enum class GradientClipping : std::uint8_t { none, on_device, read_back };
 /// line: a line profiler (kernprof), whose trace function sees every line of Python.
 enum class LoopProfiler : std::uint8_t { none, line };
 
+/// What a training script does in each step besides forward, backward and the optimizer: reads of the loss,
+/// metrics, clipping, hooks and progress bars. Each of them may synchronize host and GPU.
 struct TrainingLoop {
   bool non_blocking = true;  ///< inputs are copied asynchronously; otherwise the host waits for the stream
   int loss_item_every = 0;   ///< steps between `loss.item()` calls, 0 = never

@@ -16,6 +16,8 @@
 
 namespace foretrain {
 
+/// What is trained and how, independent of cluster and strategy: model, batch, precision, framework,
+/// optimizer, data and loop.
 struct Workload {
   std::shared_ptr<const ExpandedModel> model;
   Precision precision = Precision::fp32;

@@ -50,6 +50,7 @@ void refuse_contradiction(const Scenario& scenario, const RecommendationRequest&
 
 // Choosing among jobs: limits first, then the goal (job_order.hpp), then two others and what they trade.
 
+/// The unit in which a site bills jobs, and its price for a GPU-hour where the user gave one.
 struct CostUnit {
   std::string name;
   std::optional<double> per_gpu_hour;  ///< none: as the site bills

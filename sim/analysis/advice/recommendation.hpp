@@ -23,6 +23,8 @@ enum class Goal : std::uint8_t { fastest, cheapest, balanced };
 inline constexpr std::array<std::string_view, 3> kGoalNames{"fastest", "cheapest", "balanced"};
 inline std::string_view name_of(Goal goal) { return kGoalNames[static_cast<std::size_t>(goal)]; }
 
+/// What a recommended job must keep: goal, deadline, budget and limits on GPUs. Members without a value set
+/// no limit.
 struct RecommendationRequest {
   Goal goal = Goal::balanced;
   std::optional<double> deadline_s;  ///< the run, without queueing, ends in time with 95 %
@@ -64,6 +66,7 @@ struct ConfirmingRun {
   double duration_s = 0;  ///< with start-up
 };
 
+/// The job to ask for, the alternatives on both sides of it, and everything that was considered.
 struct Recommendation {
   Goal goal = Goal::balanced;
   std::optional<double> deadline_s{};  ///< of the request

@@ -60,6 +60,8 @@ struct TrainingLimits {
   std::vector<std::string> smallest_cards{};     ///< of the catalog, those with the least memory that fits
 };
 
+/// The one verdict of a prediction with its cause, action, assumptions and confidence. Every output prints
+/// this object; a figure in it is also a figure of its table.
 struct Answer {
   VerdictKind kind = VerdictKind::time;
   std::string question{};  ///< what was asked, as it was understood

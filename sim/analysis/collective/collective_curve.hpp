@@ -23,6 +23,7 @@
 
 namespace foretrain {
 
+/// A question about one collective: operation, machine, ranks, sizes and settings.
 struct CollectiveQuestion {
   ClusterSpec cluster;
   CollectiveOp op = CollectiveOp::all_reduce;
@@ -67,6 +68,7 @@ struct CallEvidence {
   Estimate estimate;  ///< without neighbours: as simulated
 };
 
+/// The times of one collective over message sizes, with NCCL's choice for each size.
 struct CollectiveCurve {
   std::string cluster, gpu;
   CollectiveOp op = CollectiveOp::all_reduce;

@@ -41,6 +41,8 @@ struct KnownReach {
   double step = 0, ratio = 0;
 };
 
+/// What measured runs near a scenario changed in its prediction: the correction of the step, and how certain
+/// it became.
 struct AppliedEvidence {
   StepCorrection correction;
   /// Of the step of one GPU, or by runs of the very training of that on `calibrated_on`; without neighbours:

@@ -15,6 +15,7 @@ namespace foretrain {
 enum class FieldLeftOut : std::uint8_t { source, cluster, series };
 inline constexpr std::array<std::string_view, 3> kFieldLeftOutNames{"source", "cluster", "series"};
 
+/// Errors of predictions with and without evidence, on rows whose own source was held out.
 struct FieldScore {
   std::string name;
   int rows = 0;
@@ -43,6 +44,7 @@ struct LearnedJob {
   double expected = 0, reach = 0;  ///< 90 %: expected - reach to expected + reach
 };
 
+/// How predictions improve as a site records more of its jobs.
 struct Learning {
   std::vector<LearningStep> steps;  ///< as many as there are runs for
   std::vector<LearnedJob> jobs;     ///< in one of the orders

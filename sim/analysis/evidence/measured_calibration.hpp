@@ -11,6 +11,8 @@
 
 namespace foretrain {
 
+/// The measurement that a prediction is calibrated to: the user's own [measured], or runs from a store of
+/// evidence.
 struct MeasuredCalibration {
   std::optional<Anchor> anchor;             ///< the measured step that the model repeats
   std::optional<Anchored> anchored;         ///< what that did to the model

@@ -20,6 +20,8 @@ struct ObservationOptions {
   bool jobs = false;        ///< also steps of larger jobs whose series has no row of one GPU
 };
 
+/// The rows of evidence stores that can be predicted, with what each was predicted from, and reasons for the
+/// others.
 struct MeasuredEvidence {
   std::vector<Observation> rows;
   /// What the rows were predicted from, with what rules told of them; none where each row has a source of its

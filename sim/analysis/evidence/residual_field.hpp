@@ -24,6 +24,8 @@ struct Neighbour {
   double trust = 1;   ///< how far it was believed beside the others
 };
 
+/// What the Gaussian process of residuals says of one scenario: the expected logarithm of measured over
+/// predicted, and its standard deviation.
 struct Estimate {
   double log_factor = 0;              ///< expected log(measured / predicted)
   double spread = 0;                  ///< standard deviation of a further run's, by this

@@ -17,6 +17,7 @@ namespace foretrain {
 enum class Evidence : std::uint8_t { measured, compared, predicted };
 std::string_view name_of(Evidence evidence);
 
+/// The unit of a compared figure; it decides how the figure is printed.
 enum class FigureUnit : std::uint8_t { seconds, share, bytes, count };
 
 /// One figure measured and predicted; either may be unknown.
@@ -38,6 +39,7 @@ struct PartOfRun {
   bool gpu_works = false;  ///< a kernel or a collective runs then
 };
 
+/// One finding about a finished job, as a sentence with the evidence that it rests on.
 struct ExplainedFinding {
   std::string key;  ///< one word, the same for the same finding
   std::string text;
@@ -51,6 +53,7 @@ struct NextRequest {
   Evidence evidence = Evidence::measured;
 };
 
+/// A finished job beside its prediction: compared figures, findings and what to request next time.
 struct JobExplanation {
   FinishedJob job;
   std::string scenario, model, cluster, strategy;  ///< empty: nothing was predicted

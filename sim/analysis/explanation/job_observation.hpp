@@ -14,6 +14,7 @@ namespace foretrain {
 /// then no more than one run differs from the next.
 inline constexpr double kMostBesideSteps = 0.2;
 
+/// A finished job as a row of evidence, or the reason why it cannot be one.
 struct JobObservation {
   std::optional<Observation> row;
   std::string why_not;  ///< without a row, a clause

@@ -36,6 +36,7 @@ struct CheckedPlatform {
   std::string why_not;  ///< not empty: nothing could be kept back, or fitted
 };
 
+/// Errors of a calibration on samples that were held out from its fit, before and after the fit.
 struct CalibrationCheck {
   HoldOut hold_out = HoldOut::sizes;
   int fitted = 0, held = 0;

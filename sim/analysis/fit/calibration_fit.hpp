@@ -13,6 +13,8 @@ namespace foretrain {
 /// Standard deviations of a 90 % interval, as printed of spreads.
 inline constexpr double kDeviationsOf90 = 1.645;
 
+/// The result of fitting samples: the calibration, residuals of every sample, and the samples that were left
+/// out with reasons.
 struct CalibrationFit {
   /// A sample beside what the fitted constants or segments say of it.
   struct Residual {

@@ -22,6 +22,7 @@ struct WantedConstant {
   double start = 0;
 };
 
+/// Constants that one stage of the fit determined, and those that ran into a physical limit.
 struct ConstantFit {
   std::vector<CalibratedConstant> constants;  ///< those that the samples say something about
   std::vector<double> defaults;               ///< that each of them replaces
@@ -35,6 +36,8 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                           std::vector<WantedConstant> wanted);
 
+/// A stage of the fit: the samples that it takes, and the constants that they determine. Stages run in order;
+/// each uses the values of those before it.
 struct CalibrationStage {
   std::string_view name;
   bool (*takes)(const Sample& sample);

@@ -15,6 +15,7 @@ namespace foretrain {
 using CollectiveKey = std::tuple<std::string, int, int, int, std::string, std::string>;
 CollectiveKey key_of(const Sample& sample);
 
+/// Curves of measured collectives that replace the model on their cluster, and curves that were refused.
 struct MeasuredCollectives {
   std::vector<CalibratedCollective> curves;
   std::vector<std::string> refused;  ///< curves whose sizes are too few or too far apart, and why

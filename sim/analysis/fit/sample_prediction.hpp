@@ -19,6 +19,8 @@ namespace foretrain {
 
 // Scenarios of the trainings that samples are about, each made once although a fit predicts it many times.
 
+/// A cache of the scenarios of measured trainings: a fit predicts each of them many times with other
+/// constants. Keeps at most kMostKept scenarios; not thread-safe.
 class TrainingBook {
  public:
   /// Stays until the next call. `cluster` is what overrides.cluster names, the same in every call. Throws

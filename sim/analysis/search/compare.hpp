@@ -59,6 +59,7 @@ struct ComparedGpus {
   const ComparedStrategy* first() const;
 };
 
+/// One workload under several strategies, fastest first, with the reasons for the differences.
 struct Comparison {
   std::string scenario, model, cluster, precision, own_strategy;
   std::string training;  ///< `model`, and how it is fine-tuned (named_with)

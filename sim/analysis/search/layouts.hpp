@@ -21,6 +21,7 @@ struct LayoutRequest {
   bool on_other_machines = true;     ///< also ask which would be first there
 };
 
+/// One layout of a large model with its predicted step, memory and probability that it fits.
 struct ModelLayout {
   LargeModelJob job;
   double step_s = 0;
@@ -39,6 +40,7 @@ inline constexpr double kTie = 0.05;
 /// Combinations that are looked at; beyond, the request is refused with their number.
 inline constexpr std::size_t kMostLayouts = 200'000;
 
+/// All layouts of a large model on a number of GPUs: how many divide, how many fit, and the ranked ones.
 struct LayoutSearch {
   std::string model, cluster;
   int gpus = 0;

@@ -49,6 +49,7 @@ struct MachineRow {
   bool runs() const { return why_not.empty(); }
 };
 
+/// One training on several clusters: time, cost and whether it meets the deadline.
 struct MachineComparison {
   std::string scenario, model, strategy, precision;
   std::string training;  ///< `model`, and how it is fine-tuned (named_with)

@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// The best layouts for one number of GPUs, and what a run on them takes.
 struct PlannedCount {
   int gpus = 1, nodes = 1;
   LayoutSearch search;      ///< without layouts where nothing divides or fits: its why_none
@@ -22,6 +23,7 @@ struct PlannedCount {
   const ModelLayout* best() const { return search.best(); }
 };
 
+/// The plans for several numbers of GPUs, and up to which of them more GPUs pay.
 struct PlannedCounts {
   double tokens = 0;                  ///< of the run
   bool is_run = false;                ///< the scenario's, else 10^12

@@ -20,6 +20,7 @@ struct StrategyChoice {
   int others_as_fast = 0;   ///< besides the best
 };
 
+/// The best strategy for each pair of model and cluster.
 struct StrategyMatrix {
   int gpus = 1;
   std::vector<std::string> models, clusters, strategies;

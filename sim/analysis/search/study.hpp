@@ -40,6 +40,7 @@ struct StudyRow {
   PredictionPoint point;  ///< speedup and efficiency refer to the same combination on one GPU
 };
 
+/// A table of predictions over combinations of settings, with the fastest and the cheapest row.
 struct StudyResult {
   std::string scenario, model, cluster, strategy, precision;  ///< of the scenario as it stands
   std::vector<StudyAxis> axes;

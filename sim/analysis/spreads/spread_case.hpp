@@ -44,6 +44,7 @@ struct SpreadCase {
   bool is_measured = false;     ///< rows of this machine are among those that the constants were fitted to
 };
 
+/// A property of a case on which the width of its interval depends, and how it is read from the case.
 struct SpreadFeature {
   std::string_view name;
   FeatureValue (*value)(const SpreadCase& known);

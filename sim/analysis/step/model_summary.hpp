@@ -51,6 +51,7 @@ struct LayerSummary {
   Time time() const { return forward_time + backward_time; }
 };
 
+/// Sums over the layers of a network: parameters, FLOPs and bytes.
 struct ModelTotals {
   std::int64_t parameters = 0, tensors = 0;
   std::int64_t frozen = 0;  ///< parameters besides that nothing trains
@@ -80,6 +81,7 @@ struct SlowLayer {
   Time time{};  ///< of all of them, forward and backward
 };
 
+/// Kernel times of a network on one GPU, by pass.
 struct KernelTimes {
   std::string gpu;
   Time total{};
@@ -88,6 +90,7 @@ struct KernelTimes {
 };
 inline constexpr std::size_t kSlowestLayers = 10;
 
+/// A network as `model show` prints it: layers with parameters, FLOPs, memory and times.
 struct ModelSummary {
   std::string name, description, input;
   Precision precision = Precision::fp32;

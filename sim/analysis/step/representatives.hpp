@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// A rank that is simulated in place of all ranks that are like it.
 struct Representative {
   int kind = 0;            ///< of the cluster's kinds of node, the first that is this machine
   std::int64_t batch = 1;  ///< of a micro-step

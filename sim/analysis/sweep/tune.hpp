@@ -50,12 +50,14 @@ struct NeighbourCase {
   std::string why_not;
 };
 
+/// A setting that a search may change, and its values.
 struct TunedAxis {
   std::string name;
   Value best;
   std::vector<NeighbourCase> others;  ///< without those that are no case
 };
 
+/// The best settings that a search found, the cases that it tried, and why it stopped.
 struct TuneResult {
   TuneGoal goal;
   std::vector<std::string> columns;  ///< names of the axes

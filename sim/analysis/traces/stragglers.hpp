@@ -20,6 +20,7 @@ struct CollectiveEntry {
 /// What a trace has of them, in order of time.
 std::vector<CollectiveEntry> collective_entries(const Trace& trace, const TraceSummary& summary);
 
+/// How late one rank of a trace was in one step.
 struct StragglerRow {
   std::string rank;       ///< "rank 1", or the file's name where ranks are not said
   std::int64_t last = 0;  ///< collectives that it entered last
@@ -28,6 +29,7 @@ struct StragglerRow {
   double clock_s = 0;     ///< its clock before that of the first file, taken out of all figures
 };
 
+/// Ranks of a trace that made the others wait, and for how long.
 struct Stragglers {
   std::vector<StragglerRow> ranks;
   std::int64_t matched = 0;  ///< collectives that all ranks have

@@ -26,6 +26,7 @@ struct NamedDifference {
   double seconds = 0;  ///< measured - predicted
 };
 
+/// A recorded step beside its prediction, account by account.
 struct TraceDifference {
   std::string file, model, cluster, strategy;
   int gpus = 1;

@@ -35,6 +35,7 @@ struct ValidatedCollective {
   int channels = 0;
 };
 
+/// One series of measured collectives with the prediction and error of each message size.
 struct ValidatedCollectiveSeries {
   std::string series, cluster, op;
   int gpus = 1, nodes = 1;
@@ -43,6 +44,7 @@ struct ValidatedCollectiveSeries {
   std::vector<ValidatedCollective> points;
 };
 
+/// Measured collectives against predictions, by series, with error statistics.
 struct CollectiveValidation {
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;

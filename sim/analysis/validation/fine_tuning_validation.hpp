@@ -19,6 +19,7 @@ struct FineTuningCase {
   std::string why_not;
 };
 
+/// One measured fine-tuning run with its prediction.
 struct ValidatedFineTuning {
   const FineTuningMeasurement* row = nullptr;
   std::string model, gpu;
@@ -30,6 +31,7 @@ struct ValidatedFineTuning {
   double error() const { return predicted / row->value - 1; }
 };
 
+/// Measured fine-tuning runs against predictions: speed, memory, and who fits.
 struct FineTuningValidation {
   int rows = 0;
   std::vector<SkippedRow> skipped;

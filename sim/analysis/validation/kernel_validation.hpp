@@ -20,6 +20,7 @@ struct ValidatedKernel {
   double error() const { return predicted / measured - 1; }
 };
 
+/// Measured kernels against predictions, by class of operator.
 struct KernelValidation {
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;

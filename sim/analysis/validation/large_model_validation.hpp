@@ -28,12 +28,14 @@ struct LargeModelCase {
 /// What rows name a GPU by, and the cluster of the catalog that they are predicted on.
 using ClusterOfGpu = std::map<std::string, std::string>;
 
+/// Options of the validation of large models: which rows count and how they are grouped.
 struct LargeModelOptions {
   ClusterOfGpu clusters{};  ///< of --cluster-of, before the usual ones
   Provenance provenance{};
   bool anchor = false;  ///< the smallest number of GPUs of a layout's series scales the rest
 };
 
+/// One measured step of a large model with its prediction, or the reason why it has none.
 struct ValidatedLargeModel {
   const LargeModelMeasurement* row = nullptr;
   std::string cluster, source, tag;  ///< tag: q=… of the notes, else the source
@@ -49,6 +51,7 @@ struct ValidatedLargeModel {
   double error() const { return predicted_s / row->step_s - 1; }
 };
 
+/// Measured steps of large models against predictions, with rows that were left out and why.
 struct LargeModelValidation {
   int rows = 0;
   std::vector<SkippedRow> skipped;

@@ -31,11 +31,13 @@ struct LeftOutScores {
   double coverage = 0, width = 0;
 };
 
+/// The rows of one cluster, GPU or source, scored with constants that were fitted without them.
 struct LeftOutGroup {
   std::string name;
   LeftOutScores scores;
 };
 
+/// Cross-validation of collectives: every group is scored with constants that were fitted without it.
 struct LeaveOneOut {
   LeftOutBy by = LeftOutBy::cluster;
   std::string kind;   ///< "collective", "scaling", "one GPU"

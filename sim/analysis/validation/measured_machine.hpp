@@ -38,6 +38,7 @@ struct ScoredKernels {
   std::optional<double> predicted_s;
 };
 
+/// Errors of all predictions for one measured machine: steps, kernels and memory.
 struct MachineScores {
   std::vector<ScoredStep> steps;  ///< one for each, in order
   std::vector<ScoredMemory> memory;

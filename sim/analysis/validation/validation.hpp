@@ -37,6 +37,8 @@ std::vector<InferredSetting> name_plain_loops(std::vector<Measurement>& rows);
 /// rule's cluster and strategy. The result is in the order of the rules; one that finds no row has no rows.
 std::vector<InferredSetting> apply_provenance(const Provenance& provenance, std::vector<Measurement>& rows);
 
+/// Statistics of relative errors |predicted / measured - 1|: median, ninth decile, mean, and bias with its
+/// sign.
 struct ErrorStatistics {
   double median = 0, p90 = 0, mean = 0;
   double bias = 0;  ///< mean of predicted / measured - 1
@@ -64,6 +66,7 @@ struct RowEvidence {
   std::string source{};
 };
 
+/// One measured number of GPUs of a series with its prediction and interval.
 struct ValidatedPoint {
   int gpus = 1;
   double measured = 0, predicted = 0;  ///< in the row's metric
@@ -74,12 +77,14 @@ struct ValidatedPoint {
   RowEvidence evidence{};  ///< only where ValidationOptions::evidence
 };
 
+/// A measured scaling series: points that differ only in the number of GPUs.
 struct ValidatedSeries {
   std::string series;
   double median = 0, worst = 0;
   std::vector<ValidatedPoint> points;
 };
 
+/// A row that was not predicted, and why.
 struct SkippedRow {
   int row = 0;  ///< line of the file
   std::string why;
@@ -102,6 +107,7 @@ struct UnreachedAnchor {
   std::vector<UnscoredRow> unscored;
 };
 
+/// Measured trainings against predictions, row by row, with the error of perfect scaling as a baseline.
 struct Validation {
   std::string kind = "scaling";
   int rows = 0, scored = 0;
@@ -116,6 +122,7 @@ struct Validation {
   std::vector<ValidatedSeries> series;
 };
 
+/// Options of a validation: calibration at the smallest number of GPUs, held-out sources and grouping.
 struct ValidationOptions {
   bool anchor = true;  ///< the smallest-GPU row of a series scales the compute model and is not scored
   std::vector<std::string> settings;  ///< as for --set, over every row

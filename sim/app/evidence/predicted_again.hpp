@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// A stored run and its prediction by this version of the program.
 struct PredictedAgain {
   std::vector<Observation> rows;
   std::vector<std::string> problems;  ///< of inputs that cannot be predicted, in a sentence each

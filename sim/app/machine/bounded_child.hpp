@@ -7,6 +7,7 @@
 
 namespace foretrain {
 
+/// A program to start, with limits on its time and output.
 struct ChildCommand {
   std::vector<std::string> words;        ///< the first is the program, looked for on PATH
   std::string folder;                    ///< where it runs

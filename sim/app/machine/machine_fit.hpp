@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// The calibration that the stages of `calibrate machine` lead to, and its errors on the machine.
 struct MachineFit {
   Settings about;
   MeasuredFiles files;

@@ -13,6 +13,7 @@
 
 namespace foretrain {
 
+/// The state of a stage of `calibrate machine`.
 enum class StageState {
   done,
   time_over,   ///< ended at its time; what it wrote counts
@@ -94,7 +95,11 @@ std::string missing_python(const MachineRun& run);
 /// Progress of work in this process. Throws StageTimeOver behind the end of the stage, and StageInterrupted
 /// when a signal has come.
 Progress stage_progress(const MachineRun& run, const std::string& what);
+
+/// Thrown when a stage has used its time.
 struct StageTimeOver {};
+
+/// Thrown when the user interrupts a stage.
 struct StageInterrupted {};
 
 }  // namespace foretrain

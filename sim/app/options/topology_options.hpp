@@ -9,6 +9,7 @@ class App;
 
 namespace foretrain {
 
+/// Options that the topology commands share.
 struct TopologyOptions {
   TopologyCommand look;  ///< show, check, draw
   NewClusterCommand make;

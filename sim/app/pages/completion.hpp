@@ -21,12 +21,14 @@ struct CompletedValue {
   bool is_list = false;              ///< several, with commas
 };
 
+/// An option that shells complete.
 struct CompletedOption {
   std::vector<std::string> names;  ///< with dashes
   std::string summary;
   CompletedValue value;
 };
 
+/// A command that shells complete, with its options.
 struct CompletedCommand {
   std::string path;  ///< "topology show"; empty for the program
   std::string summary;

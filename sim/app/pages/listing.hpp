@@ -7,6 +7,7 @@
 
 namespace foretrain {
 
+/// An entry of a catalog as `foretrain list` prints it.
 struct ListedEntry {
   std::string name;
   std::string summary;

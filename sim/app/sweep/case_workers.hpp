@@ -23,6 +23,7 @@ struct GroupRows {
 using GroupPredictor =
     std::function<std::vector<CaseResult>(const std::vector<StudySetting>&, const std::vector<int>& gpus)>;
 
+/// The worker processes of a sweep: how many there are, and what each is given.
 struct CaseWorkers {
   Shard shard{};
   int workers = 1;

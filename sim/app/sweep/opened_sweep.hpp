@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// A sweep file that was read, with its database.
 struct OpenedSweep {
   SourceText file;
   Sweep sweep;

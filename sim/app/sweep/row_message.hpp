@@ -18,6 +18,7 @@ struct CaseRequest {
 std::string request_message(std::int64_t first, const std::vector<int>& gpus);
 CaseRequest read_request(std::string_view message);
 
+/// What a worker process returns for one case: a row, or the reason why there is none.
 struct WorkerAnswer {
   /// ready: the worker has begun. rows: of a request. failure: an exception of a case. environment: the
   /// system failed.

@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// Arguments of `foretrain sweep run`.
 struct SweepRunCommand {
   std::string sweep;     ///< a file
   std::string database;  ///< likewise
@@ -20,12 +21,14 @@ struct SweepRunCommand {
 };
 void run_sweep_run(const SweepRunCommand& command);  // run.cpp
 
+/// Arguments of `foretrain sweep merge`.
 struct SweepMergeCommand {
   std::vector<std::string> databases;
   std::string output;
 };
 void run_sweep_merge(const SweepMergeCommand& command);  // merge.cpp
 
+/// Arguments of `foretrain sweep status`.
 struct SweepStatusCommand {
   std::vector<std::string> databases;
   std::string format = "table";
@@ -33,6 +36,7 @@ struct SweepStatusCommand {
 };
 void run_sweep_status(const SweepStatusCommand& command);  // merge.cpp
 
+/// Arguments of `foretrain sweep submit`.
 struct SweepSubmitCommand {
   std::string sweep;
   std::string engine;    ///< of sweep_engines()
@@ -45,6 +49,7 @@ struct SweepSubmitCommand {
 };
 void run_sweep_submit(const SweepSubmitCommand& command);  // submit.cpp
 
+/// Arguments of `foretrain sweep show`.
 struct SweepShowCommand {
   std::string database;
   SweepQuestion question;

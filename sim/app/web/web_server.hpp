@@ -7,11 +7,13 @@
 
 namespace foretrain {
 
+/// The answer to one HTTP request.
 struct WebResponse {
   int status = 200;
   std::string body;  ///< JSON
 };
 
+/// The HTTP server of `foretrain serve`: address, limits and the function that answers requests.
 struct WebServer {
   int port = 8080;               ///< 0: any that is free
   bool or_another_port = false;  ///< where that one is taken, any that is free

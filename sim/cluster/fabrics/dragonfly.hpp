@@ -5,6 +5,8 @@
 
 namespace foretrain {
 
+/// Options of a dragonfly: groups of routers that are joined all to all inside a group, and by global links
+/// between groups (Kim et al., ISCA 2008).
 struct Dragonfly {
   int groups = 0;
   int routers_per_group = 0;

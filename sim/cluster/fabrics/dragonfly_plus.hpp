@@ -5,6 +5,8 @@
 
 namespace foretrain {
 
+/// Options of a dragonfly+: groups of leaf and spine switches in two levels, whose spines are joined between
+/// groups (Shpiner et al., HiPINEB 2017).
 struct DragonflyPlus {
   int groups = 0;
   int leaves_per_group = 0;

@@ -5,6 +5,7 @@
 
 namespace foretrain {
 
+/// Options of a fabric that is written out: its switches and cables are named one by one in the cluster file.
 struct ExplicitFabric {
   std::vector<FabricLink> graph{};
 };

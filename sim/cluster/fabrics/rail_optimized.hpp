@@ -5,6 +5,8 @@
 
 namespace foretrain {
 
+/// Options of a rail-optimized fabric: NICs of the same number in all nodes of a unit share a leaf switch,
+/// the rail.
 struct RailOptimized {
   int nodes_per_leaf = 0;
   int uplinks_per_leaf = 0;  ///< spines above all leaves, one link to each

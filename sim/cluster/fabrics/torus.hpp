@@ -5,6 +5,8 @@
 
 namespace foretrain {
 
+/// Options of a torus: nodes in a grid of several dimensions whose edges are joined; messages go dimension by
+/// dimension.
 struct Torus {
   std::vector<int> dimensions{};
   int nodes_per_router = 1;

@@ -7,6 +7,8 @@
 
 namespace foretrain {
 
+/// The algorithms that schedules can be built for, of all libraries. NCCL's choice is nccl::Algorithm, a
+/// smaller set.
 enum class AlgorithmFamily : std::uint8_t {
   ring,
   double_binary_tree,

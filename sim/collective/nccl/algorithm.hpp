@@ -9,6 +9,7 @@
 
 namespace foretrain::nccl {
 
+/// The algorithms that NCCL chooses among, in NCCL's own order, which breaks ties.
 enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 inline constexpr std::array<Algorithm, 7> kAlgorithms{Algorithm::tree,
                                                       Algorithm::ring,

@@ -50,6 +50,9 @@ SearchEnd search_channels(const NodeMap& map, const ChannelRequest& request, con
 
 // What the links of a node have left while channels are laid over them.
 
+/// The bandwidth that is left on each link of a node while channels are searched. Taking a channel subtracts
+/// its speed from every link of its path; giving it back restores exactly the same value, because bandwidths
+/// are integers.
 class LinkBudget {
  public:
   explicit LinkBudget(const std::vector<Milli>& capacities) : free_(capacities) {}

@@ -58,6 +58,7 @@ ChunkShape chunk_shape(const RunSetting& setting, CollectiveOp op, Algorithm alg
 /// Data bytes in one of the eight slots of a connection's buffer: Simple 512 KiB, LL 32 KiB, LL128 576,000 B.
 std::int64_t slot_bytes(const RunSetting& setting, Protocol protocol);
 
+/// The kind of path to the other end of a send: it decides chunk size and the limits of channels.
 enum class PeerPath : std::uint8_t { nvlink, pcie, network };
 
 /// Pieces of a send to one peer.

@@ -9,6 +9,8 @@
 
 namespace foretrain::nccl {
 
+/// What one search of channels is asked for: the pattern, the limits on channels and speed, and the classes
+/// of path that are allowed.
 struct GraphRequest {
   Pattern pattern = Pattern::ring;
   int min_channels = 1, max_channels = 16;

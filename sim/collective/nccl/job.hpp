@@ -43,6 +43,8 @@ struct Plan {
   ChunkShape chunk;
 };
 
+/// All that NCCL decides once for a communicator: graphs of its nodes, channels, and what the forecast needs.
+/// It is immutable after inspect(), so that several threads may read it.
 class Job {
  public:
   Settings settings;

@@ -14,6 +14,7 @@ namespace foretrain::nccl {
 /// Traffic into old GPUs and through POWER's CPUs also loads the other direction.
 enum class Backlash : std::uint8_t { none, eighth, all };
 
+/// One hop of a path between two devices of a node: the link, and the device that it leads to.
 struct PathStep {
   int link = 0, back_link = 0;
   bool pcie = false;
@@ -40,6 +41,8 @@ struct NodeMapInput {
   const Settings& settings;
 };
 
+/// The node as NCCL sees it: devices, links with the bandwidth that NCCL counts, and for each pair of devices
+/// the best path with its class (src/graph/paths.cc; docs/sources/nccl_tuning.md 4.2). Immutable once built.
 class NodeMap {
  public:
   /// Requires at least one GPU, and links that name devices of the node.
@@ -100,7 +103,11 @@ class NodeMap {
 
 // The devices and booked links of one node, as NCCL would read them from the machine.
 
+/// The devices that NCCL's graph of a node has. A port is the network side of a NIC.
 enum class DeviceKind : std::uint8_t { gpu, cpu, pcie_switch, nvswitch, nic, port };
+
+/// The kinds of link that NCCL's graph of a node has. Each kind has a bandwidth of its own by version and
+/// hardware.
 enum class BookedKind : std::uint8_t { nvlink, c2c, pcie, socket, network };
 
 /// One direction. Link 2i + 1 goes back over link 2i.
@@ -110,6 +117,7 @@ struct BookedLink {
   Milli bandwidth = 0;
 };
 
+/// The devices and links of a node before paths are found: the first half of a NodeMap.
 struct NodeLinks {
   std::vector<DeviceKind> devices;  ///< the job's GPUs first
   std::vector<BookedLink> links;

@@ -11,12 +11,15 @@
 
 namespace foretrain::nccl {
 
+/// The setting NCCL_CROSS_NIC: whether a ring may leave a node by another rail than the one it came in by.
 enum class CrossNic : std::uint8_t { never, always, automatic };
 
 /// Whether ranks of one machine know of each other: NCCL compares host names, and takes ranks that differ in
 /// theirs for different nodes. pod: with a network of its own, behind the machine's interface.
 enum class Isolation : std::uint8_t { none, pod, container };
 
+/// What users, containers and network plug-ins set for NCCL. Each member names its environment variable; a
+/// member without a value leaves the decision to NCCL.
 struct Settings {
   Version version{};
   std::optional<Algorithm> algorithm{};  ///< NCCL_ALGO

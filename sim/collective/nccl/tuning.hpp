@@ -15,6 +15,7 @@
 
 namespace foretrain::nccl {
 
+/// The vendor of the host CPU, as far as NCCL's constants differ by it.
 enum class CpuVendor : std::uint8_t { intel, amd, power, arm };
 
 /// What the forecast knows of a job beside its graphs.
@@ -37,6 +38,8 @@ struct TuningInput {
   GraphResult ring, tree, nvls, collnet_chain, collnet_direct;
 };
 
+/// NCCL's own forecast for one pair of algorithm and protocol: the time of S bytes is latency_us + S / (1000
+/// algbw). It is computed in float, as in NCCL, because ties depend on the rounding.
 struct Forecast {
   float latency_us = 0;
   float algbw = 0;  ///< GB/s; 0: not available
@@ -83,6 +86,7 @@ struct Forced {
   std::optional<Protocol> protocol{};
 };
 
+/// The algorithm and protocol with the smallest forecast for one message.
 struct Choice {
   Algorithm algorithm = Algorithm::ring;
   Protocol protocol = Protocol::simple;

@@ -34,6 +34,8 @@ double nvls_tree_channel_cap(const Version& version, GpuClass gpu, int nodes);
 // NCCL's latencies in microseconds: once per collective, and per step over each kind of link
 // (src/graph/tuning.cc of every version).
 
+/// The technology of one step of an algorithm. NCCL has a latency for each technology, algorithm and protocol
+/// (docs/sources/nccl_tuning.md 1.2).
 enum class Hop : std::uint8_t { nvlink, pcie, network };
 
 double base_latency_us(const Version& version, Algorithm algorithm, Protocol protocol);

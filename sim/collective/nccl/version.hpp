@@ -8,6 +8,7 @@
 
 namespace foretrain::nccl {
 
+/// A version of NCCL. Versions are ordered, and constants change at listed versions.
 struct Version {
   int major = 2, minor = 20, patch = 5;  ///< what PyTorch 2.3 and 2.4 bring along
   friend auto operator<=>(const Version&, const Version&) = default;

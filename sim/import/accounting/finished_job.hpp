@@ -12,6 +12,7 @@
 
 namespace foretrain {
 
+/// How a job ended, in words that all batch systems share.
 enum class JobState : std::uint8_t {
   unknown,
   completed,
@@ -38,6 +39,7 @@ struct FigurePlace {
 /// "sacct.txt:3 (AllocTRES)".
 std::string text_of(const FigurePlace& place);
 
+/// A figure of an accounting file with its place in the file.
 template <class T>
 struct Figure {
   T value{};
@@ -55,6 +57,7 @@ struct MeasuredGpu {
   friend bool operator==(const MeasuredGpu&, const MeasuredGpu&) = default;
 };
 
+/// A finished job as accounting files describe it. A member that no file gives has no value.
 struct FinishedJob {
   std::string id;  ///< empty: the file names none
   Known<std::string> name, cluster, partition, node_list, start, end;

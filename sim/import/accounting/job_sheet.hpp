@@ -21,6 +21,7 @@ struct JobCell {
   std::string_view said;  ///< column or key
 };
 
+/// Collects finished jobs from an accounting file, field by field, and reports values that cannot be read.
 class JobSheet {
  public:
   JobSheet(const SourceText& source, Diagnostics& diagnostics, std::vector<FinishedJob>& jobs);

@@ -34,6 +34,7 @@ void read_scontrol_job(const SourceText& source, Diagnostics& diagnostics, std::
 bool is_gpu_use_table(std::string_view text);
 void read_gpu_use_table(const SourceText& source, Diagnostics& diagnostics, std::vector<FinishedJob>& jobs);
 
+/// A format of accounting output: how it is recognised and who reads it.
 struct AccountingFormat {
   std::string_view name;
   std::string_view what;  ///< one line for people

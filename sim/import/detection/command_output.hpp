@@ -8,11 +8,13 @@
 
 namespace foretrain {
 
+/// Limits on a command that detection starts: time and bytes of output.
 struct CommandLimits {
   std::chrono::milliseconds time{10'000};
   std::size_t bytes = std::size_t{64} << 20;
 };
 
+/// What a command printed, or why it did not.
 struct CommandOutput {
   std::string text;     ///< standard output
   std::string problem;  ///< "is not here", "needs more than 10 s"; empty: it ended well

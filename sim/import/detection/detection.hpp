@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// The machine that the program runs on, and what could not be seen of it.
 struct DetectedMachine {
   Machine machine;
   std::vector<std::string> unseen;  ///< one line each: what was not there, and what is therefore not known

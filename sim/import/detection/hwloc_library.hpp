@@ -5,6 +5,7 @@
 
 namespace foretrain {
 
+/// The topology of this machine as hwloc writes it, or the reason why there is none.
 struct HwlocXmlText {
   std::string text;
   std::string missing;  ///< why there is none

@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// A network port of this machine as the kernel shows it.
 struct NetworkPort {
   std::string name;    ///< "mlx5_0", "eth0"
   std::string device;  ///< folder of the device, as FileTree::real_path()

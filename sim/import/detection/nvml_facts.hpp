@@ -14,6 +14,7 @@ struct NvmlLink {
   std::string to;
 };
 
+/// A GPU as NVIDIA's management library describes it.
 struct NvmlGpu {
   std::string bus, product;
   double compute_capability = 0;  ///< 0: not said, as everywhere below
@@ -27,6 +28,7 @@ struct NvmlGpu {
   int nvlinks_down = 0;
 };
 
+/// All GPUs of this machine by NVIDIA's management library, or the reason why there are none.
 struct NvmlFacts {
   std::string missing;  ///< why there is nothing: no library, no driver; empty: it answered
   std::vector<NvmlGpu> gpus;

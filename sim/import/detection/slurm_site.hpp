@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// Output of Slurm's commands about this site, for the readers of machine files.
 struct SlurmSite {
   std::vector<SourceText> texts;     ///< for read_machine(): nodes of one kind, switches
   std::vector<std::string> missing;  ///< what could not be asked and why

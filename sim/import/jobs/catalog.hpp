@@ -13,6 +13,7 @@ namespace foretrain {
 
 struct ScriptWords;
 
+/// A batch system: how its scripts are recognised, read and written.
 struct JobSystem {
   BatchSystem system = BatchSystem::none;
   std::string_view title;    ///< as people call it

@@ -75,6 +75,7 @@ void read_directives(std::string_view text, int first_line, JobScript& script);
 
 // Options of Slurm that have no bearing on a training: they are passed over, and not reported.
 
+/// The long and the short name of an option.
 struct OptionName {
   std::string_view name;
   char letter = 0;

@@ -22,6 +22,7 @@ struct YamlLimits {
   std::size_t bytes = kLargestYaml, values = kMostYamlValues;
 };
 
+/// A node of a YAML document with its place in the file.
 struct YamlNode {
   enum class Kind : std::uint8_t { null, scalar, map, list };
   Kind kind = Kind::null;

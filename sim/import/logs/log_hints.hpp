@@ -19,6 +19,7 @@ struct LogHints {
 
 // On how many GPUs and nodes a program ran, as far as its log says so anywhere.
 
+/// The number of GPUs and nodes of a job; 0 stands for unknown.
 struct JobSize {
   int gpus = 0, nodes = 0;  ///< 0: not said
 };

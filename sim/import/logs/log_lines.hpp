@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// A line of a log without colours and the prefixes of launchers.
 struct LogLine {
   int number = 0;  ///< 1-based, of the line in the file
   std::string

@@ -53,6 +53,7 @@ struct MeasuredKernel {
   int line = 0;
 };
 
+/// A measured rate of a data loader.
 struct MeasuredLoader {
   int workers = 0, cores = 0;
   double images_per_s = 0;

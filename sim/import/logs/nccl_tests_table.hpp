@@ -26,6 +26,7 @@ struct NcclTime {
   std::string fault;
 };
 
+/// A row of a table of nccl-tests: one message size with its times.
 struct NcclRow {
   int line = 0;
   std::int64_t size = 0, count = 0;
@@ -44,6 +45,7 @@ struct NcclDevices {
   bool is_doubled = false;  ///< a rank is listed twice: every process ran by itself
 };
 
+/// A table of nccl-tests with the facts of the run that its heading states.
 struct NcclTable {
   std::string named;      ///< the collective by its program: "all_gather_perf"; empty: no such name
   std::string mentioned;  ///< by a word in the text above: "allgather"

@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// The heading of a matrix that nvbandwidth prints.
 struct NvbandwidthMatrix {
   std::string test;         ///< "device_to_device_memcpy_read_ce"
   std::string description;  ///< "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)"

@@ -59,6 +59,7 @@ void read_nvidia_smi_xml(const SourceText& source, const LogHints& hints, Sample
 /// of the others is.
 enum class LogPlace : std::uint8_t { alone, mixed, last };
 
+/// A format of logs: how it is recognised and who reads it.
 struct LogFormat {
   std::string_view name;
   std::string_view what;  ///< one line for people

@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// A rate of training as a line of a log states it, with its unit.
 struct TrainingRate {
   double per_s = 0;
   bool of_steps = false;   ///< steps for each second; otherwise samples
@@ -24,6 +25,7 @@ std::optional<TrainingRate> training_rate_in(std::string_view line, bool& stands
 
 // The same quantity measured again and again: its median and spread.
 
+/// The median and spread of a figure that a log repeats.
 struct RepeatedFigure {
   double median = 0;
   double spread = 0;  ///< standard deviation / median; 0 for a single figure

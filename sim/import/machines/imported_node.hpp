@@ -17,6 +17,7 @@ struct KindPlace {
   std::string site_subject{};  ///< "58 nodes of 2 kinds"
 };
 
+/// A node as TOML text, with what was assumed.
 struct ImportedNode {
   std::string text;
   std::vector<std::string> assumptions;

@@ -18,6 +18,8 @@ struct InfraEnd {
   friend bool operator==(const InfraEnd&, const InfraEnd&) = default;
   friend auto operator<=>(const InfraEnd&, const InfraEnd&) = default;
 };
+
+/// An edge of an InfraGraph file: two ends and the link between them.
 struct InfraEdge {
   InfraEnd a, b;
   std::string link;

@@ -13,6 +13,7 @@
 
 namespace foretrain {
 
+/// The kinds of device that files of other tools list for a node.
 enum class PartKind : std::uint8_t { socket, pcie_switch, gpu, adapter };
 
 /// A device of the node. Parents stand before their children; sockets have none.
@@ -65,6 +66,7 @@ struct MachineFabric {
   friend bool operator==(const MachineFabric&, const MachineFabric&) = default;
 };
 
+/// A node as a file of another tool describes it: devices as a tree, NVLinks, and what the file leaves open.
 struct Machine {
   std::string format;  ///< what the file is
   FactPlace place;     ///< of its devices

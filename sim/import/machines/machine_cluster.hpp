@@ -19,6 +19,7 @@ struct ImportAnswers {
   std::string command = "import";            ///< what the file says it was made by
 };
 
+/// A cluster file made from files of other tools, with assumptions and warnings.
 struct ImportedCluster {
   std::string text;                      ///< TOML that read_cluster() takes
   std::vector<std::string> assumptions;  ///< one line each, for standard error

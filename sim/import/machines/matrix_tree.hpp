@@ -12,6 +12,7 @@ namespace foretrain {
 /// As nvidia-smi words it, from near to far: PIX, PXB, PHB, NODE, SYS.
 enum class PciWay : std::uint8_t { unsaid, self, one_switch, switches, host_bridge, numa_node, sockets };
 
+/// A cell of the matrix of `nvidia-smi topo -m`: the path between two devices.
 struct MatrixCell {
   PciWay way = PciWay::unsaid;
   int nvlinks = 0;  ///< NVLinks hide the way over PCIe
@@ -19,6 +20,7 @@ struct MatrixCell {
 };
 using MatrixCells = std::vector<std::vector<MatrixCell>>;
 
+/// A row of the matrix of `nvidia-smi topo -m`.
 struct MatrixDevice {
   PartKind kind = PartKind::gpu;
   std::string name;

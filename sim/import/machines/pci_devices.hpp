@@ -45,6 +45,7 @@ struct GpuTraits {
   int gpus_of_node = 0;
 };
 
+/// The catalog's name of a GPU, and what it was recognised by.
 struct RecognisedGpu {
   std::string name;     ///< of the catalog
   std::string because;  ///< "PCI 10de:20b2", or what was assumed and from what

@@ -19,6 +19,7 @@ namespace foretrain {
 inline constexpr int kDeepestXml = 256;
 inline constexpr int kMostXmlElements = 1'000'000;
 
+/// An XML file with places for messages. Size and depth are limited.
 class XmlSource {
  public:
   /// Reports where the XML breaks; what stands before is there. Entities are not expanded by the library.

@@ -13,6 +13,7 @@ namespace foretrain {
 /// The name of a tensor that stands for a number in an argument.
 inline constexpr const char* kAtenScalar = "a number";
 
+/// A node of an exported PyTorch graph, with typed access to its arguments.
 class AtenNode {
  public:
   explicit AtenNode(const LogJson& node) : node_(node) {}

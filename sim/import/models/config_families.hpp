@@ -27,6 +27,7 @@ struct ConfigSource {
   std::int64_t labels() const;
 };
 
+/// A model family of transformers: its name in config.json and the writer of its network.
 struct ConfigFamily {
   std::string_view model_type;
   /// The network as a model file without its first lines; not to be used when something was reported.

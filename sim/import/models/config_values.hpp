@@ -25,6 +25,7 @@ struct ObjectKind {
 /// The object of a JSON text; reports one that is too large, nested too deep, or no object.
 LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnostics& diagnostics);
 
+/// Typed access to the values of a config.json; a missing or wrong value is reported once.
 class ConfigValues {
  public:
   ConfigValues(const LogJson& object, Diagnostics& diagnostics)

@@ -8,6 +8,8 @@
 
 namespace foretrain {
 
+/// Writes a model file layer by layer while a graph of another tool is read. Results are numbers in the order
+/// of their making.
 class NetworkSketch {
  public:
   using Result = std::size_t;

@@ -27,6 +27,7 @@ inline bool is_whole(OnnxType type) {
   return type == OnnxType::int32 || type == OnnxType::int64 || type == OnnxType::boolean;
 }
 
+/// A tensor of an ONNX graph: shape, type, and values where they are few.
 struct OnnxTensor {
   std::string name;
   OnnxType type = OnnxType::unknown;  ///< every kind of floats is `real`
@@ -37,6 +38,7 @@ struct OnnxTensor {
   double real = 0;         ///< of a single real number
 };
 
+/// An attribute of an ONNX node.
 struct OnnxAttribute {
   std::string name, text;
   double real = 0;
@@ -45,6 +47,7 @@ struct OnnxAttribute {
   OnnxTensor tensor;
 };
 
+/// A node of an ONNX graph with typed access to its attributes.
 struct OnnxNode {
   std::string name, op, domain;
   std::vector<std::string> inputs, outputs;  ///< an optional input left out is empty
@@ -55,6 +58,7 @@ struct OnnxNode {
   std::vector<std::int64_t> numbers(std::string_view attribute) const;
 };
 
+/// An ONNX file as far as its network needs it.
 struct OnnxGraph {
   std::string producer;
   std::int64_t opset = 0;

@@ -40,6 +40,7 @@ struct OnnxValue {
   double elements() const;
 };
 
+/// Translates an ONNX graph into a model file, node by node in topological order.
 class OnnxTranslation {
  public:
   OnnxTranslation(const OnnxGraph& graph, const ModelImportOptions& options, Diagnostics& diagnostics,

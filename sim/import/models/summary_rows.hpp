@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// A row of a printed network summary.
 struct SummaryRow {
   std::string type, name;           ///< "Conv2D", "conv2d_1"; types of torch have no name
   std::vector<std::int64_t> sizes;  ///< of one sample as printed, without the batch
@@ -21,6 +22,7 @@ struct SummaryRow {
   SourceSpan span{};
 };
 
+/// A printed network summary of Keras or torch.
 struct NetworkSummary {
   std::vector<SummaryRow> rows;  ///< layers, not what contains them
   bool is_keras = false;         ///< channels stand last

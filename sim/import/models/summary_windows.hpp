@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// Kernel, stride and padding that explain the shapes and parameters of a summary's row.
 struct FoundWindow {
   std::int64_t kernel = 1, stride = 1, padding = 0, groups = 1;
   bool bias = true;

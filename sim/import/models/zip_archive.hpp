@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// A member of a ZIP archive.
 struct ZipMember {
   std::string name;
   std::uint64_t packed = 0, size = 0, offset = 0;  ///< offset: of its local header

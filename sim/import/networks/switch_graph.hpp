@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// Switches, hosts and cables as files of network tools list them, from which a fabric is derived.
 class SwitchGraph {
  public:
   /// A cable between a switch and a host or another switch; said once or by both ends. `port` tells parallel

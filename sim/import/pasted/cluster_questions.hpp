@@ -7,6 +7,7 @@
 
 namespace foretrain {
 
+/// A command whose output would settle what is still unknown of a machine.
 struct ClusterQuestion {
   std::string command;  ///< "nvidia-smi topo -m"
   std::string settles;  ///< "NVLinks, where the GPUs hang"

@@ -7,6 +7,7 @@
 
 namespace foretrain {
 
+/// A training rate that a pasted text states.
 struct PastedRate {
   enum class Of { steps, samples, tokens };
   Of of = Of::steps;

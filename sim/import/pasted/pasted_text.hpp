@@ -18,6 +18,7 @@ struct BlockFinding {
   std::string what;     ///< empty: no reader takes it
 };
 
+/// What was found in a pasted text: machines, warnings and parts for other commands.
 struct PastedText {
   std::vector<BlockFinding> findings;  ///< in the order of lines
   std::vector<Machine> machines;       ///< one per block that tells of a machine

@@ -34,6 +34,7 @@ enum class BlockKind : std::uint8_t {
 /// "nvidia-smi topo -m", as people call it.
 std::string_view name_of(BlockKind kind);
 
+/// The output of one command in a pasted text.
 struct TextBlock {
   BlockKind kind = BlockKind::unknown;
   int first_line = 0, last_line = 0;  ///< of the text, 1-based; a prompt is not among them

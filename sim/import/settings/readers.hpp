@@ -70,6 +70,7 @@ const std::vector<std::string_view>& python_call_names();
 /// The same and train(), which is such a call beside a YOLO(…).
 const std::vector<std::string_view>& ultralytics_call_names();
 
+/// A format of settings files: how it is recognised and who reads it.
 struct SettingsFormat {
   std::string_view name;
   std::string_view what;  ///< one line for people

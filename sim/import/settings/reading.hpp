@@ -37,6 +37,7 @@ struct KeyRule {
       {};  ///< value of an unmodelled key that changes nothing, besides false, null, no
 };
 
+/// Reads one settings file: typed access to its keys, and a record of which keys were used.
 class SettingsReading {
  public:
   SettingsReading(const YamlNode& tree, Diagnostics& diagnostics, const SettingsContext& context,

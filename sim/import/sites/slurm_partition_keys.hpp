@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// A partition as Slurm lists it.
 struct PartitionRecord {
   Partition partition;
   std::string hosts{};  ///< list of its nodes; "ALL": all

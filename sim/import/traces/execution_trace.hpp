@@ -25,6 +25,7 @@ struct ExecutionNode {
   bool is_backward = false;      ///< issued on behalf of a forward thread
 };
 
+/// An execution trace of PyTorch or Chakra: operators in order with their tensors.
 struct ExecutionTrace {
   std::string file, schema;  ///< "1.1.0-chakra.0.0.4"
   TraceNames names;

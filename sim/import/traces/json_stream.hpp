@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// The kinds of JSON value.
 enum class JsonKind : std::uint8_t { object, array, string, number, word };
 
 /// A number as it was written: the figure, and the same in thousandths without rounding, where 64 bits hold

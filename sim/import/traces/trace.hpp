@@ -13,6 +13,7 @@
 
 namespace foretrain {
 
+/// The kinds of event in a profiler's trace.
 enum class TraceKind : std::uint8_t { op, annotation, launch, sync, kernel, memcpy, memset };
 inline bool is_device(TraceKind kind) { return kind >= TraceKind::kernel; }
 
@@ -66,6 +67,7 @@ class TraceNames {
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
 };
 
+/// A profiler's trace: events in order of time, with their names in a table.
 struct Trace {
   std::string file;
   std::string gpu;                    ///< "NVIDIA A100-PG509-200"; empty: not said

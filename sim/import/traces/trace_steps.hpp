@@ -17,6 +17,7 @@ struct TraceStep {
   std::int64_t length() const { return end - begin; }
 };
 
+/// The training steps of a trace: their bounds, and how they were found.
 struct TraceSteps {
   std::vector<TraceStep> steps;  ///< in order of time, without gaps; empty: none found
   std::string found_by;          ///< "ProfilerStep#", "Optimizer.step#", "kernels that repeat"

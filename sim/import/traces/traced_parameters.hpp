@@ -12,6 +12,7 @@
 
 namespace foretrain {
 
+/// Parameters of a network as a trace shows them.
 struct TracedParameters {
   std::vector<std::string> sizes;     ///< in the order of registration, "f32[64,3,7,7]"
   std::vector<std::size_t> of_ready;  ///< parameter of each gradient, in the order of the gradients

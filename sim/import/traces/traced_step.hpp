@@ -30,6 +30,7 @@ struct TracedUpdate {
   int kernels = 0;
 };
 
+/// One step of a trace as operators and collectives.
 struct TracedStep {
   std::vector<TracedOperator> operators;  ///< forward, then backward
   TracedUpdate optimizer;

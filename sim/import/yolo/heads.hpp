@@ -13,6 +13,7 @@ namespace foretrain {
 /// Bins of a box's side (reg_max) in every head that is known.
 inline constexpr std::int64_t kBoxBins = 16;
 
+/// The detection head of a YOLO model.
 struct YoloHead {
   struct Level {
     std::string result;

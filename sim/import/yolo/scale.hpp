@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// Depth and width factors of a size of a YOLO family.
 struct YoloScale {
   double depth = 1, width = 1;  ///< what repeats and channels are multiplied by
   double most_channels = 1e9;   ///< before they are multiplied

@@ -12,6 +12,7 @@
 
 namespace foretrain {
 
+/// Options of the printed calibration.
 struct CalibrationTableOptions {
   std::vector<ConstantRange> known;  ///< tells the dimension of each constant
   std::size_t worst = 10;            ///< residuals that are listed

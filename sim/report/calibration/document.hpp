@@ -20,6 +20,7 @@ struct DocumentSection {
   std::vector<std::string> items{};  ///< a list
 };
 
+/// A report as headings, paragraphs and tables, which Markdown and HTML are written from.
 struct Document {
   std::string title;
   std::vector<DocumentSection> sections;

@@ -19,6 +19,7 @@ struct ReportedStage {
   double seconds = 0;
 };
 
+/// The report on a measured machine.
 struct MachineReport {
   Settings about;  ///< of the machine: gpu, driver, torch, …
   std::vector<ReportedStage> stages;

@@ -9,17 +9,20 @@
 
 namespace foretrain {
 
+/// A point of the chart: message size in bytes and bus bandwidth in GB/s.
 struct BusbwPoint {
   double bytes = 0, bytes_per_second = 0;
   double low = 0, high = 0;  ///< 90 % interval of the rate; 0: none
 };
 
+/// A line or a set of points of the chart, with its name.
 struct BusbwSeries {
   std::string label;
   bool measured = false;  ///< drawn as points, otherwise as a line
   std::vector<BusbwPoint> points;
 };
 
+/// The chart of bus bandwidth over message size.
 struct BusbwChart {
   std::string title;
   std::vector<BusbwSeries> series;

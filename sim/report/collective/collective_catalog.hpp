@@ -12,6 +12,7 @@ namespace foretrain {
 
 using CollectiveReportFunction = std::string (*)(const CollectiveCurve& curve, const ReportOptions& options);
 
+/// A format of a collective's report: its name, and the function that writes it.
 struct CollectiveReportEntry {
   std::string_view name;
   std::string_view summary;

@@ -16,6 +16,7 @@
 
 namespace foretrain {
 
+/// A format of a comparison: its name, and the function that writes it.
 struct ComparisonReportEntry {
   std::string_view name;
   std::string_view summary;

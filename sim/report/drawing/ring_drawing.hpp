@@ -9,10 +9,12 @@
 
 namespace foretrain {
 
+/// A point of the picture, in SVG units from the top left.
 struct DrawnPoint {
   double x = 0, y = 0;
 };
 
+/// A ring of NCCL as the picture shows it.
 struct DrawnRing {
   const ChannelGroup& ring;
   const std::vector<int>& gpus;  ///< of the node

@@ -27,11 +27,13 @@ std::string write_topology_dot(const TopologyDrawing& drawing);  // topology_dot
 // Where the devices of a node stand in a drawing: CPUs above, their switches below them, then GPUs and NICs,
 // NVSwitches at the foot.
 
+/// A device of a node in the picture.
 struct DrawnDevice {
   double column = 0;  ///< centre, in widths of a device
   int row = 0;        ///< 0: the CPUs
 };
 
+/// The places of a node's devices in the picture.
 struct NodeLayout {
   std::vector<DrawnDevice> devices;  ///< by vertex of the node
   double columns = 1;

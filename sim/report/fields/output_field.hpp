@@ -69,6 +69,8 @@ struct OutputValue {
   }
 };
 
+/// How a value of a plain type is written to JSON and described in the schema. Specializations of OutputValue
+/// derive from it.
 template <OutputKind Kind, class R>
 struct PlainOutputValue {
   static OutputShape shape() { return plain_shape(Kind); }

@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// The JSON types of output fields.
 enum class OutputKind : std::uint8_t {
   text,
   integer,

@@ -14,6 +14,7 @@ enum class LayerListing : std::uint8_t { folded, all, none };
 
 using ModelReportFunction = std::string (*)(const ModelSummary& summary, LayerListing listing);
 
+/// A format of a model's report: its name, and the function that writes it.
 struct ModelReportEntry {
   std::string_view name;
   std::string_view summary;

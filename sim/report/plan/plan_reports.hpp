@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// Options of a printed plan.
 struct PlanReportOptions {
   int top = 10;  ///< layouts shown, besides those on the front
 };
@@ -21,6 +22,7 @@ std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions&
 std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions& options);
 std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions& options);
 
+/// A format of a plan: its name, and the function that writes it.
 struct PlanReportEntry {
   std::string_view name;
   std::string (*write)(const PlannedCounts& plan, const PlanReportOptions& options);

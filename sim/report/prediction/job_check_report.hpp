@@ -17,6 +17,7 @@ struct NotChecked {
   std::string why;   ///< and how to have it looked at
 };
 
+/// What `job check` prints: the job as understood, its faults and its prediction.
 struct JobCheckReport {
   const JobScript& script;
   std::string cluster;  ///< empty: not known

@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// What `job show` prints of a job script.
 struct JobListing {
   const JobScript& script;
   const JobFindings& findings;

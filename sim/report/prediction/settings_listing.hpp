@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// What `settings` prints of a settings file.
 struct SettingsListing {
   const std::vector<TrainingSettings>& files;
 };

@@ -31,6 +31,7 @@ struct ExportedDependency {
 /// is longer are waits, as for Horovod's next cycle.
 inline constexpr Time kShortLag{50'000'000};
 
+/// A node of an exported task graph, in terms of Chakra.
 struct ExportedNode {
   TaskKind kind = TaskKind::host;
   QueueId queue = 0;

@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// A sweep that is submitted to a batch system: cases, workers and limits.
 struct SweepSubmission {
   std::string name;      ///< of the sweep
   std::string program;   ///< that is started
@@ -21,6 +22,7 @@ struct SweepSubmission {
   std::string image, claim;  ///< of Kubernetes: container, volume claim that has the sweep and gets results
 };
 
+/// A batch system that sweeps are submitted to, and the writer of its script.
 struct SweepEngine {
   std::string_view name;                         ///< "slurm", as its option
   std::string_view meaning;                      ///< of the option

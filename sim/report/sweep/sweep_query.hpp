@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// A question to a sweep's database: columns, conditions, order and number of rows.
 struct SweepQuestion {
   std::string where;                 ///< SQL over the columns; empty: every case that runs
   bool failed = false;               ///< those that cannot run instead
@@ -21,6 +22,7 @@ struct SweepQuestion {
   std::string effects;               ///< of each axis on this expression, instead of rows
 };
 
+/// Rows of a sweep's database that answer a question.
 struct SweepAnswer {
   std::string sweep;
   std::string heading;  ///< "12 of 500 cases, …"

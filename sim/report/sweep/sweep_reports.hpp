@@ -26,6 +26,8 @@ struct SweepState {
 
 std::string write_states(const std::vector<SweepState>& states);
 std::string write_states_json(const std::vector<SweepState>& states);
+
+/// How far a sweep is.
 struct StateReport {
   std::string_view name;
   std::string (*write)(const std::vector<SweepState>&);
@@ -35,6 +37,8 @@ inline constexpr StateReport kStateReports[] = {{"table", write_states}, {"json"
 std::string write_answer(const SweepAnswer& answer);
 std::string write_answer_csv(const SweepAnswer& answer);
 std::string write_answer_json(const SweepAnswer& answer);
+
+/// A printed answer to a question about a sweep.
 struct AnswerReport {
   std::string_view name;
   std::string (*write)(const SweepAnswer&);

@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// A warning about a cluster file: what looks wrong, and how to check it.
 struct ClusterDoubt {
   std::string what, hint;
   int line = 0;  ///< of the cluster's file; 0: of a template, or of no line alone

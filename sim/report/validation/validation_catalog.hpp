@@ -17,6 +17,7 @@ namespace foretrain {
 
 // Predicted against measured, for people.
 
+/// Options of a printed validation.
 struct ValidationTableOptions {
   std::vector<GroupKeys> groups{};  ///< one table of error statistics each
   int worst = 0;  ///< this many rows, furthest off first, instead of every series; 0: every series
@@ -61,6 +62,7 @@ std::string write_large_model_cases(const LargeModelValidation& validation,
 std::string write_fine_tuning_cases(const FineTuningValidation& validation,
                                     const std::vector<GroupKeys>& groups);
 
+/// A format of a validation: its name, and the function that writes it.
 struct ValidationReportEntry {
   std::string_view name;
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
@@ -74,6 +76,7 @@ struct ValidationReportEntry {
 
 // What leaving out a cluster, a GPU or a source costs.
 
+/// A format of a cross-validation: its name, and the function that writes it.
 struct LeftOutReportEntry {
   std::string_view name;
   std::string (*write)(const LeaveOneOut& validation);

@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// A field of a CSV line: its text without quotes, and where it stands for messages.
 struct CsvField {
   std::string text;  ///< without quotes
   SourceSpan span;

@@ -18,6 +18,8 @@ namespace foretrain {
 using TextId = std::uint32_t;
 inline constexpr TextId kUnknownText = 0xFFFFFFFF;  ///< of a text that no row has
 
+/// A CSV table as text: header and rows, each field with its place. It knows nothing of the meaning of the
+/// columns.
 class TextTable {
  public:
   TextTable() { id_of(""); }
@@ -45,6 +47,8 @@ double residual_of(const StoredRow& row);
 /// As of observations, for rows of one table.
 bool is_same_run(const StoredRow& a, const StoredRow& b);
 
+/// A table of measured runs as kept by a store of evidence: a TextTable with the columns that such a store
+/// has.
 class EvidenceTable {
  public:
   EvidenceTable() = default;

@@ -38,6 +38,7 @@ struct KernelShape {
   std::int64_t result_side() const { return (side + 2 * padding - window) / stride + 1; }
 };
 
+/// One measured kernel: operator, shape, precision, GPU and time.
 struct KernelMeasurement {
   const KernelOperator* op = nullptr;
   KernelShape shape;

@@ -48,6 +48,7 @@ struct CollectiveMeasurement {
   int line = 0;
 };
 
+/// All rows of a file of measurements, and the kind of file that its header announces.
 struct MeasurementFile {
   enum class Kind { scaling, collective, kernels, large_models, fine_tunings };
   Kind kind = Kind::scaling;

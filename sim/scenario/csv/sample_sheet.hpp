@@ -16,6 +16,8 @@ inline constexpr std::size_t kMostSkippedLines = 1000;
 inline constexpr std::int64_t kLargestSampleBytes = std::int64_t{1} << 50;
 inline constexpr int kMostSampleGpus = 10'000'000;
 
+/// Collects the samples that a log reader finds, with the lines that could not be used and why. It has
+/// limits, so that no log can fill the memory.
 class SampleSheet {
  public:
   SampleSheet(const std::string& file, std::string format);

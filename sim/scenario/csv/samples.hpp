@@ -40,6 +40,7 @@ inline constexpr std::size_t kSampleKinds = 11;
 inline constexpr std::array<std::string_view, kSampleKinds> kSampleKindNames{
     "host", "copy", "memory", "gemm", "conv", "mix", "collective", "network", "tax", "cpu", "training"};
 
+/// The unit of a sample's value. Each kind of sample has one.
 enum class SampleUnit : std::uint8_t { us, gigabytes_per_s, teraflops, per_s, share };
 inline constexpr std::array<std::string_view, 5> kSampleUnitNames{"us", "GBps", "TFLOPs", "per_s", "share"};
 

@@ -21,6 +21,7 @@ struct Number {
   SourceSpan span{};
 };
 
+/// Integers that a template's key was given, with their place for messages.
 struct KeyNumbers {
   const LayerKey* key = nullptr;  ///< of the layer's type
   std::vector<Number> numbers;    ///< at least one
@@ -41,6 +42,7 @@ struct NameText {
   SourceSpan span{};
 };
 
+/// An argument of a block of layers: its name and the numbers that replace it.
 struct Argument {
   std::string name;
   SourceSpan name_span{};
@@ -64,6 +66,7 @@ struct LayerTemplate {
 
 using LayerList = std::vector<LayerTemplate>;
 
+/// A named block of layers of a model file, which is repeated with arguments.
 struct Block {
   SourceSpan span{};
   LayerList layers;

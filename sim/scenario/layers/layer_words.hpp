@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// The words of the reference page on a type of layer.
 struct DescribedLayer {
   std::string type;
   std::string keys;  ///< "**out**, bias": those in bold must be given

@@ -17,6 +17,8 @@ struct ProgramRankText {
 
 /// The list `operators`: operators, collectives, sends, receives, waits.
 void read_program_rows(TableReader& table, std::string_view key, ProgramRankText& to);
+
+/// The lists of ranks of a program file while it is read, by their number.
 struct RankLists {
   std::vector<RankSequence> sequences;
   std::size_t irregular = 0;  ///< of these have `ranks`, since no stride says which they are

@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+/// A key that a scenario may have, as the reference page and `--set` know it.
 struct ScenarioKey {
   std::string name;  ///< "strategy.bucket_cap"
   std::string kind;

@@ -16,6 +16,7 @@ struct sqlite3_stmt;
 
 namespace foretrain {
 
+/// How an SQLite file is opened. memory: no file at all.
 enum class SqlAccess : std::uint8_t { read, write, create, memory };
 
 /// One statement. Values are counted from 0. Must not outlive its file.

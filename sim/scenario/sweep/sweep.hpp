@@ -24,6 +24,8 @@ struct SweepCondition {
   SourceSpan span;
 };
 
+/// A sweep file: axes, conditions and samples of the scenarios that it stands for. Cases are numbered and
+/// made on demand, so that a million of them need no memory.
 struct Sweep {
   std::string scenario;  ///< a file or one of the catalog; empty: the axes say model and cluster
   std::int64_t seed = 1;

@@ -27,6 +27,8 @@ struct Takes {
 /// The fallback of a key that must be given.
 inline constexpr std::string_view kRequired = "required";
 
+/// A declared key of a section: its name, how its value is read and written, and its sentence on the
+/// reference page. Reader, writer and reference follow from this one row.
 template <class Target>
 struct Key {
   std::string_view name;

@@ -12,6 +12,7 @@
 
 namespace foretrain {
 
+/// A word that a key may have, and the value that it stands for.
 template <typename Enum>
 struct Choice {
   std::string name;

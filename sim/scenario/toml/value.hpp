@@ -17,6 +17,8 @@ using Array = std::vector<Value>;
 
 /// A key with its place, and its value. Tables keep the order of the text.
 struct Entry;
+
+/// A TOML table in the order of the file, with places for messages.
 struct Table {
   std::vector<Entry> entries;
   SourceSpan span{};     ///< the header or the opening brace; line 0 for the document itself
@@ -26,12 +28,14 @@ struct Table {
   Entry* find(std::string_view key);
 };
 
+/// A TOML value with its place in the file.
 struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table> data;
   SourceSpan span{};
   bool is_table() const { return std::holds_alternative<Table>(data); }
 };
 
+/// A key of a table with its value.
 struct Entry {
   std::string key;
   SourceSpan key_span{};

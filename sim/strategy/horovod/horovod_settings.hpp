@@ -28,6 +28,8 @@ enum class ResponseCache {
 };
 ResponseCache response_cache(int capacity, std::size_t tensors);
 
+/// How Horovod's ranks agree on which tensors are ready: who coordinates, over which network, and at which
+/// cost for each cycle.
 struct Negotiation {
   Time rounds{};  ///< small_message_rounds()
   int ranks = 1;
@@ -44,6 +46,8 @@ struct Negotiation {
 /// across.
 enum class HorovodLevels { plain, hierarchical, torus };
 
+/// Horovod's settings after defaults of the version are filled in: cycle time, fusion threshold, cache and
+/// negotiation.
 struct HorovodSettings {
   Time cycle_time{};
   Bytes threshold{};  ///< rounded_threshold()

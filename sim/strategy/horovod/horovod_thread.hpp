@@ -34,6 +34,7 @@ struct Cycle {
   std::vector<FusedMessage> messages;
 };
 
+/// When the background thread wakes, and which of the tensors that are ready it takes in one cycle.
 struct CycleRules {
   Time cycle_time{};  ///< from start to start, unless a cycle's own work takes longer
   Bytes threshold{};
@@ -54,6 +55,8 @@ std::vector<Cycle> typical_cycles(std::span<const Arrival> arrivals, const Cycle
 
 // How Horovod's background thread reduces one message: one NCCL call, or two levels of the machine.
 
+/// Sums gradients the way Horovod does: hooks put tensors into a queue, the background thread negotiates and
+/// fuses them, NCCL sums the fusion buffer. One object for each simulated process; it must outlive the step.
 class HorovodReduction {
  public:
   /// `thread`: the background thread.
@@ -88,6 +91,8 @@ class HorovodReduction {
 // How Horovod brings sparse gradients together: every rank gets the rows of all ranks, by NCCL or, before
 // 0.20, by MPI in host memory.
 
+/// The exchange of sparse gradients by all-gather of indices and values, which negotiates sizes first and is
+/// never fused with dense tensors.
 class HorovodGathering {
  public:
   /// `thread`: the background thread.
@@ -172,6 +177,8 @@ class GradientQueue {
   std::vector<Enqueued> enqueued_;
 };
 
+/// Horovod's background thread: a host thread that wakes by its cycle time, and the tasks that it adds to the
+/// graph in each cycle.
 class HorovodThread {
  public:
   HorovodThread(Process& process, const HorovodSettings& settings);

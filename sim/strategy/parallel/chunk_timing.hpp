@@ -43,6 +43,8 @@ struct PassSpan {
   std::string name;
   double begin_s = 0, end_s = 0;
 };
+
+/// Start and end of each pass of a model chunk on one rank, in the time of the pass that was simulated.
 struct ChunkSpans {
   std::vector<PassSpan> forward, backward;
 };

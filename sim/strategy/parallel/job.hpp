@@ -31,12 +31,18 @@ struct Degrees {
   }
 };
 
+/// The order of a stage's forward and backward passes. afab: all forward, then all backward. one_f_one_b and
+/// interleaved: Narayanan et al., SC 2021. zb_h1 and zbv: Qi et al., ICLR 2024. dualpipe: DeepSeek-V3.
 enum class PipelineSchedule : std::uint8_t { afab, one_f_one_b, interleaved, zb_h1, zbv, dualpipe };
 /// What data-parallel ranks share out: nothing; the optimizer's state (zero1, Megatron's distributed
 /// optimizer); gradients too (zero2); parameters too (zero3, fsdp).
 enum class ModelSharding : std::uint8_t { none, optimizer, gradients, parameters };
+
+/// The tensors that leave the GPU's memory during a step of a large model.
 enum class Offload : std::uint8_t { none, optimizer, activations };
 
+/// A training step of a large model in full: model, degrees of parallelism, micro-batches, schedule, sharding
+/// and precision. Requires that the degrees divide ranks, layers and heads, which check_layout() tests.
 struct LargeModelJob {
   TransformerShape shape;
   std::int64_t sequence = 0;                       ///< tokens

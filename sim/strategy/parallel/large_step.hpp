@@ -26,6 +26,8 @@ struct StageSpan {
   double begin_s = 0, end_s = 0;
 };
 
+/// The result of one simulated step of a large model: time, breakdown, exposed communication and the memory
+/// of each stage.
 struct LargeStep {
   double step_s = 0;
   // Of the busiest stage; they sum to step_s.

@@ -37,6 +37,8 @@ struct StageEnd {
   std::vector<PassMessage> sent{};  ///< what is priced here
 };
 
+/// Durations of the passes of each stage and of the messages between stages, which the pipeline's graph is
+/// built from.
 struct PipelineCosts {
   std::vector<PricedChunk> chunks;  ///< in the order of a micro-batch
   std::vector<StageEnd> stages;
@@ -47,6 +49,7 @@ PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& r
                              GroupExchanges& exchanges,
                              ChunkTimer& timer);  // pipeline_costs.cpp
 
+/// When one stage worked and waited: a row of the pipeline's diagram.
 struct StageRun {
   double busy_s = 0;  ///< in passes
   double data_s = 0;  ///< behind its last pass, in exchanges of data-parallel ranks
@@ -55,6 +58,8 @@ struct StageRun {
 struct ChunkRun {
   double forward = 0, backward = 0;
 };
+
+/// The simulated pipeline of one step: its length and the work of every stage.
 struct PipelineRun {
   double end_s = 0;
   std::vector<StageRun> stages;

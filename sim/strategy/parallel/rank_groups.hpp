@@ -45,6 +45,8 @@ std::string_view name_of(RankGroup group);
 /// The ranks of the group of rank `rank`, in order; itself alone where the group has one.
 std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank);
 
+/// Time of one exchange among a group of ranks, alone and with the other groups of the node that exchange at
+/// the same time.
 struct ExchangeTime {
   double seconds = 0;    ///< on links that all groups of the kind use at once
   double alone = 0;      ///< if no other group used them

@@ -9,6 +9,8 @@
 
 namespace foretrain {
 
+/// The kinds of pass that a stage runs. Zero-bubble schedules split backward into the gradient of the input
+/// and that of the weights.
 enum class StageWork : std::uint8_t {
   forward,
   backward,         ///< whole, or that of inputs alone

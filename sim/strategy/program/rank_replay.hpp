@@ -29,6 +29,8 @@ struct ReplayMeeting {
   std::map<Call, Arrivals> calls;
 };
 
+/// Issues the recorded program of one rank into a task graph, row by row. The graph must outlive it; rows are
+/// issued in the order of the program, once.
 class RankReplay {
  public:
   /// `kind`: index into program.program.ranks. All must outlive it.

@@ -22,10 +22,13 @@ struct ReplicaOptions {
   bool private_threads = false;  ///< TF_GPU_THREAD_MODE = gpu_private
 };
 
+/// Options of TensorFlow's MirroredStrategy: one process with a replica on each GPU of a node.
 struct MirroredOptions {
   int num_packs = 1;  ///< 0: every gradient by itself
 };
 
+/// Options of TensorFlow's MultiWorkerMirroredStrategy: one process on each node, with a replica on each of
+/// its GPUs.
 struct MultiWorkerMirroredOptions {
   Bytes bytes_per_pack{0};  ///< 0: one pack
 };

@@ -78,6 +78,8 @@ class ZeroFetch {
 /// Elements of one message where no knob says it (deepspeed/runtime/engine.py, MEMORY_OPT_ALLREDUCE_SIZE).
 inline constexpr std::int64_t kZeroMessage = 500'000'000;
 
+/// Gradients of ZeRO stages 1 to 3 on their way into the shards: buckets fill in the order of backward, and a
+/// full bucket is reduced on a stream of its own while backward goes on.
 class ZeroReduction {
  public:
   ZeroReduction(Process& process, const ZeroSettings& settings);
@@ -132,6 +134,8 @@ class ZeroReduction {
 /// every rank's unless it is told otherwise.
 HostUpdateTime zero_host_update(const PlanRequest& request, const ZeroSettings& settings);
 
+/// The optimizer step of ZeRO on the shard of one rank: overflow check, gradient norm, update, and the
+/// gathering of updated parameters.
 class ZeroUpdate {
  public:
   /// `persistent`: of stage 3, the sizes of the parameters that are gathered here one by one; all others are

@@ -24,6 +24,7 @@ enum class HostBound : std::uint8_t { memory, threads, arithmetic };
 /// "the memory of the host", "the threads of a rank", "the arithmetic of its cores".
 const char* words_of(HostBound bound);
 
+/// Time of an optimizer update on the CPU, and the resource that bounds it.
 struct HostUpdateTime {
   double seconds = 0;
   HostBound bound = HostBound::memory;

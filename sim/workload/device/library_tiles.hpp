@@ -13,6 +13,8 @@ struct Tile {
   double m, n;
 };
 
+/// The tile shapes that a generation's GEMM libraries have kernels for. Widths and heights are in elements of
+/// the result.
 struct LibraryTiles {
   std::span<const Tile> single;       ///< one product
   std::span<const Tile> batched;      ///< many in one launch: the libraries have fewer kernels for them

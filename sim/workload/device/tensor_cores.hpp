@@ -9,6 +9,8 @@
 
 namespace foretrain {
 
+/// Constants of a generation's tensor cores: the sustained share of the data sheet's rate, instruction
+/// shapes, and what its kernels overlap.
 struct TensorCores {
   double sustained_half = 1;  ///< best product that anybody measured / data sheet: power and clock
   double sustained_fp8 = 1;

@@ -17,6 +17,8 @@ enum class Projection : std::uint8_t {
           ///< SDPA)
 };
 
+/// Options of a layer of multi-head attention, as the model file gives them. Requires that `heads` divides
+/// `width`.
 struct Attention {
   std::int64_t heads = 0;
   std::int64_t width = 0;  ///< of all heads; 0: the input's

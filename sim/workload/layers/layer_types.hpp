@@ -33,13 +33,19 @@ struct NumberRange {
 
 /// Where the numbers of a key go.
 using NumberPlace = std::variant<std::int64_t*, Sides*, std::vector<std::int64_t>*>;
+
+/// A key of a layer that takes one or several integers: where they are stored, and the range that is allowed.
 struct LayerNumbers {
   NumberPlace (*at)(Layer&);
   NumberRange range;
 };
+
+/// A key of a layer that is true or false: where it is stored.
 struct LayerFlag {
   bool& (*at)(Layer&);
 };
+
+/// A key of a layer that takes a duration: where it is stored.
 struct LayerTime {
   Time& (*at)(Layer&);
 };
@@ -47,6 +53,8 @@ struct LayerTime {
 struct LayerFlops {
   Flops& (*at)(Layer&);
 };
+
+/// A key of a layer that takes a size in bytes: where it is stored.
 struct LayerBytes {
   Bytes& (*at)(Layer&);
 };
@@ -195,6 +203,7 @@ std::span<const LayerType> layer_types();
 /// The row of that name, nullptr when there is none.
 const LayerType* find_layer_type(std::string_view name);
 
+/// The sides of an image, kernel or stride with the key that gives them, for messages.
 struct NamedSides {
   std::string_view key;
   const Sides& sides;

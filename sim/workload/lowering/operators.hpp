@@ -170,6 +170,8 @@ struct Recording {
   std::string gpu;                           ///< of the measured times
 };
 
+/// A network as operators: parameters, buffers, forward and backward in the order of execution, and the
+/// memory that they need. Amounts are for one sample unless a member says otherwise.
 struct ExpandedModel {
   std::string name;
   std::vector<std::string> layer_names;
@@ -210,6 +212,7 @@ struct ModelFault {
   std::string message, hint;
 };
 
+/// An expanded model or the faults of its description. The model is valid only where `faults` is empty.
 struct ExpansionResult {
   ExpandedModel model;
   std::vector<ModelFault> faults;  ///< when not empty, `model` is not to be used

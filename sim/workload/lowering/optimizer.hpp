@@ -13,6 +13,7 @@
 
 namespace foretrain {
 
+/// The optimizers whose kernels and states are modelled. Each has a row with its states, kernels and bytes.
 enum class OptimizerKind : std::uint8_t {
   sgd,
   momentum,
@@ -37,6 +38,7 @@ enum class OptimizerKind : std::uint8_t {
 /// kernel per variable (TensorFlow's Apply operators).
 enum class OptimizerForm : std::uint8_t { for_loop, foreach, fused, variable };
 
+/// The optimizer of a training and the options that change its kernels or its memory.
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::sgd;
   OptimizerForm form = OptimizerForm::foreach;

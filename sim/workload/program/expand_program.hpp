@@ -18,6 +18,8 @@ struct ProgramEvent {
   std::uint32_t module = 0;  ///< of an operator: into RecordedNetwork::module_names
 };
 
+/// The recorded program of one kind of rank after expansion: its distinct operators, and the events that
+/// issue them.
 struct ExpandedRank {
   std::vector<Operator> operators;  ///< different ones; all at a batch of 1
   std::vector<ProgramEvent> events;

@@ -44,6 +44,7 @@ struct RankSequence {
   friend bool operator==(const RankSequence&, const RankSequence&) = default;
 };
 
+/// The pass of the step that a row of a program belongs to.
 enum class ProgramPass : std::uint8_t { forward, backward, optimizer };
 
 /// One thing the host issues.
@@ -81,6 +82,8 @@ struct ProgramRank {
   std::int64_t count() const;
 };
 
+/// A recorded distributed program: the sequence of operators, collectives and waits that each kind of rank
+/// issues in a step, on no machine yet (docs/models/program.md).
 struct Program {
   std::string name, by, command, framework;
   std::int64_t world = 1;

@@ -17,6 +17,7 @@ namespace foretrain {
 std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
                                   std::int64_t many_ranks, std::int64_t ranks);
 
+/// A program for another number of ranks than it was recorded on, or the reason why there is none.
 struct GrownProgram {
   Program program;
   std::string why_not;  ///< a sentence; empty: `program` holds

@@ -80,6 +80,8 @@ enum class OperatorRole : std::uint8_t {
   random    ///< begins a dropout that a CPU runs in parts
 };
 
+/// The cost of an operator of ATen in a recorded network: its class, host call, FLOPs and bytes. One row for
+/// each operator; the words are printed in docs/models/recorded.md.
 struct OperatorRule {
   std::string_view name;  ///< without "aten::"; in place alike, with "_" behind it
   OperatorClass cls = OperatorClass::elementwise;

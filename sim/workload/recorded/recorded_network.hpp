@@ -40,6 +40,7 @@ class NameTable {
 /// Index into RecordedNetwork::sizes.
 using SizeId = std::uint32_t;
 
+/// A parameter of the recorded model: its first name, its size, and whether it is trained.
 struct RecordedParameter {
   std::string name;
   SizeId size = 0;
@@ -47,6 +48,7 @@ struct RecordedParameter {
   bool frozen = false;              ///< gets no gradient
 };
 
+/// A buffer of the recorded model, such as running statistics: it has no gradient.
 struct RecordedBuffer {
   std::string name;
   SizeId size = 0;
@@ -59,6 +61,8 @@ struct RecordedArgument {
   std::string word;
 };
 
+/// One call of an operator in the recorded step, with the sizes of its tensors. Names are indices into the
+/// tables of the network.
 struct RecordedOperator {
   std::uint32_t name = 0;    ///< of RecordedNetwork::operator_names: "aten::addmm"
   std::uint32_t module = 0;  ///< of module_names; empty: outside of all modules
@@ -94,6 +98,8 @@ struct RecordedStorage {
   bool saved = false;                  ///< autograd keeps it for backward
 };
 
+/// A training step of a network on one GPU as its framework ran it, operator by operator
+/// (docs/models/recorded.md). Sizes are in a table and shared by their number.
 struct RecordedNetwork {
   std::string name;                  ///< of the network
   std::string by;                    ///< what recorded it

@@ -14,6 +14,7 @@ struct RecordedPiece {
   OperatorRole role = OperatorRole::alone;
 };
 
+/// The kernels that one recorded operator comes to, and whether a rule was found for it.
 struct RecordedPieces {
   std::vector<RecordedPiece> pieces;  ///< none for what runs nothing
   bool is_known = true;               ///< there is a rule, or nothing to do

@@ -6,6 +6,8 @@
 
 namespace foretrain {
 
+/// Memory of a recorded step: lifetimes of its storages and the bytes that backward keeps, in all and by
+/// layer.
 struct StorageSums {
   Lifetimes lifetimes;
   Amount saved_bytes;

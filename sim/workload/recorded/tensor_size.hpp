@@ -32,6 +32,7 @@ inline constexpr std::size_t kMostRecordedDimensions = 8;
 /// Of a dimension, and of a tensor.
 inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
 
+/// The element type and shape of a tensor. A dimension may grow with the batch.
 struct TensorSize {
   ElementType type = ElementType::f32;
   std::vector<Extent> dimensions;  ///< none: a scalar

@@ -130,6 +130,7 @@ class LifetimeRecorder {
 /// Index of a tensor on one tape.
 using TensorId = std::uint32_t;
 
+/// A tensor on the tape of autograd: its shape, and the storage that it shares with views of it.
 struct TapeTensor {
   Shape shape;
   bool needs_gradient = false;

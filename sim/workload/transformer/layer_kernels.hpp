@@ -12,6 +12,7 @@
 
 namespace foretrain {
 
+/// The frameworks for large models whose kernels and exchanges are modelled.
 enum class LlmFramework : std::uint8_t {
   nanotron,
   megatron,

@@ -20,10 +20,13 @@ enum class Recompute : std::uint8_t { none, selective, full, save_qkv };
 /// Ranks that a collective of a layer is among. `none`: a kernel.
 enum class Along : std::uint8_t { none, tensor, context, expert, expert_tensor };
 
+/// The collectives and exchanges inside a layer of a large model.
 enum class Exchange : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, ring_pass };
 
 /// How the keys and values of a sequence that several ranks share come together.
 enum class ContextExchange : std::uint8_t { ring, all_gather, ulysses };
+
+/// How tokens of a mixture of experts reach the ranks of their experts and come back.
 enum class TokenDispatch : std::uint8_t { all_gather, all_to_all, deep_ep };
 /// What of tensor parallelism's communication runs beside products: nothing; backward's, behind the gathered
 /// input and the gradient of weights; pieces of each product (user buffers of Transformer Engine, async TP).
