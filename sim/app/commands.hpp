@@ -370,7 +370,7 @@ struct EvidenceCommand {
   std::string svg;                   ///< of learn; empty: nothing is drawn
 };
 
-/// Arguments of the commands that add measured runs to a store of evidence.
+/// Arguments of the command that records a measured rate or step time in a store of evidence.
 struct MeasuredCommand {
   std::string value;            ///< "326/s", "98ms", a line of a log, or a file of a log
   int tokens_per_sample = 0;    ///< of a rate in tokens; 0: not said

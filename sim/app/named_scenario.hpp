@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// A scenario with the name that the command line gave it.
+/// The text of a scenario that the command line names, and the job script that it came from if there is one.
 struct NamedScenario {
   SourceText source;             ///< TOML; of a job script what it became
   std::optional<OpenedJob> job;  ///< of a job script

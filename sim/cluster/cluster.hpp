@@ -89,8 +89,7 @@ struct FabricMap {
 /// The kinds of device in the graph of a cluster: those inside a node first, then the switches of the fabric.
 enum class VertexKind : std::uint8_t { gpu, cpu, pcie_switch, nvswitch, nic, leaf, spine, core, router };
 
-/// A device of the cluster: its kind, its node and its number among devices of that kind. Vertices of a node
-/// are contiguous and laid out alike in every node, so that a number can be computed.
+/// A device of the cluster: its kind, its node, and its number among devices of that kind.
 struct Vertex {
   VertexKind kind;
   int node = -1;  ///< -1 for switches of the fabric

@@ -12,7 +12,7 @@
 namespace foretrain {
 
 /// How finely a collective is simulated. analytic: by formula. flow: its flows share links max-min fairly.
-/// chunk: every chunk on every hop is an event. On an idle machine all three agree to a few percent.
+/// chunk: every chunk on every hop is an event.
 enum class Fidelity : std::uint8_t { analytic, flow, chunk };
 inline constexpr std::array<Fidelity, 3> kFidelities{Fidelity::analytic, Fidelity::flow, Fidelity::chunk};
 

@@ -20,7 +20,7 @@ namespace foretrain {
 
 // Which nodes of a job put the same load on their own links, so that one of them stands for all.
 
-/// Nodes that are alike for a communicator's traffic: only one node of each class has its loads counted.
+/// The classes of nodes that are alike for a job's traffic, so that one node of each class stands for all.
 struct NodeClasses {
   std::vector<int> of_node;                ///< by node of the cluster; -1: not in the job
   std::vector<std::vector<int>> of_shape;  ///< by NodeShape of the job: the classes of its nodes
@@ -45,8 +45,8 @@ enum class TrafficPattern : std::uint8_t {
   peers
 };
 
-/// What decides the traffic pattern of a message apart from its size: operation, algorithm and the number of
-/// channels. Equal keys share one pattern.
+/// What decides which links a message loads: the pattern of traffic and, between peers, the operation. Equal
+/// keys share one set of loads.
 struct TrafficKey {
   TrafficPattern pattern = TrafficPattern::ring;
   CollectiveOp op = CollectiveOp::all_reduce;  ///< of peers; otherwise all_reduce

@@ -14,7 +14,7 @@ std::string quoted_text(std::string_view text);
 /// ["gpu0", "cpu0"]
 std::string device_pair(std::string_view a, std::string_view b);
 
-/// Writes a cluster as a TOML file, key by key, with comments. Reading that file gives an equal cluster.
+/// Writes a cluster as a TOML file, key by key, with comments behind the values.
 class ClusterText {
  public:
   ClusterText() = default;

@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// A rank that is simulated in place of all ranks that are like it.
+/// A kind of rank by node type, batch and clock: one rank of it is simulated in place of all.
 struct Representative {
   int kind = 0;            ///< of the cluster's kinds of node, the first that is this machine
   std::int64_t batch = 1;  ///< of a micro-step

@@ -57,7 +57,8 @@ struct TunedAxis {
   std::vector<NeighbourCase> others;  ///< without those that are no case
 };
 
-/// The best settings that a search found, the cases that it tried, and why it stopped.
+/// The result of a search over settings: the cases that it tried, the best of them, and how much of the space
+/// is known.
 struct TuneResult {
   TuneGoal goal;
   std::vector<std::string> columns;  ///< names of the axes

@@ -20,7 +20,7 @@ struct CollectiveEntry {
 /// What a trace has of them, in order of time.
 std::vector<CollectiveEntry> collective_entries(const Trace& trace, const TraceSummary& summary);
 
-/// How late one rank of a trace was in one step.
+/// One rank of a trace: how often and by how much it was late to collectives, and how long it waited in them.
 struct StragglerRow {
   std::string rank;       ///< "rank 1", or the file's name where ranks are not said
   std::int64_t last = 0;  ///< collectives that it entered last

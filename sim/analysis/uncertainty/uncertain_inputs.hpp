@@ -28,8 +28,8 @@ constexpr std::size_t index_of(Uncertain input) { return static_cast<std::size_t
 /// What can be measured to know more. `none`: nothing narrows it.
 enum class Narrowing : std::uint8_t { none, one_gpu, collectives, input_alone, many_gpus, whole_job };
 
-/// An input of a prediction that is known with a spread: its name, its value, and how a draw changes the
-/// scenario.
+/// An input of a prediction that is known with a spread: its name, where the spread comes from, and which
+/// measurement narrows it.
 struct UncertainInput {
   Uncertain which;
   std::string_view name;

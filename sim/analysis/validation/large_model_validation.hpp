@@ -28,7 +28,8 @@ struct LargeModelCase {
 /// What rows name a GPU by, and the cluster of the catalog that they are predicted on.
 using ClusterOfGpu = std::map<std::string, std::string>;
 
-/// Options of the validation of large models: which rows count and how they are grouped.
+/// Options of the validation of large models: clusters by GPU, rules of provenance, and calibration at the
+/// smallest number of GPUs.
 struct LargeModelOptions {
   ClusterOfGpu clusters{};  ///< of --cluster-of, before the usual ones
   Provenance provenance{};

@@ -22,7 +22,8 @@ std::string named_store(const std::string& file);
 /// $FORETRAIN_EVIDENCE; empty: the site has none.
 std::string site_store();
 
-/// The stores of evidence that a command uses, opened and read.
+/// The evidence of all stores that a command reads, as a Gaussian process of residuals, with warnings about
+/// what could not be read.
 struct OpenedEvidence {
   ResidualField field;
   std::vector<std::string> warnings;  ///< of stores that could not be read, and rows of other versions

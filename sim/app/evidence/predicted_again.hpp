@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// A stored run and its prediction by this version of the program.
+/// Stored runs with what this version of the program predicts for them, and the runs that it cannot predict.
 struct PredictedAgain {
   std::vector<Observation> rows;
   std::vector<std::string> problems;  ///< of inputs that cannot be predicted, in a sentence each

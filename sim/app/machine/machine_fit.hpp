@@ -11,7 +11,8 @@
 
 namespace foretrain {
 
-/// The calibration that the stages of `calibrate machine` lead to, and its errors on the machine.
+/// The result of fitting a measured machine: its calibration, and errors of predictions before and after the
+/// fit.
 struct MachineFit {
   Settings about;
   MeasuredFiles files;

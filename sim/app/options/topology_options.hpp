@@ -9,7 +9,7 @@ class App;
 
 namespace foretrain {
 
-/// Options that the topology commands share.
+/// Options of all topology commands; CLI11 fills in those of the one that was called.
 struct TopologyOptions {
   TopologyCommand look;  ///< show, check, draw
   NewClusterCommand make;

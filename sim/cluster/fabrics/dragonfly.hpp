@@ -5,8 +5,8 @@
 
 namespace foretrain {
 
-/// Options of a dragonfly: groups of routers that are joined all to all inside a group, and by global links
-/// between groups (Kim et al., ISCA 2008).
+/// Options of a dragonfly: groups of routers, with links inside a group and between groups (Kim et al., ISCA
+/// 2008).
 struct Dragonfly {
   int groups = 0;
   int routers_per_group = 0;

@@ -6,7 +6,7 @@
 namespace foretrain {
 
 /// Options of a fat tree: leaf switches below spines (two levels) or below spines and cores (three levels),
-/// with an oversubscription for each level.
+/// and the links between levels.
 struct FatTree {
   int nodes_per_leaf = 0;
   int uplinks_per_leaf = 0;   ///< spines above a leaf, one link to each

@@ -13,8 +13,7 @@ struct TreePlace {
   friend bool operator==(const TreePlace&, const TreePlace&) = default;
 };
 
-/// The neighbours of one node in both trees of the double binary tree (docs/sources/nccl_tuning.md 4.3). A
-/// number below 0 marks a neighbour that does not exist.
+/// The place of one node in both trees of the double binary tree (docs/sources/nccl_tuning.md 4.3).
 struct DoubleTreePlace {
   TreePlace first, second;
   friend bool operator==(const DoubleTreePlace&, const DoubleTreePlace&) = default;

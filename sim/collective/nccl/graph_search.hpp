@@ -9,8 +9,7 @@
 
 namespace foretrain::nccl {
 
-/// What one search of channels is asked for: the pattern, the limits on channels and speed, and the classes
-/// of path that are allowed.
+/// What one search of channels is asked for: the pattern and the limits that settings and version give.
 struct GraphRequest {
   Pattern pattern = Pattern::ring;
   int min_channels = 1, max_channels = 16;

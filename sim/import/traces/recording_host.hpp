@@ -5,7 +5,7 @@
 
 namespace foretrain {
 
-/// The machine that a trace was recorded on, as far as the trace names it.
+/// The speed of the host on which a trace was recorded, and what the profiler itself cost it.
 struct RecordingHost {
   double slowdown = 1;   ///< over the reference CPU: what `host.slowdown` of a cluster means
   double per_op_us = 0;  ///< that the profiler takes for each operator it records, nested ones too

@@ -76,7 +76,7 @@ std::vector<std::string> case_columns(const SweepCases& cases);
 /// Opens what `sweep run` or `sweep merge` wrote. Throws InputError in one sentence for anything else.
 SweepHead read_sweep_head(SqlFile& file);
 
-/// How many rows a merge of sweep databases added, replaced and refused.
+/// How many rows a merge of sweep databases took, and how many it had already.
 struct MergeCounts {
   std::int64_t rows = 0, repeated = 0;
   std::int64_t others = 0;  ///< files in OUTPUT.parts of other merges, which did not end or are at work

@@ -8,7 +8,7 @@
 
 namespace foretrain {
 
-/// A warning about a cluster file: what looks wrong, and how to check it.
+/// A warning about a cluster file: what looks wrong, what to do about it, and the line.
 struct ClusterDoubt {
   std::string what, hint;
   int line = 0;  ///< of the cluster's file; 0: of a template, or of no line alone

@@ -18,8 +18,7 @@ namespace foretrain {
 using TextId = std::uint32_t;
 inline constexpr TextId kUnknownText = 0xFFFFFFFF;  ///< of a text that no row has
 
-/// A CSV table as text: header and rows, each field with its place. It knows nothing of the meaning of the
-/// columns.
+/// Texts by number, each stored once: a hash table with open addressing. Finding a text takes O(its length).
 class TextTable {
  public:
   TextTable() { id_of(""); }
@@ -47,8 +46,8 @@ double residual_of(const StoredRow& row);
 /// As of observations, for rows of one table.
 bool is_same_run(const StoredRow& a, const StoredRow& b);
 
-/// A table of measured runs as kept by a store of evidence: a TextTable with the columns that such a store
-/// has.
+/// Measured runs in a compact form: each row refers to its texts by number, so that tens of thousands of rows
+/// fit into little memory.
 class EvidenceTable {
  public:
   EvidenceTable() = default;

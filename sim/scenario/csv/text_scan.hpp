@@ -18,13 +18,14 @@ inline constexpr int kMostTables = 10'000;
 /// Values of a text, counted by commas and equal signs: a parsed one takes some hundred bytes.
 inline constexpr int kMostValues = 5'000'000;
 
-/// Why a text cannot be read as a table, and the offset where that starts.
+/// A fault of a text with its place.
 struct TextFault {
   SourceSpan span;
   std::string message;
 };
 
-/// One pass over a text that finds line ends, quotes and bytes that are no text.
+/// One pass over a TOML text before it is parsed: where statements of several lines begin, and the first
+/// fault that a parser would not place well.
 struct TextScan {
   /// For each line (index 0 = line 1) the line on which its statement began; differs inside lists and strings
   /// of several lines.

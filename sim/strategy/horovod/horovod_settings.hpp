@@ -28,8 +28,7 @@ enum class ResponseCache {
 };
 ResponseCache response_cache(int capacity, std::size_t tensors);
 
-/// How Horovod's ranks agree on which tensors are ready: who coordinates, over which network, and at which
-/// cost for each cycle.
+/// What Horovod's ranks take in each cycle to agree on the tensors that are ready.
 struct Negotiation {
   Time rounds{};  ///< small_message_rounds()
   int ranks = 1;

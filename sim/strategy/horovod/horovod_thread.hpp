@@ -34,7 +34,8 @@ struct Cycle {
   std::vector<FusedMessage> messages;
 };
 
-/// When the background thread wakes, and which of the tensors that are ready it takes in one cycle.
+/// The times that decide the background thread's cycles: when it wakes, how much it fuses, and how long
+/// negotiation and launches keep it.
 struct CycleRules {
   Time cycle_time{};  ///< from start to start, unless a cycle's own work takes longer
   Bytes threshold{};
@@ -91,8 +92,7 @@ class HorovodReduction {
 // How Horovod brings sparse gradients together: every rank gets the rows of all ranks, by NCCL or, before
 // 0.20, by MPI in host memory.
 
-/// The exchange of sparse gradients by all-gather of indices and values, which negotiates sizes first and is
-/// never fused with dense tensors.
+/// The exchange of sparse gradients (embedding tables) by all-gather of rows and indices.
 class HorovodGathering {
  public:
   /// `thread`: the background thread.
@@ -177,8 +177,8 @@ class GradientQueue {
   std::vector<Enqueued> enqueued_;
 };
 
-/// Horovod's background thread: a host thread that wakes by its cycle time, and the tasks that it adds to the
-/// graph in each cycle.
+/// The tasks that Horovod's background thread adds to a step's graph: cycles with negotiation and launches,
+/// and the wait of optimizer.step() for all reductions.
 class HorovodThread {
  public:
   HorovodThread(Process& process, const HorovodSettings& settings);

@@ -44,7 +44,7 @@ struct PassSpan {
   double begin_s = 0, end_s = 0;
 };
 
-/// Start and end of each pass of a model chunk on one rank, in the time of the pass that was simulated.
+/// The parts of a model chunk's forward and backward pass, as they were simulated.
 struct ChunkSpans {
   std::vector<PassSpan> forward, backward;
 };

@@ -42,7 +42,7 @@ enum class ModelSharding : std::uint8_t { none, optimizer, gradients, parameters
 enum class Offload : std::uint8_t { none, optimizer, activations };
 
 /// A training step of a large model in full: model, degrees of parallelism, micro-batches, schedule, sharding
-/// and precision. Requires that the degrees divide ranks, layers and heads, which check_layout() tests.
+/// and precision.
 struct LargeModelJob {
   TransformerShape shape;
   std::int64_t sequence = 0;                       ///< tokens

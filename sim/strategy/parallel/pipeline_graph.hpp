@@ -49,7 +49,7 @@ PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& r
                              GroupExchanges& exchanges,
                              ChunkTimer& timer);  // pipeline_costs.cpp
 
-/// When one stage worked and waited: a row of the pipeline's diagram.
+/// The time that one stage spends in passes, and after its last pass in exchanges of data-parallel ranks.
 struct StageRun {
   double busy_s = 0;  ///< in passes
   double data_s = 0;  ///< behind its last pass, in exchanges of data-parallel ranks

@@ -12,8 +12,7 @@ namespace foretrain {
 /// Where a part of the training lies: DeepSpeed's OffloadDeviceEnum.
 enum class OffloadDevice : std::uint8_t { none, cpu, nvme };
 
-/// Options of ZeRO-Offload and ZeRO-Infinity: which tensors live in host memory or on NVMe, and how they are
-/// moved.
+/// Options of ZeRO-Offload: threads and cores of the CPU's optimizer, and page-locked buffers.
 struct OffloadOptions {
   std::optional<int> cpu_threads{};  ///< OMP_NUM_THREADS of a rank; none: what its launcher sets
   bool bind_cores_to_rank = false;   ///< each rank has its part of the cores, as `deepspeed` does when asked

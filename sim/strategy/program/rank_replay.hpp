@@ -29,8 +29,8 @@ struct ReplayMeeting {
   std::map<Call, Arrivals> calls;
 };
 
-/// Issues the recorded program of one rank into a task graph, row by row. The graph must outlive it; rows are
-/// issued in the order of the program, once.
+/// Issues the recorded program of one kind of rank into a task graph, as far as it can go without the other
+/// kinds. Ranks that wait for one another take turns through a ReplayMeeting until all are done.
 class RankReplay {
  public:
   /// `kind`: index into program.program.ranks. All must outlive it.

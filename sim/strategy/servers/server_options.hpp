@@ -11,15 +11,14 @@ struct ServerOptions {
   bool dedicated_servers = false;  ///< machines of their own, not the workers' nodes
 };
 
-/// Options of training with parameter servers: their number, their place, and how variables are divided among
-/// them.
+/// Options of training with parameter servers.
 struct ParameterServerOptions {
   bool asynchronous = false;   ///< no barrier between workers
   bool server_on_gpu = false;  ///< a node's gradients are summed on its GPUs, each tensor on one, not by the
                                ///< CPU
 };
 
-/// Options of BytePS: partition size, credits and the number of servers.
+/// Options of BytePS: the size of the partitions in which gradients travel.
 struct BytepsOptions {
   Bytes partition_bytes{4'096'000};
 };
