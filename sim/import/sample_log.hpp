@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// Reads every format of sim/import/logs/catalog.hpp, several in one text too, and traces of torch.profiler;
+/// Reads every format of sim/import/logs/catalog.cpp, several in one text too, and traces of torch.profiler;
 /// `format` then names all of them. Throws InputError for a text in which no format is recognised, for binary
 /// files and for those above kLargestSamples; a file that is recognised never fails as a whole, what is wrong
 /// in it is in `skipped`.
