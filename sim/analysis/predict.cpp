@@ -1,4 +1,9 @@
 // Anchor, listed points, search. All numbers of GPUs share one cluster graph.
+//
+// A prediction runs in this order. Calibrate: scale the model to the user's measurement, or to runs in a
+// store of evidence, if there are any. Points: simulate each number of GPUs that was asked for. Search: find
+// the numbers of GPUs at which more GPUs stop paying. Intervals: one response for each point. Answer: the
+// verdict, which is derived from the finished points and from nothing else.
 #include "sim/analysis/predict.hpp"
 
 #include <algorithm>

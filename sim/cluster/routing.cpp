@@ -1,6 +1,13 @@
 // Two shortest-path problems on the node: one over NVLink alone, one over everything; in each, only some
 // kinds of devices may be passed through, so every link that leaves another kind is closed unless it leaves
 // the source.
+//
+// Traffic inside a node does not take the shortest path in general: hardware forwards only through some
+// devices. NVLink traffic passes NVSwitches and no GPU. Host traffic passes CPUs and PCIe switches and no
+// GPU. The rules are expressed by closing links, so that an ordinary shortest-path search (Dijkstra, O(E log
+// V) for each source) finds the legal paths. Costs are integers in picoseconds plus a penalty for each hop,
+// so that ties are broken in the same way on every machine. Routes are computed once for each type of node
+// and reused for all nodes of the type.
 #include "sim/cluster/routing.hpp"
 
 #include <algorithm>

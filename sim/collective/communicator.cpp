@@ -1,4 +1,16 @@
 // NCCL's own forecast chooses; the links its channels load and our costs say how long it takes.
+//
+// Two models stand side by side here and must not be confused. NCCL's forecast (nccl/tuning.hpp) only chooses
+// algorithm, protocol and channels, because its constants were made for choosing. Our time model (timing.hpp)
+// says how long the choice takes, on the links that it loads and with the costs of this GPU generation
+// (costs.hpp).
+//
+// A plan is made in four steps: NCCL chooses; the traffic of the chosen graph is laid on the links of the
+// cluster, which gives the seconds per byte of the fullest link inside nodes and between nodes; the time
+// model adds latencies of steps and the limits of thread blocks and proxies; and where collectives of this
+// very cluster were measured, the measured curve replaces the result. The difference between a call alone and
+// a call in the loop of nccl-tests is kept in the plan, because a training step sees the first and published
+// tables the second.
 #include "sim/collective/communicator.hpp"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Refuses what cannot be run, then lets the model of the links play the graph.
+//
+// At chunk level every transfer of a chunk over a connection is an event. Two models of the links exist:
+// links that serve transfers in order of arrival, as a store-and-forward network does, and links that share
+// their rate fairly among the transfers in progress. The first is faster and is the default. Memory grows
+// with connections, not with transfers, because a connection repeats the same transfer.
 #include "sim/engine/chunk_simulator.hpp"
 
 #include <cassert>

@@ -1,5 +1,12 @@
 // Lone links first: they only set a limit to their flow. What is left goes to the search for classes, and the
 // classes become flows.
+//
+// Folding replaces flows that cannot be told apart by one flow with a multiplicity. It is the reason why a
+// collective on 1,000 nodes costs little more than on two. Links that one flow alone crosses are taken out
+// first: they only limit the rate of their flow. The flows and links that are left form a bipartite graph,
+// and equitable_classes.hpp divides it into the coarsest classes in which all members see the same number of
+// members of every other class (colour refinement, as in the test for isomorphism of graphs). fold.hpp has
+// the proof that max-min rates are equal within such classes.
 #include "sim/engine/fold.hpp"
 
 #include <algorithm>

@@ -3,6 +3,16 @@
 // its flows are fixed at once, and what they take leaves the other links they cross. The link with the least
 // share of all is always such a one, so every round gets further. Links are renumbered densely, so idle links
 // of a large cluster cost nothing.
+//
+// The textbook version of progressive filling fixes the flows of one link in each round, the link with the
+// smallest share. This version fixes the flows of every link that is a local minimum: a link whose share is
+// the smallest on the whole route of each of its flows. Such a link fills at exactly this share whatever
+// happens elsewhere, because the shares of other links can only grow. The result is the same as that of the
+// textbook version; a test holds it against a solver of twenty lines.
+//
+// Invariant of a round: for each link, `remaining` is its capacity minus the rates of its fixed flows, and
+// `open_shares` counts the shares of flows that are not fixed. Rates are only compared with a relative
+// tolerance, because subtraction leaves rounding errors of about 1e-16 of a capacity.
 #include "sim/engine/max_min.hpp"
 
 #include <algorithm>

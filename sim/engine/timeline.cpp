@@ -1,4 +1,8 @@
 // Accounts are sums over the pieces of a walk.
+//
+// Every span names the task that released it, so the critical path is a walk back from the last task: its own
+// time, then the lag, then the task that released it, and so on. Each moment between the two ends of the walk
+// belongs to exactly one task. That is why a breakdown sums to the step without a remainder.
 #include "sim/engine/timeline.hpp"
 
 #include "sim/engine/path_walk.hpp"

@@ -1,5 +1,9 @@
 // A simulator holds the machine and who works on it; the model of the step that answers for the scenario does
 // the rest.
+//
+// A step is simulated for one number of GPUs at a time, and several times for one answer: with other
+// constants for intervals, without one of its costs for causes. Plans of collectives and kernel times are
+// reused between these runs, because most of the time of a prediction would go into computing them again.
 #include "sim/analysis/step/step_simulator.hpp"
 
 #include <algorithm>

@@ -1,6 +1,15 @@
 // Two passes. The first tries one speed after the other, and at each: the same order in every channel,
 // different orders, a plain tree, farther GPUs, farther NICs, other rails. The second starts from what was
 // found and tries to make its channels faster. src/graph/search.cc; docs/sources/nccl_tuning.md 4.1.
+//
+// NCCL searches channels before any message is sent, and the number and speed of these channels decide most
+// of its performance. Our search visits candidates in NCCL's own order and stops at NCCL's own budgets,
+// because on large nodes the budget ends the search, and then the order decides the result. Bandwidths are
+// integers in thousandths of a GB/s, so that taking and giving back a channel is exact.
+//
+// Shortcuts that cannot change the result are allowed: a search is skipped when an upper bound on its
+// channels (channel_bound.cpp) is not above the best found, and classes of path that the node does not have
+// are not tried.
 #include "sim/collective/nccl/graph_search.hpp"
 
 #include <algorithm>

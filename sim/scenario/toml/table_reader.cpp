@@ -1,5 +1,10 @@
 // Typed access to a table. Each getter marks its key as asked for, checks kind and range, and names the key
 // in full.
+//
+// Mistakes are collected and not thrown one by one: a reader marks a value as wrong, goes on with a default,
+// and the caller throws once at the end with every mistake, each with line, column, caret and a hint. A value
+// that was read is marked as used; a key that nobody used is unknown, and the nearest known name is
+// suggested.
 #include "sim/scenario/toml/table_reader.hpp"
 
 #include <algorithm>

@@ -2,6 +2,12 @@
 // bucket and launches the bucket's exchange when it is complete and its turn has come; at the end of backward
 // the compute stream waits for the buckets and copies them back; accumulation skips all of it but in the last
 // micro-step.
+//
+// What DistributedDataParallel adds to the plain loop can be read in torch/nn/parallel/distributed.py and
+// torch/csrc/distributed/c10d/reducer.cpp. Two rules decide its performance. Buckets are launched in the
+// order of their numbers, even if a later one is complete first. And the last bucket is complete only when
+// backward ends, so its exchange can never be hidden behind backward: its time, and the wait of the compute
+// stream for it, is the exposed communication of an otherwise ideal step.
 #include "sim/strategy/ddp/ddp.hpp"
 
 #include <fmt/format.h>

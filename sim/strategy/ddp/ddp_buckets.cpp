@@ -1,4 +1,9 @@
 // Bucket formation: one pass over the parameters with two limits.
+//
+// PyTorch fills buckets in the order in which gradients arrive, which the first iteration records. A bucket
+// is closed as soon as its size reaches the limit, so a bucket may exceed the limit by one parameter. The
+// first limit is small (1 MiB), so that communication starts early. With find_unused_parameters the order is
+// that of registration, reversed, and is never updated.
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 
 #include <algorithm>

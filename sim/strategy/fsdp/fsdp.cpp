@@ -1,5 +1,10 @@
 // FSDP is four hooks around every unit: before and after its forward and its backward pass. Everything else
 // is the plain step.
+//
+// Fully sharded data parallelism keeps a shard of every parameter and gathers a unit (usually a layer) just
+// before it is used. What decides its speed is the order of three streams: computation, all-gather and
+// reduce-scatter. The next unit is gathered while the present one computes; a rate limiter lets the host run
+// at most two units ahead, so that memory stays bounded.
 #include "sim/strategy/fsdp/fsdp.hpp"
 
 #include <algorithm>

@@ -1,6 +1,11 @@
 // Greedy packing with a look-ahead past tensors of another type. With one type the look-ahead never goes on:
 // a tensor is skipped only for its size, and then message and skipped tensor exceed the threshold together.
 // What is gathered goes alone and looks at nothing.
+//
+// Horovod decides by the clock of a background thread, not by the graph: at the end of each cycle (1 ms by
+// default) it fuses all tensors that are ready on all ranks. Which tensors share a message therefore depends
+// on when gradients arrive, which depends on the host. The fixed point is found by simulating backward first
+// and playing the cycles over the arrival times.
 #include "sim/strategy/horovod/horovod_fusion.hpp"
 
 #include <deque>

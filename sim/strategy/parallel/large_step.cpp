@@ -1,5 +1,10 @@
 // The pipeline as a task graph: a queue for each stage and one for its data-parallel exchanges. Passes are as
 // long as their chunks take; what a stage waits for besides is the bubble.
+//
+// A step of a large model is simulated in three levels: kernels of one layer, passes of one chunk, and the
+// pipeline of all chunks. Only as many micro-batches are simulated as are needed until the pipeline repeats
+// itself; the rest extends the result linearly, which is exact for a full pipeline. Cost is therefore
+// independent of the global batch and of the number of data-parallel ranks.
 #include "sim/strategy/parallel/large_step.hpp"
 
 #include <algorithm>

@@ -1,5 +1,11 @@
 // Passes in the schedule's order; gradients leave in pieces behind the last backward pass of their chunk; all
 // stages agree on the norm, then each updates its own weights.
+//
+// The pipeline of a large model is a task graph of its own, one level above the kernels: a task is the
+// forward or backward pass of one micro-batch through one model chunk. The durations of passes are simulated
+// once for each kind of chunk (chunk_timing.hpp) and reused here. Messages between stages are tasks on the
+// receiver's side. The bubble is not a formula: it is the time in which a stage's queue has nothing to run,
+// for any schedule.
 #include "sim/strategy/parallel/pipeline_graph.hpp"
 
 #include <algorithm>

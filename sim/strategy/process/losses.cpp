@@ -1,4 +1,10 @@
 // One table, fitted per architecture, and three formulas.
+//
+// Losses are what many GPUs cost besides messages. The slowest rank: a synchronous step waits for the maximum
+// of all ranks, and the expected maximum of n normal variables grows like sqrt(2 ln n). Multi-GPU contention:
+// the GPUs of a full node share power, cooling and memory of the host. Shared SMs and bandwidth: NCCL's
+// thread blocks take multiprocessors and memory bandwidth from the kernels that run at the same time.
+// docs/models/losses.md has the formulas, and the rows that each constant was fitted to.
 #include "sim/strategy/process/losses.hpp"
 
 #include <algorithm>

@@ -1,5 +1,10 @@
 // Nothing overlaps: broadcast before forward, the sum after backward, both in the compute streams. All but
 // the copies' kernels is GPU 0's.
+//
+// nn.DataParallel has one process and one Python interpreter. Threads of replicas hold the interpreter's lock
+// for each call, so launches for n GPUs take n times as long as for one. Weights are copied to all GPUs in
+// every forward pass, and gradients are summed on GPU 0. That is why a small network on four GPUs can be
+// slower than on one.
 #include "sim/strategy/replicas/data_parallel.hpp"
 
 #include "sim/strategy/replicas/data_parallel_job.hpp"

@@ -1,6 +1,10 @@
 // Every tensor has a chain of its own: gradients to where the node's are summed, the sum to its server, the
 // update, the variable back to the node, and to the GPUs. Chains meet in copy engines, connections, links and
 // CPUs, and wait for nobody else.
+//
+// Every variable has a home on one server. A worker pulls variables before it uses them and pushes gradients
+// as they arrive; a server's NIC carries the traffic of all workers. The time of a step is bounded by the
+// busiest server, so the division of variables among servers matters more than their number.
 #include "sim/strategy/servers/parameter_server.hpp"
 
 #include <algorithm>

@@ -1,5 +1,11 @@
 // One step of a script on one process. Host costs come from the tables of workload/device; the order of calls
 // is the script's.
+//
+// A step is issued in the order in which the script's Python lines run, not in the order of the GPU's work.
+// Host time is charged to the thread that makes the call: the main thread issues forward and the optimizer,
+// autograd's thread issues backward. Every read of a value on the host, such as loss.item(), waits for the
+// stream and ends the host's lead; that is why such reads are modelled one by one. The kernels' own times
+// come from sim/workload/device, and this file never looks at the hardware.
 #include "sim/strategy/step/training_step.hpp"
 
 #include <algorithm>

@@ -3,6 +3,15 @@
 //
 // The fixed part per kernel (ramp up, ramp down) is also what makes small work inefficient: with fixed time
 // t0 and asymptotic rate r, work w runs at r w / (w + r t0).
+//
+// The model is a roofline with three refinements. Tiles and waves: a matrix product is computed in tiles, one
+// for each thread block, and the last wave of blocks may fill the GPU only in part. Efficiency by class and
+// arithmetic: a product reaches a share of the data sheet's rate that is fitted for each GPU generation. A
+// fixed time for each kernel: ramp-up and ramp-down, which dominate small kernels. Time of the host's launch
+// is not part of it; that belongs to the process.
+//
+// Bytes are counted once for each tensor that a kernel reads or writes; caches are modelled only where a
+// tensor fits entirely (traffic_time.hpp). Times are for a GPU that runs nothing else.
 #include "sim/workload/device/kernel_time.hpp"
 
 #include <algorithm>
