@@ -63,9 +63,9 @@ struct Gpu {
   int sm_count = 0;
   double tdp_w = 0;             ///< board power in watts; 0: unknown
   double sustained_clock = 1;   ///< clock under training load / clock of the data sheet's rates; cards with a
-                                ///< small power budget fall behind
+                                /// < small power budget fall behind
   double staging_share = 0.64;  ///< of its host link's rate, what its kernels reach each way when peers
-                                ///< exchange data through host memory
+                                /// < exchange data through host memory
   GpuPorts ports{};
   bool trainings_measured = false;  ///< the constants of kernels know it
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
@@ -85,9 +85,9 @@ struct LinkType {
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
   Time latency{};                    ///< one hop, small message
   ByteRate nccl_bandwidth{};  ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for
-                              ///< NVLink, else `bandwidth`
+                              /// < NVLink, else `bandwidth`
   Time collective_latency{};  ///< one step of a collective between two nodes, small message: proxies, NIC and
-                              ///< wire; 0: unknown
+                              /// < wire; 0: unknown
   Time rendezvous_latency{};  ///< more of it for messages beyond `eager_limit`
   Bytes eager_limit{};        ///< largest message that needs no handshake; 0: none does
   Time message_gap{};         ///< what a rank's proxy needs for each message, one after the other
@@ -102,11 +102,11 @@ struct LinkType {
   Time inject_latency{};  ///< more of a message up to `inject_limit`, which the CPU copies into the command
   Bytes inject_limit{};   ///< largest message that is sent within its command; 0: none is
   Bytes copy_limit{};     ///< larger messages that ask for nothing are copied into the GPU by the receiver's
-                          ///< CPU, by a call of its driver; 0: none is
+                          /// < CPU, by a call of its driver; 0: none is
   Time copy_latency{};    ///< of such a copy
   ByteRate copy_rate{};   ///< and of its bytes; 0: nothing beyond the latency
   Time rendezvous_gap{};  ///< what the proxy needs for a message beyond `eager_limit`, if more than
-                          ///< message_gap
+                          /// < message_gap
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 
@@ -127,7 +127,7 @@ struct Host {
   HostFamily family = HostFamily::intel_skylake;
   int cores = 1;
   double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen
-                        ///< 5, 1.0); larger = slower
+                        /// < 5, 1.0); larger = slower
   Bytes memory{};
   ByteRate memory_bandwidth{};         ///< one core's memcpy, for pinning batches
   double power_w = 0;                  ///< of a working node without its GPUs; 0: unknown
@@ -185,7 +185,7 @@ struct FabricSpec : HeldOptions {
   int nvlink_domain = 1;  ///< consecutive nodes whose GPUs one NVLink fabric joins (NVL72): one node to NCCL
   PathChoice ecmp = PathChoice::destination;
   std::optional<double> background_load;  ///< mean share of a link between switches other jobs use; none:
-                                          ///< that of the kind of site
+                                          /// < that of the kind of site
   SourceSpan span{};
 };
 

@@ -1,5 +1,9 @@
 // Channels with equal paths are one, as wide as all of them; every lane of the algorithm's schedule becomes a
 // connection.
+//
+// This is the bridge between algorithms (lanes of ranks) and machines (links): it is used only at chunk
+// level. Folding channels with equal paths keeps the number of connections small; the result is exact because
+// such channels have equal rates at every moment.
 #include "sim/collective/chunk_plan.hpp"
 
 #include <algorithm>

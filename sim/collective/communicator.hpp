@@ -30,11 +30,11 @@ struct CollectivePlan {
   Bytes size{};
   int channels = 0;  ///< thread blocks, one SM each
   Time launch{};     ///< host time of the launches of one process; one after the other they bound the rate of
-                     ///< small messages
+                     /// < small messages
   Time latency{};    ///< before the data flows
   Time alone{};      ///< latency and data on an idle machine, without the launch
   double stretch = 1;  ///< the traffic takes so much longer than the links alone would need: thread blocks
-                       ///< are the bottleneck
+                       /// < are the bottleneck
   nccl::ChunkShape chunk{};
   PeerSend send{};  ///< of sends and receives
   CollectiveTiming timing{};
@@ -43,7 +43,7 @@ struct CollectivePlan {
   /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
   Time hidden{};  ///< of `alone`, what the calls before and behind it hide in the loop of nccl-tests: down a
-                  ///< chain one follows the other without waiting for the last rank
+                  /// < chain one follows the other without waiting for the last rank
   /// What nccl-tests would print: of its loop, in which launches overlap with the collectives before.
   Time back_to_back() const;
   /// That without the launches.

@@ -1,6 +1,10 @@
 // One row per generation that the open measurements cover; older GPUs take Volta's, Ada takes Ampere's;
 // AMD's take those of NVIDIA's GPUs of their years, no row of RCCL's being open
 // (docs/models/collective_time.md).
+//
+// Constants are by GPU generation, not by cluster: what belongs to a link stands in its file in
+// topologies/links. Each was fitted on published rows of nccl-tests, and cross-validated by leaving out whole
+// clusters; docs/models/collective_time.md has the figures.
 #include "sim/collective/costs.hpp"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // A link of a node has one load per class of nodes; those of NICs stand in a row, and of the fabric inside
 // only what is used.
+//
+// Load is counted in bytes per byte of message, so that one count serves all sizes. The fullest link, by load
+// over rate, is the bottleneck that plans and reports name.
 #include "sim/collective/link_loads.hpp"
 
 #include <algorithm>

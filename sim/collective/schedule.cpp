@@ -1,4 +1,9 @@
 // The proof counts, for each rank and chunk, how often each rank's contribution is in the sum held there.
+//
+// The proof is symbolic: every rank starts with one unit of its own contribution for each chunk it holds, a
+// transfer adds or replaces, and at the end the counts must be those that the operation's name promises:
+// exactly one of each rank for sums, exactly the root's for a broadcast. It does not depend on timing,
+// because it follows the order that the schedule guarantees and no other.
 #include "sim/collective/schedule.hpp"
 
 #include <algorithm>

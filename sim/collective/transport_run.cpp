@@ -1,4 +1,8 @@
 // The lanes of an algorithm say who sends what; the ways say over which links.
+//
+// Outside of NCCL a collective runs on the CPU: messages start in host memory, cost software time on both
+// sides, and copies to and from the GPU are extra. At flow level the lanes become tasks of the engine; the
+// closed form takes hops and bytes from the algorithm's row in the catalog.
 #include "sim/collective/transport_run.hpp"
 
 #include <algorithm>

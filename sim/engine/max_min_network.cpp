@@ -2,6 +2,10 @@
 // left are brought up to date, the rates solved anew (once per moment, however many flows change), and each
 // flow's end predicted, rounded up to a picosecond. A flow ends when the clock reaches its predicted end,
 // never because its rest looks like zero.
+//
+// Between two changes of the set of flows all rates are constant, so the bytes left fall linearly and the
+// next end is a minimum over flows. A change costs one solve; several flows that start or end at one moment
+// are solved once.
 #include <algorithm>
 #include <cassert>
 #include <cmath>

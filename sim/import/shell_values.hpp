@@ -40,7 +40,7 @@ struct ShellToken {
   std::vector<WordPart> parts{};  ///< of a word
   SourceSpan span{};
   bool quoted = false;  ///< a word with quotes or escapes is no keyword; a here-document with a quoted end is
-                        ///< not expanded
+                        /// < not expanded
 };
 
 /// Cuts `text`; its first line is number `first_line`. Whatever is unbalanced ends with the text. Cost is

@@ -18,7 +18,7 @@ struct JobRank {
   int rank = 0, ranks = 1;
   int local_rank = 0;  ///< on its node
   std::string job;     ///< the same for all ranks of a start, different for the next one; empty when the
-                       ///< launcher does not say
+                       /// < launcher does not say
   Launcher launcher = Launcher::none;
   friend bool operator==(const JobRank&, const JobRank&) = default;
 };

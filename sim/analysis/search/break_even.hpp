@@ -34,7 +34,7 @@ struct BreakEven {
   std::string link;              ///< what bounds the N GPUs: "the network (hdr)"; empty when no link does
   double link_bytes_per_s = 0;   ///< of one such link now
   BreakEvenValue bandwidth;  ///< of links of that kind, as a factor: from where on N GPUs beat one, or down
-                             ///< to where they do
+                             /// < to where they do
   BreakEvenValue fastest;    ///< as a factor: from where on another number of GPUs is fastest
   int fastest_now = 1, fastest_then = 1;
 };

@@ -36,8 +36,8 @@ struct ComparedStrategy {
   std::vector<StepPart> parts;  ///< of its step
   std::string job_losses{};     ///< what launch or sampler waste (sim/scenario/job.hpp), with "; " behind it
   std::vector<StepPart> against_best{};  ///< what its causes add when they are removed in turn, minus what
-                                         ///< those of the fastest do; largest first, they sum to the
-                                         ///< difference; empty for the fastest itself
+                                         /// < those of the fastest do; largest first, they sum to the
+                                         /// < difference; empty for the fastest itself
   std::string needs{};  ///< what it takes besides a script of the scenario's framework; empty: nothing
   Standing standing = Standing::as_fast;
   double ratio = 1;         ///< its samples per second over those of the fastest

@@ -1,5 +1,8 @@
 // A binary tree from the root: place p sends to 2p + 1 and 2p + 2 (TensorFlow's HierarchicalTreeBroadcaster
 // between tasks).
+//
+// Each inner rank sends the message twice, so bandwidth is half of the link; pipelining hides the depth of
+// the tree.
 #include <algorithm>
 #include <bit>
 

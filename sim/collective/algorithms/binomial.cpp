@@ -1,5 +1,9 @@
 // Binomial trees: ceil(log2 n) rounds, in each of which the ranks that have the data double (or those that
 // still must send halve).
+//
+// In round k of a broadcast 2^k ranks have the data. Every round sends whole messages, so the time is
+// ceil(log2 n) (latency + S / rate): best for short messages, log2(n) times too slow for long ones. Gather
+// and scatter send halves, quarters, … and are optimal in bytes at the root.
 #include "sim/collective/algorithms/binomial.hpp"
 
 #include <algorithm>

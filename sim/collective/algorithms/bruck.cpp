@@ -1,6 +1,10 @@
 // Bruck et al. 1997: ceil(log2 n) rounds for any n; in round j ranks 2^j places apart talk. The all-gather
 // passes on everything gathered so far; played backwards with sums it is a reduce-scatter (NCCL's PAT has the
 // same messages); the alltoall moves each chunk along the binary digits of its distance.
+//
+// The number of rounds is the smallest possible for any n, not only for powers of two. The all-to-all pays
+// for it with bytes: each block travels up to log2(n) times. It therefore wins for short messages alone.
+// Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8 (1997).
 #include <algorithm>
 
 #include "sim/collective/algorithms/power_of_two.hpp"

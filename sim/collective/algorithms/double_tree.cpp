@@ -1,4 +1,7 @@
 // Both trees have the same shape: the second is the first with the places renamed.
+//
+// The second tree is a mirror image for an even number of ranks and a shift by one for an odd number; in both
+// cases an inner node of one tree is a leaf of the other (docs/sources/nccl_tuning.md 4.3).
 #include "sim/collective/algorithms/double_tree.hpp"
 
 #include <algorithm>

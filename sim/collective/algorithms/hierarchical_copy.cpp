@@ -2,6 +2,8 @@
 // half of the devices and on the device n/2 further inside the other half, the two exchange, and each copies
 // the sum to its half (tensorflow/python/distribute/cross_device_utils.py). Here a chunk is what one main
 // device adds up.
+//
+// It was made for the NVLink mesh of a DGX-1, in which a GPU reaches only four of the seven others directly.
 #include <algorithm>
 
 #include "sim/collective/algorithms/rounds.hpp"

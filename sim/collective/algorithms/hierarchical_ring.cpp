@@ -1,6 +1,9 @@
 // Reduce-scatter inside every group, a ring all-reduce between the groups for each shard, all-gather inside:
 // the links between groups carry a shard instead of the whole message (Horovod's and BlueConnect's two
 // levels).
+//
+// Links between groups carry S / p bytes for each of the p members of a group instead of S, and the long ring
+// over all ranks becomes two short ones: latency grows with p + N instead of p N steps.
 #include <algorithm>
 
 #include "sim/collective/algorithms/groups.hpp"

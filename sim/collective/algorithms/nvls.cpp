@@ -2,6 +2,10 @@
 // pulls the sum of its shard out of the switch and pushes the result back, which the switch hands to
 // everybody. The switches of a domain are two holders of data, as they keep none: what adds is place n, what
 // multicasts is place n + 1 (in a reduce-scatter or all-gather there is only place n).
+//
+// A rank sends each byte once and receives each byte once, for any number of ranks: S (1 + 1/n) in each
+// direction instead of 2 S (n - 1) / n. The all-reduce of a node with NVSwitch multicast is therefore nearly
+// twice as fast as a ring's. It needs Hopper or later.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {

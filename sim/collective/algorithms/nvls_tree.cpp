@@ -1,6 +1,9 @@
 // NVLink SHARP on several nodes: in each, the NVSwitch adds; the heads of one shard join over the nodes in a
 // double binary tree (half of the pieces each); then every head pushes the sum into its node's multicast.
 // Node a's switches are places n + 2a (adds) and n + 2a + 1 (multicasts), as they keep no data.
+//
+// Between nodes each of the p heads of a node moves S / p bytes up and down its tree, so all NICs of a node
+// work at once.
 #include "sim/collective/algorithms/double_tree.hpp"
 #include "sim/collective/algorithms/groups.hpp"
 #include "sim/collective/algorithms/rows.hpp"

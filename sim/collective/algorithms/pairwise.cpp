@@ -1,5 +1,8 @@
 // n - 1 rounds; in round d every rank sends to the rank d places on and receives from the one d places back,
 // and only then goes on.
+//
+// Every rank sends (n - 1) / n of its buffer, the least that is possible, and in each round all links are
+// used by one pair alone. Rounds keep a slow rank from being overrun; the price is n - 1 latencies.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {

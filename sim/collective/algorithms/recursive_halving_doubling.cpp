@@ -1,6 +1,10 @@
 // Halving: exchange half of what one is still responsible for with a rank n/2, n/4, …, 1 places off and add
 // (a reduce-scatter); doubling is the same backwards with copies (an all-gather). Rabenseifner's all-reduce
 // is both; ranks beyond a power of two fold in and out.
+//
+// 2 log2(n) rounds and 2 S (n - 1) / n bytes: the bytes of a ring with the rounds of a tree. It is known as
+// Rabenseifner's algorithm. Halving begins with the farthest partners and the largest messages, so on a
+// fabric with oversubscription the first round crosses the slow links with half of the data.
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/rounds.hpp"
 #include "sim/collective/algorithms/rows.hpp"

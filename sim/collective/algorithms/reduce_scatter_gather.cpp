@@ -1,5 +1,7 @@
 // A ring reduce-scatter, after which every rank sends its part to the root (gloo's reduce; MPICH for long
 // messages).
+//
+// Only the root's link carries more than S bytes: (n - 1) S / n arrive there at the end.
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"
 

@@ -1,5 +1,7 @@
 // Pipelined: each piece starts at the rank after the root and collects a contribution per hop. The edge out
 // of the root stays idle.
+//
+// It is the broadcast run backwards: the same edges, the same number of bytes, and an addition at each rank.
 #include "sim/collective/algorithms/rows.hpp"
 #include "sim/collective/algorithms/trees.hpp"
 

@@ -1,5 +1,8 @@
 // The part of the rank at place j starts at place j + 1 and takes n - 1 steps around the ring to its owner,
 // adding at each stop.
+//
+// Each rank sends n - 1 partial sums of S / n bytes; it is the all-gather run backwards, with an addition at
+// each stop.
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"
 

@@ -1,5 +1,9 @@
 // Pipelining is in the lanes: piece k waits for piece k only, so pieces follow each other up and down the
 // tree.
+//
+// Reduction and broadcast are the same lanes with the direction turned. A rank with k children waits for k
+// messages before it sends one up; on the way down it sends k. The depth of the tree counts in latency, the
+// largest number of children in bandwidth.
 #include "sim/collective/algorithms/trees.hpp"
 
 #include <algorithm>

@@ -1,6 +1,10 @@
 // Depth first: from a NIC (or any GPU of a single node) through all GPUs, back to the NIC or to the first
 // GPU, then on to the next channel with what the links have left. The order of attempts is NCCL's, because
 // its budget ends most searches before all are tried (src/graph/search.cc; docs/sources/nccl_tuning.md 4.1).
+//
+// The search is exponential in principle: it tries orders of GPUs. It stays small because each channel must
+// pass every GPU exactly once, because links are used up quickly, and because NCCL stops after a fixed number
+// of visited places. On a tie the earlier find is kept, so the order of visits is part of the result.
 #include "sim/collective/nccl/channel_search.hpp"
 
 #include <algorithm>

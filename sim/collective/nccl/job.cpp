@@ -1,5 +1,9 @@
 // Groups the ranks by node, asks for every distinct set of GPUs once, and takes the slowest node's figures
 // for the forecast.
+//
+// A communicator may have thousands of nodes but has few different ones: nodes with the same GPUs, links and
+// NICs have the same graphs. The forecast uses the slowest node's figures, because NCCL makes all ranks agree
+// on the minimum.
 #include "sim/collective/nccl/job.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Facts: NCCL_TUNING.md 1.2. What a version left unused is zero.
+// Latencies of NCCL by version (docs/sources/nccl_tuning.md 1.2). An entry that a version leaves unused is
+// zero.
 #include "sim/collective/nccl/era.hpp"
 #include "sim/collective/nccl/tuning_tables.hpp"
 

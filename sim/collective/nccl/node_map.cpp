@@ -1,5 +1,9 @@
 // First the shortest paths; then those that NCCL would not take are replaced: without peer access through the
 // CPU's memory, to a far NIC through a GPU that is near it (PXN), without GPUDirect through the CPU.
+//
+// Paths are ranked by class first and by bandwidth second, as in NCCL: a path through one PCIe switch is
+// better than a faster one through the host bridge. The class decides whether peers may use direct access and
+// whether a NIC may reach GPU memory.
 #include "sim/collective/nccl/node_map.hpp"
 
 #include <algorithm>

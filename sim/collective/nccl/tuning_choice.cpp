@@ -1,5 +1,9 @@
 // A forecast is latency + size / bandwidth. Two things bend the line: trees are slow at middle sizes, and a
 // ring over the network pays more latency once its chunks are full.
+//
+// NCCL evaluates the forecast T = L + S / B for each pair and takes the smallest; equal values go to the
+// first in its order. User settings and plug-ins remove pairs before that. The choice is made for every
+// message anew, so one training step uses several algorithms.
 #include <algorithm>
 #include <bit>
 #include <vector>

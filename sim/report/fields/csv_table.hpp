@@ -16,7 +16,7 @@ enum class CsvFlags : std::uint8_t { as_words, as_digits };
 struct CsvColumn {
   std::string_view name;
   std::string_view path{};  ///< "interval/low_s" of the row, "../gpus" of the object around it, "#" the row's
-                            ///< place from 1; empty: the name
+                            /// < place from 1; empty: the name
   CsvFlags flags = CsvFlags::as_words;
 };
 

@@ -23,7 +23,7 @@ struct Table {
   std::vector<Entry> entries;
   SourceSpan span{};     ///< the header or the opening brace; line 0 for the document itself
   bool damaged = false;  ///< lines of the text were left out as unreadable: a key that is not there may have
-                         ///< stood in one
+                         /// < stood in one
   const Entry* find(std::string_view key) const;
   Entry* find(std::string_view key);
 };

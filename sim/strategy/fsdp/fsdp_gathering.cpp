@@ -1,6 +1,9 @@
 // A gather depends on the optimizer and on its place in NCCL's stream, not on the compute stream: the host
 // runs ahead, so the next unit is gathered while this one computes, unless the rate limiter holds the host or
 // a reduction stands before it in NCCL's stream.
+//
+// The invariant is memory: at most two gathered units wait for use besides the one in use. The host enforces
+// it by waiting, so a rate-limited step can become host-bound.
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 
 #include <algorithm>

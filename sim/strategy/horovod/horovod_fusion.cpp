@@ -4,8 +4,7 @@
 //
 // Horovod decides by the clock of a background thread, not by the graph: at the end of each cycle (1 ms by
 // default) it fuses all tensors that are ready on all ranks. Which tensors share a message therefore depends
-// on when gradients arrive, which depends on the host. The fixed point is found by simulating backward first
-// and playing the cycles over the arrival times.
+// on when gradients arrive, which depends on the host.
 #include "sim/strategy/horovod/horovod_fusion.hpp"
 
 #include <deque>

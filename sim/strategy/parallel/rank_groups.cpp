@@ -1,5 +1,9 @@
 // Groups of a kind are alike, and all of them work at once: the group of rank 0 is timed, and as much longer
 // as the busiest link of its first node has to carry for the others there.
+//
+// Tensor, context, expert, data and pipeline groups partition the same ranks in different ways. Which links a
+// group uses follows from the order of the degrees in the rank number: the innermost degree stays inside
+// nodes.
 #include "sim/strategy/parallel/rank_groups.hpp"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
 // Orders of a pipeline's passes, stage by stage.
+//
+// A schedule is a list of actions for each stage, without times. The same list can be run with any durations,
+// which is why bubbles come out of the simulation and not out of a formula. The laws check every schedule:
+// each pass once, forward before backward, no deadlock.
 #include "sim/strategy/parallel/schedule.hpp"
 
 #include <algorithm>

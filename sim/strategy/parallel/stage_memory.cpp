@@ -1,4 +1,8 @@
 // Bytes of a stage: state by parameter, activations by micro-batch in flight, logits where the head is.
+//
+// The peak of a pipeline stage is where most micro-batches are in flight: stages at the front keep as many
+// activations as there are stages behind them in 1F1B. Parameters, gradients and optimizer states do not
+// depend on the schedule.
 #include "sim/strategy/parallel/stage_memory.hpp"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // Operators go to the stream on which they were recorded; a collective waits for that stream and runs on the
 // stream of its group, as NCCL's communicators do.
+//
+// A recorded program says which collectives belong together by group and sequence number. Replay issues the
+// same calls on another machine; durations come from our models, the order from the recording.
 #include "sim/strategy/program/rank_replay.hpp"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // Copies that run at the same time are one task with several flows. Sources:
 // tensorflow/core/nccl/nccl_manager.cc, python/distribute/cross_device_utils.py
 // (aggregate_gradients_using_hierarchical_copy), cross_device_ops.py (ReductionToOneDevice).
+//
+// Within one process sums need no agreement between ranks: the executor starts them when the last replica's
+// gradient is there. Packing puts gradients into few messages at the price of two copies.
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // Every partition is a chain of stages on a queue of its own; each stage serves one partition at a time (its
 // thread in byteps/common/core_loops.cc waits for it), so that partitions overtake nobody but fill all stages
 // at once.
+//
+// Throughput of a chain is that of its slowest stage; partitions are small so that the chain fills early.
+// Priorities follow the order of layers: the first layer's gradient is needed first in the next forward pass.
 #include "sim/strategy/servers/byteps.hpp"
 
 #include <algorithm>

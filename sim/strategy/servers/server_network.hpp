@@ -22,7 +22,7 @@ struct ServerTransport {
   ByteRate stream{};      ///< the most one connection carries; 0: no limit
   double efficiency = 1;  ///< of the links' bandwidth
   bool in_order = false;  ///< a connection sends one message after the other; else messages are cut into
-                          ///< frames that take turns (HTTP/2)
+                          /// < frames that take turns (HTTP/2)
 };
 /// TensorFlow's gRPC over TCP: figures of topologies/transports/grpc.toml.
 ServerTransport grpc_server_transport(const CallCosts& calls = {});

@@ -15,7 +15,7 @@ struct ServerOptions {
 struct ParameterServerOptions {
   bool asynchronous = false;   ///< no barrier between workers
   bool server_on_gpu = false;  ///< a node's gradients are summed on its GPUs, each tensor on one, not by the
-                               ///< CPU
+                               /// < CPU
 };
 
 /// Options of BytePS: the size of the partitions in which gradients travel.

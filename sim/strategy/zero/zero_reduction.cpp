@@ -1,5 +1,9 @@
 // Stages 1 and 2 all-reduce the whole bucket and keep a slice, although less would do; stage 3
 // reduce-scatters. Without overlap all of it stands in the compute stream.
+//
+// A bucket has a fixed number of elements (5e8 by default), so small models have one bucket, which is full
+// only at the end of backward: nothing overlaps. That is visible in the step as exposed communication, and no
+// constant is needed for it.
 #include <algorithm>
 
 #include "sim/strategy/zero/zero_options.hpp"

@@ -1,6 +1,9 @@
 // Host time per framework call: a measured table for dispatch, Python and autograd, the library's own cost,
 // then the launches. How much of that table is paid depends on who issues the call: Python one by one, a
 // graph executor, generated code, or nobody.
+//
+// Host times were measured on one CPU, the reference; other CPUs scale them by host.slowdown. They are times
+// of a framework's call, not of a kernel: dispatch, autograd, and Python.
 #include "sim/workload/device/host_time.hpp"
 
 #include <algorithm>

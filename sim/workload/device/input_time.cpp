@@ -1,6 +1,9 @@
 // A batch costs CPU time on the reference core (multiplied by the host's slowdown), work of the kernel on
 // pages (not multiplied: it was measured in virtual machines, whose page faults cost more by about what older
 // cores are slower) and waiting for storage.
+//
+// Decoding is charged to the job's cores, on which all ranks of a node compete. docs/sources/host.md has the
+// measured times of the reference core.
 #include "sim/workload/device/input_time.hpp"
 
 #include <algorithm>

@@ -42,7 +42,7 @@ struct KernelCalibration {
   /// result.
   double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
   double transpose_passes = 3.0;  ///< over the tensors of a 16-bit convolution in channels-first layout, and
-                                  ///< over what Winograd's transforms rearrange: read and write each, padded
+                                  /// < over what Winograd's transforms rearrange: read and write each, padded
   double time_scale = 1;          ///< anchor: measured / predicted
   friend bool operator==(const KernelCalibration&, const KernelCalibration&) = default;
 };

@@ -1,5 +1,8 @@
 // The library takes the fastest of its tiles and splits. What is new since Hopper: operands come to the
 // tensor cores from shared memory, and blocks that stay fill their pipeline once.
+//
+// Tiles times waves gives the time of a product at full rate; split-k divides the depth among blocks when
+// there are fewer tiles than multiprocessors, and pays for it with a second pass over the result.
 #include "sim/workload/device/tensor_product_time.hpp"
 
 #include <algorithm>

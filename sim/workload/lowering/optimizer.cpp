@@ -3,6 +3,9 @@
 // Every optimizer is a short list of element-wise operations. As a for-loop each runs once per tensor; as
 // foreach each runs over packed lists of tensors; fused, the whole list collapses into one pass. Bytes are
 // what each operation reads and writes.
+//
+// Bytes decide: an update reads and writes each state once per list operation, so a fused optimizer moves the
+// fewest bytes and a loop over tensors adds a launch for each of them.
 #include "sim/workload/lowering/optimizer.hpp"
 
 #include <algorithm>

@@ -4,6 +4,9 @@
 // that operator; a copy made for an activation in place that one; the counter of batches the normalization of
 // its module; random numbers, their division and the product with them, as a CPU drops elements, are one
 // dropout; what begins backward goes to the first operator of it.
+//
+// Fused calls of libraries show up as several recorded operators; groups join them again, so that launches
+// and bytes are counted once.
 #include "sim/workload/recorded/call_groups.hpp"
 
 #include <algorithm>

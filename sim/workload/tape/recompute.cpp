@@ -1,4 +1,7 @@
 // Moments are forward operators, then backward steps; operators that are put in between move the later ones.
+//
+// Recomputation trades a second forward pass of a block for its activations: only the block's input is kept.
+// Operators are inserted before the block's first backward step.
 #include "sim/workload/tape/recompute.hpp"
 
 #include <algorithm>

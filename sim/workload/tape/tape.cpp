@@ -4,6 +4,10 @@
 // producer, so the node created last among those not yet run is always ready, and the order is simply the
 // reversed tape. A gradient that meets an earlier one is added by an operator of its own, right after the
 // node that made it and before the parameters of that node are handed on.
+//
+// The tape holds what autograd saves. An operator says which of its operands and results backward reads; a
+// tensor lives until the last node that reads it has run. Memory of activations follows from these lifetimes
+// and is not a sum over layers.
 #include "sim/workload/tape/tape.hpp"
 
 #include <utility>

@@ -1,4 +1,8 @@
 // A layer is attention and a feed-forward part, each behind a norm and added to what came in.
+//
+// A layer is a list of steps: products, memory-bound kernels and exchanges, for one rank, in the order of the
+// framework. Under tensor parallelism products become narrower and exchanges appear between them; under
+// context parallelism attention goes in parts.
 #include "sim/workload/transformer/layer_program.hpp"
 
 #include <algorithm>

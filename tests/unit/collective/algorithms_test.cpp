@@ -96,7 +96,8 @@ TEST_CASE("two nodes of a double binary tree send half of the message each way i
 }
 
 TEST_CASE("two nodes of eight ranks: a ring sends 15/8 of the message between nodes, the trees 1") {
-  // NCCL_TUNING 4.3: the bus bandwidth of two-node trees can exceed the NIC's rate by 2 (n-1)/n = 1.875.
+  // docs/sources/nccl_tuning.md 4.3: the bus bandwidth of two-node trees can exceed the NIC's rate by 2
+  // (n-1)/n = 1.875.
   const LaneCosts trees = costs(CollectiveOp::all_reduce, "double_binary_tree", 16, 1, {8, 8});
   CHECK(trees.hops == 2 * (7 + 1));
   const Lanes lanes = lanes_of(row_of(CollectiveOp::all_reduce, "double_binary_tree"),

@@ -16,7 +16,7 @@ namespace {
 constexpr Bytes kMessage{1'000'000};
 constexpr double kNic = 1e9;
 constexpr double kMessageS = 13.5e-6;  ///< 10 us of software (RDMA), two PCIe links of 1 us, two of 0.6 us
-                                       ///< and a switch of 0.3 us between
+                                       /// < and a switch of 0.3 us between
 
 /// Four nodes of one GPU, NICs of 1 GB/s, links carry 97 %.
 struct Net {

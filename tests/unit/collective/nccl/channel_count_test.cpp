@@ -1,5 +1,5 @@
 // From the channels of a search to those that run, for collectives and for peers (docs/sources/nccl_tuning.md
-// 4, NCCL_MORE.md 3.1).
+// 4, docs/sources/nccl_peers.md 3.1).
 #include "sim/collective/nccl/channel_count.hpp"
 
 #include "tests/unit/collective/nccl/tuning_question.hpp"
