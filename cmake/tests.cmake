@@ -33,6 +33,9 @@ if(Catch2_VERSION VERSION_LESS 3)
   set(FORETRAIN_CATCH_ARGS --warn NoTests)
 endif()
 
+# `ctest -L fast` runs these before every commit: the lower layers, on machines and networks of a few parts. The others are labelled slow.
+set(FORETRAIN_FAST_TESTS unit_base unit_engine unit_cluster unit_workload unit_collective unit_strategy physics)
+
 # The arguments after the folder are libraries.
 function(foretrain_add_tests name folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp)
@@ -51,8 +54,12 @@ function(foretrain_add_tests name folder)
   endif()
   # Catch2 2.x passes when a name finds no test (one with a semicolon), and lists nothing when two tests have one name.
   add_custom_command(TARGET ${name} POST_BUILD COMMAND sh -c "$<TARGET_FILE:${name}> --list-tests | grep -Eq '^[1-9][0-9]* test case'" VERBATIM)
+  set(label slow)
+  if(name IN_LIST FORETRAIN_FAST_TESTS)
+    set(label fast)
+  endif()
   catch_discover_tests(${name} TEST_PREFIX "${folder}: " EXTRA_ARGS ${FORETRAIN_CATCH_ARGS}
-                       PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4)
+                       PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 LABELS ${label})
 endfunction()
 
 # Tests of lower layers may use all up to analysis, which is done before report and app are.
