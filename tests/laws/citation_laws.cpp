@@ -108,7 +108,7 @@ struct PublicType {
 
 /// Namespace-level types of a header. Partial specializations and forward declarations do not count.
 std::vector<PublicType> public_types(const std::string& header) {
-  static const std::regex type("^(?:struct|class|enum class|enum|union) (\\w+)\\b(?!<)[^;]*(?:\\{.*|:.*|)$");
+  static const std::regex type("^(?:struct|class|enum class|enum|union) (\\w+)\\b(?!<)[^;{]*(?:\\{.*|)$");
   std::vector<PublicType> found;
   std::istringstream lines(header);
   std::string line, above;
