@@ -86,10 +86,10 @@ bool cuts_nothing(const Degrees& degrees) {
 /// Whether every key of [parallel] that is set has a counterpart in a strategy.
 bool has_strategy_keys_only(const LargeModelJob& layout) {
   const bool recomputes_blocks = layout.recompute == Recompute::none ||
-                                 (layout.recompute == Recompute::full && layout.recomputed_layers == 0);
+                                 (layout.recompute == Recompute::full && !layout.recomputes_some());
   return recomputes_blocks && !layout.shape.experts && layout.next_tokens == 0 && layout.shard_group == 0 &&
          layout.offload == Offload::none && !layout.cuda_graphs && !layout.overlaps_gradients &&
-         layout.gradient_bytes == 0 && layout.precision != KernelPrecision::fp4;
+         layout.gradient_bytes == 0 && layout.moment_bytes == 4 && layout.precision != KernelPrecision::fp4;
 }
 
 Precision precision_of(KernelPrecision precision) {

@@ -75,13 +75,15 @@ namespace {
 
 /// By the columns. Whether the feed-forward part is gated and the head tied follows from the parameters.
 std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& row) {
-  if (!row.layers || !row.hidden || !row.heads || !row.ffn || !row.vocab) return std::nullopt;
+  if (!row.layers || !row.hidden || !row.heads || !row.vocab) return std::nullopt;
+  constexpr std::int64_t kUsualFeed = 4;  // of a source that does not tell the inner width
   TransformerShape shape;
   shape.layers = static_cast<int>(*row.layers), shape.hidden = *row.hidden;
   shape.heads = static_cast<int>(*row.heads);
   shape.kv_heads = static_cast<int>(row.kv_heads.value_or(*row.heads));
   shape.head_dim = *row.hidden / *row.heads;
-  shape.inner = *row.ffn, shape.vocabulary = *row.vocab, shape.sequence = row.seq_len.value_or(0);
+  shape.inner = row.ffn.value_or(kUsualFeed * *row.hidden), shape.vocabulary = *row.vocab,
+  shape.sequence = row.seq_len.value_or(0);
   if (!row.params) return shape;
   double least = -1;
   for (const bool gated : {true, false}) {

@@ -123,6 +123,17 @@ bool is_nanotron(const YamlNode& tree) {
 }
 
 void read_nanotron(SettingsReading& reading) {
+  static constexpr KeyName kNetwork[] = {
+      {"model.model_config.num_hidden_layers", "num_layers"},
+      {"model.model_config.hidden_size", "hidden_size"},
+      {"model.model_config.num_attention_heads", "num_attention_heads"},
+      {"model.model_config.num_key_value_heads", "num_query_groups"},
+      {"model.model_config.intermediate_size", "ffn_hidden_size"},
+      {"model.model_config.vocab_size", "vocab_size"},
+      {"model.model_config.tie_word_embeddings", "share_embeddings_and_output_weights"},
+      {"model.model_config.hidden_act", "hidden_act"}};
+  reading.rename(kNetwork);
+  read_gated_network(reading);
   const bool cut = is_nanotron_layout(reading);
   read_nanotron_degrees(reading, cut);
   if (cut)

@@ -2,6 +2,7 @@
 #include "sim/strategy/parallel/job.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -61,13 +62,18 @@ TensorOverlap LargeModelJob::overlap() const {
   return TensorOverlap::backward;
 }
 
+int LargeModelJob::recomputed_of(int layers) const {
+  if (recomputed_layers > 0) return std::min(recomputed_layers, layers);
+  return static_cast<int>(std::lround(recomputed_share * layers));
+}
+
 LayerSlice LargeModelJob::slice() const {
   LayerSlice slice;
   slice.micro_batch = micro_batch, slice.sequence = sequence;
   slice.tensor = degrees.tensor, slice.context = degrees.context;
   slice.expert = degrees.expert, slice.expert_tensor = degrees.expert_tensor;
   slice.sequence_parallel = sequence_parallel && degrees.tensor > 1;
-  slice.precision = precision, slice.recompute = recompute;
+  slice.precision = precision, slice.recompute = recompute, slice.recompute_modules = recompute_modules;
   slice.context_exchange = context_exchange, slice.dispatch = dispatch, slice.overlap = overlap();
   slice.attention = attention, slice.capacity_factor = capacity_factor, slice.imbalance = imbalance;
   slice.loss_chunks = loss_chunks;

@@ -7,16 +7,15 @@
 
 #include "sim/strategy/parallel/chunk_timing.hpp"
 #include "sim/strategy/parallel/schedule.hpp"
-#include "sim/workload/lowering/optimizer.hpp"
 
 namespace foretrain {
 
 namespace {
 
 /// fp32 master weights and Adam's two moments.
-double master_and_moments() {
-  constexpr double kMaster = 4;
-  return kMaster + static_cast<double>(state_bytes_per_element({.kind = OptimizerKind::adam}));
+double master_and_moments(double of_moment) {
+  constexpr double kMaster = 4, kMoments = 2;
+  return kMaster + kMoments * of_moment;
 }
 
 /// cuBLAS' workspace of Hopper, and small buffers of the framework.
@@ -31,11 +30,12 @@ constexpr int kLongestCounted = 4096;
 
 /// Bytes for each parameter that a rank holds.
 struct StateBytes {
-  double weights = 2, gradients = 4, optimizer = master_and_moments();
+  double weights = 2, gradients = 4, optimizer = 0;
 };
 
 StateBytes state_bytes(const LargeModelJob& job, int shards) {
-  StateBytes bytes;
+  StateBytes bytes{.optimizer = master_and_moments(job.moment_bytes)};
+  if (job.kernels().adds_in_summed_type) bytes.gradients = job.summed_bytes();
   const double share = 1.0 / std::max(1, shards);
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
   if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
@@ -85,8 +85,7 @@ void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
 
 void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const {
   add_state(chunk, memory);
-  const int again =
-      job_.recomputed_layers > 0 ? std::min(job_.recomputed_layers, chunk.layers) : chunk.layers;
+  const int again = job_.recomputed_of(chunk.layers);
   double transient = 0, saved = 0;
   for (const bool experts : {false, true}) {
     const int count = experts ? chunk.expert_layers : chunk.layers - chunk.expert_layers;
