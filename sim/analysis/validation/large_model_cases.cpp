@@ -29,11 +29,18 @@ constexpr Word<std::string_view> kClusters[] = {
     {"v100-32", "jean-zay-v100"},
 };
 constexpr Word<LlmFramework> kFrameworks[] = {
-    {"nanotron", LlmFramework::nanotron},          {"maxtext", LlmFramework::maxtext},
-    {"foundry", LlmFramework::llm_foundry},        {"internevo", LlmFramework::internevo},
-    {"torchtitan", LlmFramework::torchtitan},      {"deepspeed", LlmFramework::deepspeed},
-    {"megatron", LlmFramework::megatron_te},       {"nemo", LlmFramework::megatron_te},
-    {"nvidia release", LlmFramework::megatron_te}, {"pytorch", LlmFramework::pytorch},
+    {"fms", LlmFramework::torchtitan},
+    {"megatron-deepspeed", LlmFramework::megatron_deepspeed},
+    {"nanotron", LlmFramework::nanotron},
+    {"maxtext", LlmFramework::maxtext},
+    {"foundry", LlmFramework::llm_foundry},
+    {"internevo", LlmFramework::internevo},
+    {"torchtitan", LlmFramework::torchtitan},
+    {"deepspeed", LlmFramework::deepspeed},
+    {"megatron", LlmFramework::megatron_te},
+    {"nemo", LlmFramework::megatron_te},
+    {"nvidia release", LlmFramework::megatron_te},
+    {"pytorch", LlmFramework::pytorch},
 };
 constexpr Word<KernelPrecision> kRowPrecisions[] = {
     {"nvfp4", KernelPrecision::fp4}, {"fp8", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
@@ -132,7 +139,10 @@ LargeModelJob job_of(const LargeModelMeasurement& row, const TransformerShape& s
   job.shape = shape, job.sequence = row.seq_len.value_or(shape.sequence);
   job.framework = find_word(kFrameworks, row.framework).value_or(LlmFramework::megatron_te);
   job.precision = find_word(kRowPrecisions, row.precision).value_or(KernelPrecision::bf16);
-  job.recompute = find_word(kRecomputes, row.recompute).value_or(Recompute::none);
+  // Every example of Megatron-DeepSpeed passes --checkpoint-activations, so a row that does not tell has it.
+  const bool usually_again = job.framework == LlmFramework::megatron_deepspeed && row.recompute.empty();
+  job.recompute =
+      find_word(kRecomputes, row.recompute).value_or(usually_again ? Recompute::full : Recompute::none);
   job.sharding = find_word(kRowShardings, row.sharding).value_or(ModelSharding::optimizer);
   job.shard_group = shard_group_of(row.sharding);
   Degrees& d = job.degrees;

@@ -224,6 +224,14 @@ void read_accumulation(SettingsReading& reading) {
                     "of all replicas");
 }
 
+/// attention_config = [[["flash"], 24]]; without it all scores are kept.
+void read_neox_attention(SettingsReading& reading) {
+  const YamlNode* given = reading.find({"attention_config"});
+  if (given == nullptr) return;
+  const bool fused = shown_value(*given).find("flash") != std::string::npos;
+  reading.effect({{"parallel.attention", fused ? "\"flash-2\"" : "\"unfused\""}});
+}
+
 }  // namespace
 
 bool is_nemo(const YamlNode& tree) {
@@ -278,11 +286,13 @@ bool is_gpt_neox(const YamlNode& tree) {
 
 void read_gpt_neox(SettingsReading& reading) {
   reading.rename(kNeoxNames);
-  read_megatron_dialect(reading, {.what = "GPT-NeoX", .framework = "deepspeed", .groups_need_flag = false});
+  read_megatron_dialect(reading,
+                        {.what = "GPT-NeoX", .framework = "megatron-deepspeed", .groups_need_flag = false});
   if (const auto on = reading.flag({"checkpoint_activations"}))
     reading.effect({{"parallel.recompute", *on ? "\"full\"" : "\"none\""}});
   if (const auto type = reading.word({"precision"}))
     reading.effect({{"model.precision", type->find("b") == 0 ? "\"bf16\"" : "\"amp_fp16\""}});
+  read_neox_attention(reading);
   read_accumulation(reading);
   reading.apply(kNeoxRules);
 }

@@ -57,7 +57,8 @@ bool has_expert_join(const LargeModelJob& job) { return has_experts(job.shape, j
 TensorOverlap LargeModelJob::overlap() const {
   if (tensor_overlap) return *tensor_overlap;
   if (framework == LlmFramework::maxtext) return TensorOverlap::pieces;
-  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed)
+  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed ||
+      framework == LlmFramework::megatron_deepspeed)
     return TensorOverlap::none;
   return TensorOverlap::backward;
 }

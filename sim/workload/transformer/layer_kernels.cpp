@@ -99,6 +99,15 @@ LayerKernels deepspeed() {
   return row;
 }
 
+/// Megatron-DeepSpeed and GPT-NeoX as their scripts of 2022 start them: Megatron-LM's modules of that time,
+/// whose attention keeps all scores unless --use-flash-attn (later) is given.
+LayerKernels megatron_deepspeed() {
+  LayerKernels row = deepspeed();
+  row.framework = LlmFramework::megatron_deepspeed, row.name = "megatron-deepspeed";
+  row.attention = AttentionKernel::unfused;
+  return row;
+}
+
 /// Eager modules under FSDP1: layer norms in fp32 or 16 bit, flash attention by Triton or CUDA.
 LayerKernels llm_foundry() {
   return {.framework = LlmFramework::llm_foundry,
@@ -160,9 +169,9 @@ LayerKernels pytorch() {
 }  // namespace
 
 const std::vector<LayerKernels>& layer_kernels() {
-  static const std::vector<LayerKernels> kRows{nanotron(),   megatron(),  megatron_te(),
-                                               torchtitan(), deepspeed(), llm_foundry(),
-                                               internevo(),  maxtext(),   pytorch()};
+  static const std::vector<LayerKernels> kRows{
+      nanotron(),           megatron(),    megatron_te(), torchtitan(), deepspeed(),
+      megatron_deepspeed(), llm_foundry(), internevo(),   maxtext(),    pytorch()};
   return kRows;
 }
 

@@ -18,6 +18,7 @@ enum class LlmFramework : std::uint8_t {
   megatron_te,
   torchtitan,
   deepspeed,
+  megatron_deepspeed,
   llm_foundry,
   internevo,
   maxtext,
