@@ -159,7 +159,8 @@ LargeModelJob job_of(const LargeModelMeasurement& row, const TransformerShape& s
 /// Rules look at the row's texts as at any other's.
 Measurement text_of(const LargeModelMeasurement& row, const std::string& cluster) {
   Measurement m;
-  m.series = row.model + "; " + row.framework + "; " + row.notes, m.source = row.source, m.model = row.model;
+  m.series = row.model + "; " + row.framework + "; " + row.sharding + "; " + row.notes, m.source = row.source,
+  m.model = row.model;
   m.cluster = cluster, m.precision = row.precision, m.gpus = row.gpus, m.nodes = row.nodes, m.line = row.line;
   return m;
 }

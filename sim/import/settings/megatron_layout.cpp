@@ -314,6 +314,11 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
                       {{"parallel.virtual_stages", std::to_string(stages)}});
   put("num_virtual_stages_per_pipeline_rank", "virtual_stages");
   put("mtp_num_layers", "next_tokens");
+  if (reading.integer({"cpu_offloading_num_layers"}, 0, kMostSize).value_or(0) > 0) {
+    put("cpu_offloading_num_layers", "offloaded_layers");
+    reading.by_default("cpu_offloading_num_layers keeps activations in host memory",
+                       {{"parallel.offload", "\"activations\""}});
+  }
   if (const auto factor = reading.number({"moe_expert_capacity_factor"}); factor && *factor > 0)
     reading.effect({{"parallel.capacity_factor", fmt::format("{}", *factor)}});
   read_layout_words(reading);

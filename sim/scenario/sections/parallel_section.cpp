@@ -132,6 +132,8 @@ Keys<J> way_keys() {
                                                                {"optimizer", Offload::optimizer},
                                                                {"activations", Offload::activations}}),
        "\"optimizer\"", "none", "what is kept in host memory"},
+      {"offloaded_layers", takes::integer<&J::offloaded_layers>(1, kMostDegree), "20", "all of them",
+       "so many layers of each stage keep their activations there (cpu_offloading_num_layers)"},
   };
 }
 
@@ -180,6 +182,8 @@ Keys<J> exchange_keys() {
        "of each value when data-parallel ranks sum gradients"},
       {"moment_bytes", takes::number<&J::moment_bytes>(1, 4), "2", "4",
        "of each of the optimizer's two moments (Megatron-LM's precision-aware optimizer: 2)"},
+      {"master_bytes", takes::number<&J::master_bytes>(0, 4), "2", "4",
+       "of the optimizer's copy of each weight (apex's DistributedFusedAdam with remainders: 2)"},
       {"loss_chunks", takes::integer<&J::loss_chunks>(1, 1024), "8", "1",
        "parts of the sequence that head and loss take in turn (torchtitan's ChunkedCELoss: 8): norm and head "
        "are gathered for each use, and the head is reduced apart"},

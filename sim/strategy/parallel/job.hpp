@@ -71,7 +71,9 @@ struct LargeModelJob {
   std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
   double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own
   double moment_bytes = 4;    ///< of each of the optimizer's two moments
+  double master_bytes = 4;    ///< of the optimizer's copy of a weight; 2: what the 16-bit weight leaves out
   Offload offload = Offload::none;
+  int offloaded_layers = 0;  ///< of each stage, whose activations Offload::activations moves; 0: all
 
   int gpus() const { return degrees.gpus(); }
   std::int64_t micro_batches() const { return global_batch / (micro_batch * degrees.data); }
@@ -84,6 +86,11 @@ struct LargeModelJob {
   /// Of `layers` of a stage, those that run again.
   int recomputed_of(int layers) const;
   bool recomputes_some() const { return recomputed_layers > 0 || recomputed_share < 1; }
+  /// Of `layers` of a stage, those whose activations go to the host.
+  int offloaded_of(int layers) const {
+    if (offload != Offload::activations) return 0;
+    return offloaded_layers > 0 ? std::min(offloaded_layers, layers) : layers;
+  }
   double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
   bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
   /// Stages gather what they share out in the first forward pass of a step and reduce behind the last

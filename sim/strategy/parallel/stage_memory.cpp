@@ -12,10 +12,10 @@ namespace foretrain {
 
 namespace {
 
-/// fp32 master weights and Adam's two moments.
-double master_and_moments(double of_moment) {
-  constexpr double kMaster = 4, kMoments = 2;
-  return kMaster + kMoments * of_moment;
+/// Master weights and Adam's two moments.
+double master_and_moments(const LargeModelJob& job) {
+  constexpr double kMoments = 2;
+  return job.master_bytes + kMoments * job.moment_bytes;
 }
 
 /// cuBLAS' workspace of Hopper, and small buffers of the framework.
@@ -34,7 +34,7 @@ struct StateBytes {
 };
 
 StateBytes state_bytes(const LargeModelJob& job, int shards) {
-  StateBytes bytes{.optimizer = master_and_moments(job.moment_bytes)};
+  StateBytes bytes{.optimizer = master_and_moments(job)};
   if (job.kernels().adds_in_summed_type) bytes.gradients = job.summed_bytes();
   const double share = 1.0 / std::max(1, shards);
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
@@ -98,7 +98,8 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
     saved += count * (share * with.saved_bytes + (1 - share) * without);
     transient = std::max(transient, with.transient_bytes);
   }
-  if (job_.offload == Offload::activations) saved *= std::min(1.0, kLayersOnGpu / std::max(1, chunk.layers));
+  if (const int away = job_.offloaded_of(chunk.layers); away > 0)
+    saved *= (chunk.layers - away + std::min<double>(away, kLayersOnGpu)) / chunk.layers;
   memory.activations += in_flight * saved + transient;
   if (!chunk.head) return;
   const LayerProgram head = head_program(job_.shape, slice_, kernels_);
