@@ -23,10 +23,10 @@ struct Word {
 };
 
 constexpr Word<std::string_view> kClusters[] = {
-    {"gb300", "gb300-nvl72"},     {"gb200", "coreweave-gb200"}, {"b300", "hgx-b300"},
-    {"b200", "gcp-a4-b200"},      {"h200", "hgx-h200"},         {"h100", "hgx-h100-400g"},
-    {"a100-40", "aws-p4d"},       {"a100-80", "dgx-a100-80gb"}, {"mi300x", "mi300x-roce"},
-    {"v100-32", "jean-zay-v100"},
+    {"gb300", "gb300-nvl72"},  {"gb200", "coreweave-gb200"}, {"b300", "hgx-b300"},
+    {"b200", "gcp-a4-b200"},   {"h200", "hgx-h200"},         {"h100-96", "meta-h100-96gb"},
+    {"h100", "hgx-h100-400g"}, {"a100-40", "aws-p4d"},       {"a100-80", "dgx-a100-80gb"},
+    {"mi300x", "mi300x-roce"}, {"v100-32", "jean-zay-v100"},
 };
 constexpr Word<LlmFramework> kFrameworks[] = {
     {"fms", LlmFramework::torchtitan},

@@ -4,6 +4,7 @@
 
 #include "sim/import/settings/readers.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/unit/scenario/mistakes.hpp"
 
 namespace settings_recipes_test {
 
@@ -12,6 +13,7 @@ using namespace foretrain;
 namespace {
 
 TrainingSettings read(const std::string& text, int gpus = 0) {
+  test::use_source_catalogs();
   return read_settings({"file", text}, {gpus, nullptr, nullptr});
 }
 
