@@ -244,7 +244,10 @@ void read_megatron_rest(SettingsReading& reading, bool cut) {
   if (const auto decay = reading.number({"weight_decay"}))
     reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
   reading.apply(kMegatronRules);
-  for (const char* idle : kMegatronIdle) reading.fate_of(idle, KeyFate::no_influence);
+  for (const char* idle : kMegatronIdle) {
+    const KeyRule rule{idle, KeyReads::nothing};
+    reading.apply({&rule, 1});
+  }
 }
 
 }  // namespace

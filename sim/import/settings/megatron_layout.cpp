@@ -121,19 +121,16 @@ std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
       n.layers, n.width, n.heads, n.inner, positions, n.words, !n.untied);
 }
 
+/// As the reader of DeepSeek's config.json has it: one dense layer and one shared expert at least.
 std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
   const LatentSizes& l = *n.latent;
+  const bool mixes = n.experts > 0;
   const std::int64_t expert = n.expert_inner > 0 ? n.expert_inner : n.inner;
-  const std::string experts = n.experts == 0
-                                  ? fmt::format(
-                                        "\"first_k_dense_replace\": {}, \"n_routed_experts\": 1, "
-                                        "\"num_experts_per_tok\": 1, \"moe_intermediate_size\": {}, ",
-                                        n.layers, n.inner)
-                                  : fmt::format(
-                                        "\"first_k_dense_replace\": {}, \"n_routed_experts\": {}, "
-                                        "\"num_experts_per_tok\": {}, \"moe_intermediate_size\": {}, "
-                                        "\"n_shared_experts\": {}, \"moe_layer_freq\": 1, ",
-                                        n.dense_layers, n.experts, n.top, expert, n.shared / expert);
+  const std::string experts = fmt::format(
+      "\"first_k_dense_replace\": {}, \"n_routed_experts\": {}, \"num_experts_per_tok\": {}, "
+      "\"moe_intermediate_size\": {}, \"n_shared_experts\": {}, ",
+      mixes ? std::max<std::int64_t>(1, n.dense_layers) : n.layers, mixes ? n.experts : 1, mixes ? n.top : 1,
+      expert, std::max<std::int64_t>(1, n.shared / expert));
   return fmt::format(
       R"({{"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"], "num_hidden_layers": {},
 "hidden_size": {}, "num_attention_heads": {}, "num_key_value_heads": {}, "intermediate_size": {}, {}"q_lora_rank": {},
@@ -189,7 +186,6 @@ void read_modules(SettingsReading& reading) {
 
 void read_recomputation(SettingsReading& reading) {
   const std::string granularity = reading.word({"recompute_granularity"}).value_or("");
-  read_modules(reading);
   if (granularity == "full" || granularity == "selective")
     reading.effect({{"parallel.recompute", fmt::format("\"{}\"", granularity)}});
   else if (reading.flag({"recompute_activations"}).value_or(false))
@@ -198,6 +194,7 @@ void read_recomputation(SettingsReading& reading) {
   const auto layers = reading.integer({"recompute_num_layers"}, 1, kMostSize);
   if (granularity == "full" && by_block && layers)
     reading.effect({{"parallel.recomputed_layers", std::to_string(*layers)}});
+  read_modules(reading);
 }
 
 std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& dialect) {
@@ -258,8 +255,9 @@ void read_layout_words(SettingsReading& reading) {
 /// As a network's file, where layers, width and heads stand there.
 void put_network(SettingsReading& reading, const MegatronNetwork& n) {
   if (n.layers == 0 || n.width == 0 || n.heads == 0) return;
-  const std::int64_t positions =
-      std::max({n.sequence, size_of(reading, "max_position_embeddings"), std::int64_t{1}});
+  constexpr std::int64_t kUsualSequence = 4096;  // of a recipe that does not tell it
+  std::int64_t positions = std::max(n.sequence, size_of(reading, "max_position_embeddings"));
+  if (positions == 0) positions = kUsualSequence;
   const bool is_llama = n.gated || n.rms || n.groups != n.heads || n.experts > 0;
   ModelImportOptions options;
   if (n.sequence > 0) options.sequence = n.sequence;
