@@ -17,6 +17,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/names.hpp"
 #include "sim/report/output_file.hpp"
@@ -108,10 +109,19 @@ void write_page_of(const ValidateCommand& command, const std::string& report) {
   if (!command.html.empty()) write_file(command.html, write_page({"validation", {report}, {}, command.made}));
 }
 
+/// A file of which no row is scored shows nothing, and must not look like a success.
+void refuse_nothing(const std::string& file, int rows, int scored, const std::vector<SkippedRow>& skipped) {
+  if (scored > 0) return;
+  throw InputError(fmt::format("none of the {} of {} is scored", counted(rows, "row"), file),
+                   skipped.empty() ? "--no-anchor predicts the first row of each series, too"
+                                   : fmt::format("line {}: {}", skipped.front().row, skipped.front().why));
+}
+
 std::string validated_collectives(const ValidateCommand& command, const MeasurementFile& file) {
   ProgressLine progress("validating " + command.file);
   const CollectiveValidation validation = validate_collectives(
       file.collective, command.settings, [&progress](double done) { progress.show(done); });
+  refuse_nothing(command.file, validation.rows, validation.scored, validation.skipped);
   write_page_of(command, write_validation_json(validation));
   return find_row(kValidationReports, command.format)->write_collectives(validation);
 }
@@ -121,6 +131,7 @@ std::string validated_kernels(const ValidateCommand& command, const MeasurementF
   ProgressLine progress("validating " + command.file);
   const KernelValidation validation =
       validate_kernels(file.kernels, [&progress](double done) { progress.show(done); });
+  refuse_nothing(command.file, validation.rows, validation.scored, validation.skipped);
   write_page_of(command, write_kernel_json(validation, groups));
   return find_row(kValidationReports, command.format)->write_kernels(validation, groups);
 }
@@ -141,9 +152,15 @@ ClusterOfGpu clusters_of(const ValidateCommand& command) {
 std::string validated_large_models(const ValidateCommand& command, const MeasurementFile& file,
                                    const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
-  const LargeModelValidation validation = validate_large_models(
+  LargeModelValidation validation = validate_large_models(
       file.large_models, {clusters_of(command), provenance_of(command.provenance), command.anchor},
       [&progress](double done) { progress.show(done); });
+  for (const auto& [line, why] : file.unread) validation.skipped.push_back({line, why});
+  validation.rows += static_cast<int>(file.unread.size());
+  const auto scored = std::ranges::count_if(validation.points, [](const ValidatedLargeModel& point) {
+    return !point.is_anchor && (point.row->step_s > 0 || point.row->memory_gb > 0 || point.row->fits);
+  });
+  refuse_nothing(command.file, validation.rows, static_cast<int>(scored), validation.skipped);
   return find_row(kValidationReports, command.format)->write_large_models(validation, groups);
 }
 
@@ -152,9 +169,8 @@ std::string validated_fine_tunings(const ValidateCommand& command, const Measure
   ProgressLine progress("validating " + command.file);
   const FineTuningValidation validation =
       validate_fine_tunings(file.fine_tunings, [&progress](double done) { progress.show(done); });
-  if (validation.points.empty())
-    throw InputError(fmt::format("none of the {} rows of {} can be predicted", validation.rows, command.file),
-                     validation.skipped.empty() ? "" : "the first: " + validation.skipped.front().why);
+  refuse_nothing(command.file, validation.rows, static_cast<int>(validation.points.size()),
+                 validation.skipped);
   return find_row(kValidationReports, command.format)->write_fine_tunings(validation, groups);
 }
 
@@ -184,6 +200,7 @@ std::string validated_training(const ValidateCommand& command, const Measurement
                                const ValidationOptions& options, const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
   const Validation validation = validate(file, options, [&progress](double done) { progress.show(done); });
+  refuse_nothing(command.file, validation.rows, validation.scored, validation.skipped);
   write_page_of(command, write_validation_json(validation, groups));
   return find_row(kValidationReports, command.format)->write(validation, {groups, command.worst});
 }

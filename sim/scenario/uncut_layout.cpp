@@ -27,12 +27,14 @@ struct UncutRow {
   bool is_compiled = false;
   ReduceType reduce = ReduceType::param;
   UnitChoice units = UnitChoice::blocks;
+  bool fuses_loss = false;  ///< cross entropy in one kernel each way, by flash_attn's
 };
 
 /// Plain PyTorch wraps the network in DDP under autocast, or in FSDP with 16-bit parameters. DeepSpeed's
 /// engine keeps 16-bit weights. llm-foundry (Composer) runs eager modules under FSDP, which exchanges in
-/// every micro-step. torchtitan compiles blocks and loss, gathers in 16 bits and reduces in fp32
-/// (torchtitan/distributed, fsdp.py and config's mixed_precision_reduce).
+/// every micro-step, with flash_attn's cross entropy (modeling_mpt.py: loss_fn is fused_crossentropy).
+/// torchtitan compiles blocks and loss, gathers in 16 bits and reduces in fp32 (torchtitan/distributed,
+/// fsdp.py and config's mixed_precision_reduce).
 constexpr UncutRow kUncutRows[] = {
     {.framework = LlmFramework::pytorch,
      .sharding = ModelSharding::none,
@@ -51,11 +53,13 @@ constexpr UncutRow kUncutRows[] = {
      .sharding = ModelSharding::gradients,
      .strategy = "fsdp",
      .no_sync = false,
-     .fsdp = Sharding::shard_grad_op},
+     .fsdp = Sharding::shard_grad_op,
+     .fuses_loss = true},
     {.framework = LlmFramework::llm_foundry,
      .sharding = ModelSharding::parameters,
      .strategy = "fsdp",
-     .no_sync = false},
+     .no_sync = false,
+     .fuses_loss = true},
     {.framework = LlmFramework::torchtitan,
      .sharding = ModelSharding::none,
      .strategy = "ddp",
@@ -86,10 +90,11 @@ bool cuts_nothing(const Degrees& degrees) {
 /// Whether every key of [parallel] that is set has a counterpart in a strategy.
 bool has_strategy_keys_only(const LargeModelJob& layout) {
   const bool recomputes_blocks = layout.recompute == Recompute::none ||
-                                 (layout.recompute == Recompute::full && layout.recomputed_layers == 0);
+                                 (layout.recompute == Recompute::full && !layout.recomputes_some());
   return recomputes_blocks && !layout.shape.experts && layout.next_tokens == 0 && layout.shard_group == 0 &&
          layout.offload == Offload::none && !layout.cuda_graphs && !layout.overlaps_gradients &&
-         layout.gradient_bytes == 0 && layout.precision != KernelPrecision::fp4;
+         layout.gradient_bytes == 0 && layout.moment_bytes == 4 && layout.master_bytes == 4 &&
+         layout.precision != KernelPrecision::fp4;
 }
 
 Precision precision_of(KernelPrecision precision) {
@@ -171,6 +176,7 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
     work.framework.execution = Execution::compiled;
     out.model.tuning.is_compiled = true;
   }
+  if (row.fuses_loss) out.model.tuning.fused.add(FusedKernel::cross_entropy);
   if (layout.attention && *layout.attention != AttentionKernel::unfused)
     work.framework.attention = *layout.attention;
   if (state_bytes_per_element(work.optimizer) < kTwoMoments) {
@@ -178,7 +184,7 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
     work.optimizer.form = forms_of(work.optimizer.kind, work.framework).front();
   }
   if (row.is_compiled) work.optimizer.form = OptimizerForm::fused;
-  const bool is_as_asked = is_expanded_for(layout, scenario.workload, work);
+  const bool is_as_asked = !row.fuses_loss && is_expanded_for(layout, scenario.workload, work);
   if (!is_as_asked && !expand_for(layout, out)) return std::nullopt;
   return out;
 }

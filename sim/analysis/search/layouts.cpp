@@ -22,9 +22,9 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kUsualTokens = 1 << 20;
-constexpr int kMostChunks = 8;  ///< virtual stages that are tried
-/// From here on sequences are long enough to be cut.
-constexpr std::int64_t kLongSequence = 16384;
+constexpr int kMostChunks = 12;  ///< virtual stages that are tried
+/// From here on sequences are long enough to be cut, in two or in as many as there are GPUs of two nodes.
+constexpr std::int64_t kCutSequence = 8192, kLongSequence = 16384;
 /// So many layouts are looked at again on other machines.
 constexpr std::size_t kLookedAtAgain = 24;
 
@@ -33,6 +33,13 @@ std::vector<int> divisors(std::int64_t of, std::int64_t most) {
   for (std::int64_t d = 1; d <= std::min(of, most); ++d)
     if (of % d == 0) all.push_back(static_cast<int>(d));
   return all;
+}
+
+/// Whether the layers make so many chunks of one size, or would with embedding, head and further tokens'
+/// layers among them (61 layers of DeepSeek-V3 on 16 chunks).
+bool makes_chunks(const LargeModelJob& job, int chunks) {
+  const int layers = job.shape.layers, ends = 2 + job.next_tokens;
+  return chunks <= layers && (layers % chunks == 0 || (layers + ends) % chunks == 0);
 }
 
 /// Which values of each key are tried.
@@ -66,7 +73,7 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
   const int stages = job.degrees.pipeline;
   std::vector<int> chunks{1};
   for (int v = 2; stages > 1 && v <= kMostChunks; ++v)
-    if (own_.shape.layers % (stages * v) == 0) chunks.push_back(v);
+    if (makes_chunks(own_, stages * v)) chunks.push_back(v);
   std::vector<ModelSharding> shardings{ModelSharding::optimizer};
   if (stages == 1 && job.degrees.data > 1) shardings.push_back(ModelSharding::parameters);
   for (const int v : values("virtual_stages", own_.degrees.virtual_stages, chunks)) {
@@ -92,8 +99,9 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
 
 std::vector<LargeModelJob> Choices::jobs() const {
   std::vector<LargeModelJob> jobs;
-  const std::vector<int> contexts =
-      own_.sequence >= kLongSequence ? divisors(request_.gpus, 16) : std::vector<int>{1};
+  const std::vector<int> contexts = own_.sequence < kCutSequence
+                                        ? std::vector<int>{1}
+                                        : divisors(request_.gpus, own_.sequence < kLongSequence ? 2 : 16);
   for (const int t : values("tensor", own_.degrees.tensor, divisors(request_.gpus, per_node_))) {
     for (const int p :
          values("pipeline", own_.degrees.pipeline, divisors(request_.gpus / t, own_.shape.layers))) {

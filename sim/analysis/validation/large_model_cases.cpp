@@ -23,17 +23,24 @@ struct Word {
 };
 
 constexpr Word<std::string_view> kClusters[] = {
-    {"gb300", "gb300-nvl72"},     {"gb200", "coreweave-gb200"}, {"b300", "hgx-b300"},
-    {"b200", "gcp-a4-b200"},      {"h200", "hgx-h200"},         {"h100", "hgx-h100-400g"},
-    {"a100-40", "aws-p4d"},       {"a100-80", "dgx-a100-80gb"}, {"mi300x", "mi300x-roce"},
-    {"v100-32", "jean-zay-v100"},
+    {"gb300", "gb300-nvl72"},  {"gb200", "coreweave-gb200"}, {"b300", "hgx-b300"},
+    {"b200", "gcp-a4-b200"},   {"h200", "hgx-h200"},         {"h100-96", "meta-h100-96gb"},
+    {"h100", "hgx-h100-400g"}, {"a100-40", "aws-p4d"},       {"a100-80", "dgx-a100-80gb"},
+    {"mi300x", "mi300x-roce"}, {"v100-32", "jean-zay-v100"},
 };
 constexpr Word<LlmFramework> kFrameworks[] = {
-    {"nanotron", LlmFramework::nanotron},          {"maxtext", LlmFramework::maxtext},
-    {"foundry", LlmFramework::llm_foundry},        {"internevo", LlmFramework::internevo},
-    {"torchtitan", LlmFramework::torchtitan},      {"deepspeed", LlmFramework::deepspeed},
-    {"megatron", LlmFramework::megatron_te},       {"nemo", LlmFramework::megatron_te},
-    {"nvidia release", LlmFramework::megatron_te}, {"pytorch", LlmFramework::pytorch},
+    {"fms", LlmFramework::torchtitan},
+    {"megatron-deepspeed", LlmFramework::megatron_deepspeed},
+    {"nanotron", LlmFramework::nanotron},
+    {"maxtext", LlmFramework::maxtext},
+    {"foundry", LlmFramework::llm_foundry},
+    {"internevo", LlmFramework::internevo},
+    {"torchtitan", LlmFramework::torchtitan},
+    {"deepspeed", LlmFramework::deepspeed},
+    {"megatron", LlmFramework::megatron_te},
+    {"nemo", LlmFramework::megatron_te},
+    {"nvidia release", LlmFramework::megatron_te},
+    {"pytorch", LlmFramework::pytorch},
 };
 constexpr Word<KernelPrecision> kRowPrecisions[] = {
     {"nvfp4", KernelPrecision::fp4}, {"fp8", KernelPrecision::fp8}, {"fp16", KernelPrecision::fp16}};
@@ -75,13 +82,15 @@ namespace {
 
 /// By the columns. Whether the feed-forward part is gated and the head tied follows from the parameters.
 std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& row) {
-  if (!row.layers || !row.hidden || !row.heads || !row.ffn || !row.vocab) return std::nullopt;
+  if (!row.layers || !row.hidden || !row.heads || !row.vocab) return std::nullopt;
+  constexpr std::int64_t kUsualFeed = 4;  // of a source that does not tell the inner width
   TransformerShape shape;
   shape.layers = static_cast<int>(*row.layers), shape.hidden = *row.hidden;
   shape.heads = static_cast<int>(*row.heads);
   shape.kv_heads = static_cast<int>(row.kv_heads.value_or(*row.heads));
   shape.head_dim = *row.hidden / *row.heads;
-  shape.inner = *row.ffn, shape.vocabulary = *row.vocab, shape.sequence = row.seq_len.value_or(0);
+  shape.inner = row.ffn.value_or(kUsualFeed * *row.hidden), shape.vocabulary = *row.vocab,
+  shape.sequence = row.seq_len.value_or(0);
   if (!row.params) return shape;
   double least = -1;
   for (const bool gated : {true, false}) {
@@ -130,7 +139,10 @@ LargeModelJob job_of(const LargeModelMeasurement& row, const TransformerShape& s
   job.shape = shape, job.sequence = row.seq_len.value_or(shape.sequence);
   job.framework = find_word(kFrameworks, row.framework).value_or(LlmFramework::megatron_te);
   job.precision = find_word(kRowPrecisions, row.precision).value_or(KernelPrecision::bf16);
-  job.recompute = find_word(kRecomputes, row.recompute).value_or(Recompute::none);
+  // Every example of Megatron-DeepSpeed passes --checkpoint-activations, so a row that does not tell has it.
+  const bool usually_again = job.framework == LlmFramework::megatron_deepspeed && row.recompute.empty();
+  job.recompute =
+      find_word(kRecomputes, row.recompute).value_or(usually_again ? Recompute::full : Recompute::none);
   job.sharding = find_word(kRowShardings, row.sharding).value_or(ModelSharding::optimizer);
   job.shard_group = shard_group_of(row.sharding);
   Degrees& d = job.degrees;
@@ -147,7 +159,8 @@ LargeModelJob job_of(const LargeModelMeasurement& row, const TransformerShape& s
 /// Rules look at the row's texts as at any other's.
 Measurement text_of(const LargeModelMeasurement& row, const std::string& cluster) {
   Measurement m;
-  m.series = row.model + "; " + row.framework + "; " + row.notes, m.source = row.source, m.model = row.model;
+  m.series = row.model + "; " + row.framework + "; " + row.sharding + "; " + row.notes, m.source = row.source,
+  m.model = row.model;
   m.cluster = cluster, m.precision = row.precision, m.gpus = row.gpus, m.nodes = row.nodes, m.line = row.line;
   return m;
 }

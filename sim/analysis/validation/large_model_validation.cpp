@@ -341,6 +341,7 @@ MemoryScore memory_score(const LargeModelValidation& validation) {
   std::vector<double> errors;
   for (const ValidatedLargeModel& p : validation.points) {
     const bool fits = p.peak_bytes <= p.capacity_bytes;
+    if (p.row->step_s > 0 && p.row->fits.value_or(true)) ++score.ran, score.ran_refused += fits ? 0 : 1;
     if (p.row->memory_gb > 0) errors.push_back(p.predicted_gb / p.row->memory_gb - 1), ++score.rows;
     if (p.row->memory_gb > 0 && p.row->fits.value_or(true)) ++score.fits, score.fits_right += fits ? 1 : 0;
     if (p.row->fits == false && p.tag == "oom-likely") ++score.fails, score.fails_right += fits ? 0 : 1;

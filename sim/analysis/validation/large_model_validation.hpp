@@ -98,7 +98,8 @@ struct MemoryScore {
   ErrorStatistics error;  ///< of rows that ran
   int rows = 0;
   int fits = 0, fits_right = 0, fails = 0,
-      fails_right = 0;  ///< rows that ran; rows that are likely out of memory
+      fails_right = 0;           ///< rows that ran; rows that are likely out of memory
+  int ran = 0, ran_refused = 0;  ///< rows with a step, and those of them that are said not to fit
 };
 MemoryScore memory_score(const LargeModelValidation& validation);
 

@@ -180,6 +180,7 @@ LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t ste
     case LlmFramework::nanotron:
       return nanotron(job, steps);
     case LlmFramework::deepspeed:
+    case LlmFramework::megatron_deepspeed:
       return deepspeed(job, steps);
     case LlmFramework::llm_foundry:
       return llm_foundry(job, steps);

@@ -69,6 +69,7 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
   if (is_variable_line(line)) return read_environment_tree(source);
   if (line.starts_with("--") && line.size() > 2 && line[2] != '-' && line[2] != ' ')
     return read_argument_tree(source);
+  if (is_python_text(source.text, line) && is_python_recipe(source.text)) return read_python_recipe(source);
   if (is_python_text(source.text, line))
     return read_python_calls(
         source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names());
@@ -89,6 +90,14 @@ const std::vector<SettingsFormat>& settings_formats() {
        read_adapter_config},
       {"torchtune YAML", "model, dtype, optimizer, loss of a recipe", is_torchtune, read_torchtune},
       {"litgpt YAML", "lora_…, quantize, precision, train", is_litgpt, read_litgpt_settings},
+      {"Primus YAML", "modules.pre_trainer.overrides", is_primus, read_primus},
+      {"NeMo YAML", "model and trainer with Megatron-LM's degrees", is_nemo, read_nemo},
+      {"Megatron-Bridge", "model, train, ddp, as YAML or Python", is_megatron_bridge, read_megatron_bridge},
+      {"GPT-NeoX YAML", "pipe_parallel_size, model_parallel_size, zero_optimization", is_gpt_neox,
+       read_gpt_neox},
+      {"LLM-Foundry and OLMo YAML", "device_train_microbatch_size, fsdp_config", is_llm_foundry,
+       read_llm_foundry},
+      {"MaxText", "per_device_batch_size, ici_…_parallelism, remat_policy", is_maxtext, read_maxtext},
       {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
       {"Ultralytics", "args.yaml, or the words of a yolo command", is_ultralytics, read_ultralytics},

@@ -231,6 +231,25 @@ void read_megatron_precision(SettingsReading& reading, bool half_weights) {
   }
 }
 
+/// Precision, optimizer, and every key that no layout has.
+void read_megatron_rest(SettingsReading& reading, bool cut) {
+  read_megatron_precision(reading, !cut);
+  if (const auto name = reading.word({"optimizer"}))
+    put_optimizer(reading, *name == "adam" ? "adamw" : *name);
+  const auto norm = reading.number({"clip_grad"});
+  if (norm)
+    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+  else
+    reading.by_default("clip_grad is 1.0 by default", {{"loop.clip_grad_norm", "\"on_device\""}});
+  if (const auto decay = reading.number({"weight_decay"}))
+    reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
+  reading.apply(kMegatronRules);
+  for (const char* idle : kMegatronIdle) {
+    const KeyRule rule{idle, KeyReads::nothing};
+    reading.apply({&rule, 1});
+  }
+}
+
 }  // namespace
 
 bool is_megatron(const YamlNode& tree) {
@@ -246,26 +265,23 @@ bool is_megatron(const YamlNode& tree) {
 void read_megatron(SettingsReading& reading) {
   const std::int64_t replica = read_degrees_of_replica(reading);
   const bool cut = is_layout(reading, replica);
-  read_megatron_network(reading);
+  read_megatron_network(reading, {});
   if (refuse_degrees(reading, replica)) return;
   if (cut) {
-    read_megatron_layout(reading);
+    read_megatron_layout(reading, {});
   } else {
     read_megatron_batch(reading, replica);
     read_megatron_strategy(reading);
   }
-  read_megatron_precision(reading, !cut);
-  if (const auto name = reading.word({"optimizer"}))
-    put_optimizer(reading, *name == "adam" ? "adamw" : *name);
-  const auto norm = reading.number({"clip_grad"});
-  if (norm)
-    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
-  else
-    reading.by_default("clip_grad is 1.0 by default", {{"loop.clip_grad_norm", "\"on_device\""}});
-  if (const auto decay = reading.number({"weight_decay"}))
-    reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
-  reading.apply(kMegatronRules);
-  for (const char* idle : kMegatronIdle) reading.fate_of(idle, KeyFate::no_influence);
+  read_megatron_rest(reading, cut);
+}
+
+void read_megatron_dialect(SettingsReading& reading, const MegatronDialect& dialect) {
+  const std::int64_t replica = read_degrees_of_replica(reading);
+  read_megatron_network(reading, dialect);
+  if (refuse_degrees(reading, replica)) return;
+  read_megatron_layout(reading, dialect);
+  read_megatron_rest(reading, true);
 }
 
 }  // namespace foretrain

@@ -1,11 +1,16 @@
 // A layout of Megatron-LM as [parallel], and its network as a model file: the network's arguments become a
 // config.json of transformers, whose reader knows the layers.
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/import/models/model_file.hpp"
 #include "sim/import/settings/readers.hpp"
+#include "sim/workload/transformer/layer_program.hpp"
 
 namespace foretrain {
 
@@ -38,28 +43,72 @@ std::int64_t usual_inner(std::int64_t width, bool gated) {
   return gated ? 4 * width * 2 / 3 / 64 * 64 : 4 * width;
 }
 
-struct MegatronNetwork {
-  std::int64_t layers = 0, width = 0, heads = 0, inner = 0, groups = 0, sequence = 0, words = 0, experts = 0,
-               expert_inner = 0, top = 0;
-  bool gated = false, rms = false, untied = false;
+/// Ranks and head sizes of multi-head latent attention (DeepSeek); Megatron-LM's own defaults.
+struct LatentSizes {
+  std::int64_t query_rank = 0, key_rank = 512, plain = 128, rotary = 64, value = 128;
 };
 
-MegatronNetwork read_shape(SettingsReading& reading) {
+struct MegatronNetwork {
+  std::int64_t layers = 0, width = 0, heads = 0, inner = 0, groups = 0, sequence = 0, words = 0, experts = 0,
+               expert_inner = 0, top = 0, shared = 0, dense_layers = 0;
+  bool gated = false, rms = false, untied = false;
+  std::optional<LatentSizes> latent{};
+};
+
+std::optional<LatentSizes> read_latent(SettingsReading& reading) {
+  if (!has_flag(reading, "multi_latent_attention")) return std::nullopt;
+  LatentSizes sizes;
+  sizes.query_rank = size_of(reading, "q_lora_rank");
+  for (const auto& [name, place] : {std::pair{"kv_lora_rank", &sizes.key_rank},
+                                    {"qk_head_dim", &sizes.plain},
+                                    {"qk_pos_emb_head_dim", &sizes.rotary},
+                                    {"v_head_dim", &sizes.value}})
+    if (const std::int64_t said = size_of(reading, name); said > 0) *place = said;
+  return sizes;
+}
+
+/// Of moe_layer_freq as "([0]*3+[1]*58)" or [0, 0, 0, 1, …]: dense layers in front.
+std::int64_t read_dense_layers(SettingsReading& reading) {
+  const YamlNode* given = reading.find({"moe_layer_freq"});
+  if (given == nullptr) return 0;
+  reading.fate(KeyFate::usual, "part of the network");
+  std::int64_t dense = 0;
+  for (const YamlNode& item : given->items) {
+    if (item.text != "0") return dense;
+    ++dense;
+  }
+  const std::size_t zeros = given->text.find("[0]*");
+  return zeros == std::string::npos ? dense
+                                    : std::clamp(std::atoi(given->text.c_str() + zeros + 4), 0, 10'000);
+}
+
+MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dialect) {
   MegatronNetwork n{.layers = size_of(reading, "num_layers"),
                     .width = size_of(reading, "hidden_size"),
                     .heads = size_of(reading, "num_attention_heads")};
-  n.gated = has_flag(reading, "swiglu");
+  const std::string activation = reading.word({"activation"}).value_or("");
+  if (!activation.empty()) reading.fate(KeyFate::usual, "part of the network");
+  n.gated = has_flag(reading, "swiglu") || has_flag(reading, "gated_linear_unit") ||
+            activation.find("glu") != std::string::npos;
   n.untied = has_flag(reading, "untie_embeddings_and_output_weights");
+  if (const auto shares = reading.flag({"share_embeddings_and_output_weights"})) {
+    reading.fate(KeyFate::usual, "part of the network");
+    n.untied = !*shares;
+  }
   n.rms = reading.word({"normalization"}).value_or("") == "rmsnorm";
   n.inner = size_of(reading, "ffn_hidden_size");
   if (n.inner == 0) n.inner = usual_inner(n.width, n.gated);
   const std::int64_t groups = size_of(reading, "num_query_groups");
-  n.groups = has_flag(reading, "group_query_attention") && groups > 0 ? groups : n.heads;
+  const bool counts = has_flag(reading, "group_query_attention") || !dialect.groups_need_flag;
+  n.groups = counts && groups > 0 ? groups : n.heads;
   n.sequence = size_of(reading, "seq_length");
   n.experts = size_of(reading, "num_experts");
   n.expert_inner = size_of(reading, "moe_ffn_hidden_size");
   n.top = size_of(reading, "moe_router_topk");
   if (n.top == 0) n.top = 2;
+  n.shared = size_of(reading, "moe_shared_expert_intermediate_size");
+  n.dense_layers = read_dense_layers(reading);
+  n.latent = read_latent(reading);
   n.words = words_of(reading);
   return n;
 }
@@ -70,6 +119,26 @@ std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
 "n_head": {}, "n_inner": {}, "n_positions": {}, "vocab_size": {}, "activation_function": "gelu",
 "tie_word_embeddings": {}}})",
       n.layers, n.width, n.heads, n.inner, positions, n.words, !n.untied);
+}
+
+/// As the reader of DeepSeek's config.json has it: one dense layer and one shared expert at least.
+std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
+  const LatentSizes& l = *n.latent;
+  const bool mixes = n.experts > 0;
+  const std::int64_t expert = n.expert_inner > 0 ? n.expert_inner : n.inner;
+  const std::string experts = fmt::format(
+      "\"first_k_dense_replace\": {}, \"n_routed_experts\": {}, \"num_experts_per_tok\": {}, "
+      "\"moe_intermediate_size\": {}, \"n_shared_experts\": {}, ",
+      mixes ? std::max<std::int64_t>(1, n.dense_layers) : n.layers, mixes ? n.experts : 1, mixes ? n.top : 1,
+      expert, std::max<std::int64_t>(1, n.shared / expert));
+  return fmt::format(
+      R"({{"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"], "num_hidden_layers": {},
+"hidden_size": {}, "num_attention_heads": {}, "num_key_value_heads": {}, "intermediate_size": {}, {}"q_lora_rank": {},
+"kv_lora_rank": {}, "qk_nope_head_dim": {}, "qk_rope_head_dim": {}, "v_head_dim": {}, "hidden_act": "silu",
+"max_position_embeddings": {}, "vocab_size": {}, "tie_word_embeddings": {}}})",
+      n.layers, n.width, n.heads, n.heads, n.inner, experts,
+      l.query_rank > 0 ? std::to_string(l.query_rank) : "null", l.key_rank, l.plain, l.rotary, l.value,
+      positions, n.words, !n.untied);
 }
 
 std::string llama_config(const MegatronNetwork& n, std::int64_t positions) {
@@ -93,6 +162,28 @@ std::int64_t virtual_stages(SettingsReading& reading, std::int64_t layers, std::
   return layers / (pipeline * *each);
 }
 
+/// recompute_modules as a list, or in one text; those that are not modelled are said.
+void read_modules(SettingsReading& reading) {
+  const YamlNode* given = reading.find({"recompute_modules"});
+  if (given == nullptr) return;
+  std::vector<std::string> words;
+  for (const YamlNode& item : given->items) words.push_back(item.text);
+  std::string word;
+  for (const char c : given->text + " ") {
+    const bool is_letter = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    if (is_letter) word += c;
+    if (!is_letter && !word.empty()) words.push_back(std::exchange(word, ""));
+  }
+  std::string known, other;
+  for (const std::string& name : words) {
+    std::string& list = find_layer_modules(name) ? known : other;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (known.empty()) return reading.fate(KeyFate::not_modelled, "modules that are not known: " + other);
+  reading.effect({{"parallel.recompute_modules", toml_text(known)}},
+                 other.empty() ? "" : "without " + other + ", which are not known");
+}
+
 void read_recomputation(SettingsReading& reading) {
   const std::string granularity = reading.word({"recompute_granularity"}).value_or("");
   if (granularity == "full" || granularity == "selective")
@@ -103,29 +194,78 @@ void read_recomputation(SettingsReading& reading) {
   const auto layers = reading.integer({"recompute_num_layers"}, 1, kMostSize);
   if (granularity == "full" && by_block && layers)
     reading.effect({{"parallel.recomputed_layers", std::to_string(*layers)}});
+  read_modules(reading);
 }
 
-std::string_view sharding_of(SettingsReading& reading) {
+std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& dialect) {
   const std::string fsdp = reading.word({"data_parallel_sharding_strategy"}).value_or("");
   if (fsdp == "optim_grads_params") return "parameters";
   if (fsdp == "optim_grads") return "gradients";
-  return fsdp == "optim" || reading.flag({"use_distributed_optimizer"}).value_or(false) ? "optimizer"
-                                                                                        : "none";
+  if (fsdp == "optim") return "optimizer";
+  if (const auto stage = reading.integer({"zero_stage"}, 0, 3)) {
+    constexpr std::string_view kStages[] = {"none", "optimizer", "gradients", "parameters"};
+    return kStages[*stage];
+  }
+  return reading.flag({"use_distributed_optimizer"}).value_or(dialect.shards_by_default) ? "optimizer"
+                                                                                         : "none";
 }
 
-}  // namespace
+/// An argument with words, and what each is in [parallel]; no words: the argument's own value, or of a flag
+/// `on` where it is set.
+struct LayoutWord {
+  std::string_view argument, word, key, value;
+};
+constexpr LayoutWord kLayoutWords[] = {
+    {"moe_token_dispatcher_type", "alltoall", "dispatch", "\"all_to_all\""},
+    {"moe_token_dispatcher_type", "alltoall_seq", "dispatch", "\"all_to_all\""},
+    {"moe_token_dispatcher_type", "allgather", "dispatch", "\"all_gather\""},
+    {"moe_token_dispatcher_type", "flex", "dispatch", "\"deep_ep\""},
+    {"moe_router_force_load_balancing", "true", "imbalance", "1.0"},
+    {"overlap_moe_expert_parallel_comm", "true", "overlap_experts", "true"},
+    {"tp_comm_overlap", "true", "tensor_overlap", "\"pieces\""},
+    {"enable_cuda_graph", "true", "cuda_graphs", "true"},
+    {"cuda_graph_impl", "local", "cuda_graphs", "true"},
+    {"cuda_graph_impl", "transformer_engine", "cuda_graphs", "true"},
+    {"cuda_graph_impl", "full_iteration", "cuda_graphs", "true"},
+    {"cp_comm_type", "p2p", "context_exchange", "\"ring\""},
+    {"cp_comm_type", "a2a", "context_exchange", "\"ulysses\""},
+    {"cp_comm_type", "all_gather", "context_exchange", "\"all_gather\""},
+    {"grad_reduce_in_bf16", "true", "gradient_bytes", "2"},
+    {"grad_reduce_in_fp32", "false", "gradient_bytes", "2"},
+    {"grad_reduce_in_fp32", "true", "gradient_bytes", "4"},
+    {"exp_avg_dtype", "bf16", "moment_bytes", "2"},
+    {"exp_avg_dtype", "bfloat16", "moment_bytes", "2"},
+    {"exp_avg_dtype", "torch.bfloat16", "moment_bytes", "2"},
+    {"exp_avg_dtype", "fp16", "moment_bytes", "2"},
+    {"exp_avg_dtype", "fp8", "moment_bytes", "1"},
+    {"cpu_offloading", "true", "offload", "\"activations\""},
+};
 
-void read_megatron_network(SettingsReading& reading) {
-  const MegatronNetwork n = read_shape(reading);
+void read_layout_words(SettingsReading& reading) {
+  for (const LayoutWord& row : kLayoutWords) {
+    const YamlNode* given = reading.find({row.argument});
+    if (given == nullptr || given->kind != SettingKind::scalar) continue;
+    const std::string said = lower_case(given->text);
+    const bool is_it = said == row.word || (row.word == "true" && flag_in(said).value_or(false)) ||
+                       (row.word == "false" && !flag_in(said).value_or(true));
+    if (is_it) reading.effect({{fmt::format("parallel.{}", row.key), std::string(row.value)}});
+  }
+}
+
+/// As a network's file, where layers, width and heads stand there.
+void put_network(SettingsReading& reading, const MegatronNetwork& n) {
   if (n.layers == 0 || n.width == 0 || n.heads == 0) return;
-  const std::int64_t positions =
-      std::max({n.sequence, size_of(reading, "max_position_embeddings"), std::int64_t{1}});
+  constexpr std::int64_t kUsualSequence = 4096;  // of a recipe that does not tell it
+  std::int64_t positions = std::max(n.sequence, size_of(reading, "max_position_embeddings"));
+  if (positions == 0) positions = kUsualSequence;
   const bool is_llama = n.gated || n.rms || n.groups != n.heads || n.experts > 0;
   ModelImportOptions options;
   if (n.sequence > 0) options.sequence = n.sequence;
   try {
-    const ImportedModel model =
-        import_model({"network", is_llama ? llama_config(n, positions) : gpt2_config(n, positions)}, options);
+    const ImportedModel model = import_model({"network", n.latent   ? deepseek_config(n, positions)
+                                                         : is_llama ? llama_config(n, positions)
+                                                                    : gpt2_config(n, positions)},
+                                             options);
     reading.by_default(fmt::format("{} layers of {}, {} words", n.layers, n.width, n.words),
                        {{"model.network", fmt::format("'''\n{}'''", model.text)}});
   } catch (const InputError& error) {
@@ -134,7 +274,25 @@ void read_megatron_network(SettingsReading& reading) {
   }
 }
 
-void read_megatron_layout(SettingsReading& reading) {
+}  // namespace
+
+void read_sized_network(SettingsReading& reading, std::int64_t inner) {
+  MegatronNetwork n = read_shape(reading, {.groups_need_flag = false});
+  if (inner > 0) n.inner = inner;
+  put_network(reading, n);
+}
+
+void read_gated_network(SettingsReading& reading) {
+  MegatronNetwork n = read_shape(reading, {.groups_need_flag = false});
+  n.gated = n.rms = true;
+  put_network(reading, n);
+}
+
+void read_megatron_network(SettingsReading& reading, const MegatronDialect& dialect) {
+  put_network(reading, read_shape(reading, dialect));
+}
+
+void read_megatron_layout(SettingsReading& reading, const MegatronDialect& dialect) {
   const auto put = [&](std::string_view argument, std::string_view key) {
     if (const auto value = reading.integer({argument}, 1, 100'000'000))
       reading.effect({{fmt::format("parallel.{}", key), std::to_string(*value)}});
@@ -152,21 +310,32 @@ void read_megatron_layout(SettingsReading& reading) {
   if (const std::int64_t stages = virtual_stages(reading, layers, pipeline); stages > 1)
     reading.effect_of("num_layers_per_virtual_pipeline_stage",
                       {{"parallel.virtual_stages", std::to_string(stages)}});
+  put("num_virtual_stages_per_pipeline_rank", "virtual_stages");
+  put("mtp_num_layers", "next_tokens");
+  if (reading.integer({"cpu_offloading_num_layers"}, 0, kMostSize).value_or(0) > 0) {
+    put("cpu_offloading_num_layers", "offloaded_layers");
+    reading.by_default("cpu_offloading_num_layers keeps activations in host memory",
+                       {{"parallel.offload", "\"activations\""}});
+  }
+  if (const auto factor = reading.number({"moe_expert_capacity_factor"}); factor && *factor > 0)
+    reading.effect({{"parallel.capacity_factor", fmt::format("{}", *factor)}});
+  read_layout_words(reading);
   read_recomputation(reading);
   const bool by_local = reading.word({"transformer_impl"}).value_or("") == "local";
   const bool fp8 = reading.has("fp8_format");
   std::vector<SettingEffect> effects{
-      {"parallel.framework", by_local ? "\"megatron-core-local\"" : "\"megatron\""},
-      {"parallel.shard", fmt::format("\"{}\"", sharding_of(reading))},
+      {"parallel.framework", by_local ? "\"megatron-core-local\"" : toml_text(dialect.framework)},
+      {"parallel.shard", fmt::format("\"{}\"", sharding_of(reading, dialect))},
       {"parallel.sequence_parallel", toml_flag(reading.flag({"sequence_parallel"}).value_or(false))},
       {"parallel.overlap_gradients", toml_flag(reading.flag({"overlap_grad_reduce"}).value_or(false))}};
   if (fp8) effects.push_back({"parallel.precision", "\"fp8\""});
   if (reading.flag({"optimizer_cpu_offload"}).value_or(false))
     effects.push_back({"parallel.offload", "\"optimizer\""});
-  reading.by_default("Megatron-LM", std::move(effects));
+  reading.by_default(dialect.what, std::move(effects));
   for (const char* told : {"use_distributed_optimizer", "sequence_parallel", "overlap_grad_reduce",
                            "fp8_format", "optimizer_cpu_offload", "data_parallel_sharding_strategy",
-                           "transformer_impl", "overlap_param_gather", "use_megatron_fsdp", "num_experts"})
+                           "transformer_impl", "overlap_param_gather", "use_megatron_fsdp", "num_experts",
+                           "use_precision_aware_optimizer", "exp_avg_sq_dtype", "zero_stage"})
     reading.fate_of(told, KeyFate::usual, "part of the layout");
 }
 

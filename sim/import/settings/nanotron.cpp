@@ -103,7 +103,7 @@ void read_nanotron_layout(SettingsReading& reading) {
     reading.effect({{"parallel.global_batch", std::to_string(*micro * *steps * dp)}}, "of all replicas");
   else if (steps)
     reading.fate(KeyFate::open, "says the global batch once dp and micro_batch_size are known");
-  if (const auto tokens = reading.integer({"tokens.sequence_length"}, 1, 100'000'000))
+  if (const auto tokens = reading.integer({"seq_length"}, 1, 100'000'000))
     reading.effect({{"parallel.sequence", std::to_string(*tokens)}});
   const bool shards = reading.integer({"optimizer.zero_stage"}, 0, 1).value_or(0) == 1;
   reading.by_default("nanotron", {{"parallel.framework", "\"nanotron\""},
@@ -123,6 +123,18 @@ bool is_nanotron(const YamlNode& tree) {
 }
 
 void read_nanotron(SettingsReading& reading) {
+  static constexpr KeyName kNetwork[] = {
+      {"model.model_config.num_hidden_layers", "num_layers"},
+      {"model.model_config.hidden_size", "hidden_size"},
+      {"model.model_config.num_attention_heads", "num_attention_heads"},
+      {"model.model_config.num_key_value_heads", "num_query_groups"},
+      {"model.model_config.intermediate_size", "ffn_hidden_size"},
+      {"model.model_config.vocab_size", "vocab_size"},
+      {"model.model_config.tie_word_embeddings", "share_embeddings_and_output_weights"},
+      {"model.model_config.hidden_act", "hidden_act"},
+      {"tokens.sequence_length", "seq_length"}};
+  reading.rename(kNetwork);
+  read_gated_network(reading);
   const bool cut = is_nanotron_layout(reading);
   read_nanotron_degrees(reading, cut);
   if (cut)

@@ -23,8 +23,8 @@ constexpr std::size_t kMostVariables = 1000, kLargestVariable = 200, kMostCopies
 
 class CallReader {
  public:
-  CallReader(const std::string& text, const std::vector<std::string_view>& names)
-      : text_(text), names_(names) {}
+  CallReader(const std::string& text, const std::vector<std::string_view>& names, bool takes_members = false)
+      : text_(text), names_(names), takes_members_(takes_members) {}
 
   /// Twice: what variables hold is known once all of the text was seen.
   YamlNode read() {
@@ -49,6 +49,7 @@ class CallReader {
       const bool begins_line = text_.find_first_not_of(" \t", line_start_) == at_;
       const std::string whole = dotted_name(), name = last_part(whole);
       if (begins_line && open_ <= 0 && !knows_variables_) note_assignment(whole);
+      if (begins_line && open_ <= 0 && knows_variables_ && takes_members_) note_member(whole, out);
       const bool defines = word_before_ == "class" || word_before_ == "def" || word_before_ == "import";
       word_before_ = name;
       const bool wanted = std::ranges::find(names_, name) != names_.end();
@@ -106,6 +107,26 @@ class CallReader {
       const bool is_new = variables_.find(name) == variables_.end();
       if (!ends || !is_new || size_of(value) > kLargestVariable) value = scalar(std::string(kNotKnown), {});
       variables_[name] = std::move(value);
+    }
+    at_ = at, line_ = line, line_start_ = line_start;
+  }
+
+  /// config.model.degree = literal, on a line of its own, as an entry with the whole name.
+  void note_member(const std::string& name, YamlNode& out) {
+    const std::size_t at = at_, line_start = line_start_;
+    const int line = line_;
+    const SourceSpan span = here();
+    while (peek() == ' ') advance();
+    const bool is_member = name.find('.') != name.npos && !name.starts_with('.') && name.back() != '.';
+    if (peek() == '=' && peek(1) != '=' && is_member && out.entries.size() < kMostVariables) {
+      advance();
+      skip_blank();
+      YamlNode value = atom(0, here());
+      while (peek() == ' ' || peek() == '\t') advance();
+      const bool ends = peek() == '\n' || peek() == '\r' || peek() == '#' || peek() == '\0';
+      if (!ends || size_of(value) > kLargestVariable) value = scalar(std::string(kNotKnown), {});
+      value.span = span;
+      out.entries.emplace_back(name, std::move(value));
     }
     at_ = at, line_ = line, line_start_ = line_start;
   }
@@ -319,6 +340,7 @@ class CallReader {
 
   const std::string& text_;
   const std::vector<std::string_view>& names_;
+  bool takes_members_ = false;
   std::size_t at_ = 0, line_start_ = 0;
   int line_ = 1, calls_ = 0, open_ = 0;
   std::string word_before_;
@@ -331,6 +353,10 @@ class CallReader {
 
 YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names) {
   return CallReader(source.text, names).read();
+}
+
+YamlNode read_python_members(const SourceText& source, const std::vector<std::string_view>& names) {
+  return CallReader(source.text, names, true).read();
 }
 
 }  // namespace foretrain

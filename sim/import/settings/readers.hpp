@@ -52,10 +52,42 @@ bool is_axolotl(const YamlNode& tree);
 void read_axolotl(SettingsReading& reading);
 bool is_megatron(const YamlNode& tree);
 void read_megatron(SettingsReading& reading);
+/// A tool that runs Megatron-LM's layers, or layers like them, under the same names: after
+/// SettingsReading::rename.
+struct MegatronDialect {
+  const char* what = "Megatron-LM";
+  const char* framework = "megatron";  ///< of [parallel]; Megatron-LM's transformer_impl = local says another
+  bool groups_need_flag = true;        ///< num_query_groups counts with group_query_attention alone
+  bool shards_by_default = false;      ///< the optimizer's state is shared out unless somebody says no
+};
+/// The keys of such a tool, all of them a layout.
+void read_megatron_dialect(SettingsReading& reading, const MegatronDialect& dialect);
 /// Its layout as [parallel], where a replica of the network takes several GPUs (megatron_layout.cpp).
-void read_megatron_layout(SettingsReading& reading);
+void read_megatron_layout(SettingsReading& reading, const MegatronDialect& dialect);
 /// The network that its arguments describe, as the text of a network's file.
-void read_megatron_network(SettingsReading& reading);
+void read_megatron_network(SettingsReading& reading, const MegatronDialect& dialect);
+
+// Recipes of tools that start Megatron-LM's layers (megatron_recipes.cpp).
+bool is_primus(const YamlNode& tree);
+void read_primus(SettingsReading& reading);
+bool is_nemo(const YamlNode& tree);
+void read_nemo(SettingsReading& reading);
+bool is_megatron_bridge(const YamlNode& tree);
+void read_megatron_bridge(SettingsReading& reading);
+bool is_gpt_neox(const YamlNode& tree);
+void read_gpt_neox(SettingsReading& reading);
+
+// Recipes whose layout is sharding alone, or axes of a mesh (mesh_recipes.cpp).
+bool is_llm_foundry(const YamlNode& tree);
+void read_llm_foundry(SettingsReading& reading);
+bool is_maxtext(const YamlNode& tree);
+void read_maxtext(SettingsReading& reading);
+/// The same, of keys that have Megatron-LM's names after rename(); `inner` 0: as they say it.
+void read_sized_network(SettingsReading& reading, std::int64_t inner);  // megatron_layout.cpp
+/// The same of a network whose feed-forward part is gated, as Llama's.
+void read_gated_network(SettingsReading& reading);
+/// A network of the catalog whose name is that of `family` and `size`, as "llama3" and "8B"; empty: none.
+std::string catalog_model(std::string_view family, std::string_view size);
 
 bool is_nanotron(const YamlNode& tree);
 void read_nanotron(SettingsReading& reading);

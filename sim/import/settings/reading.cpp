@@ -56,6 +56,26 @@ void append_value(const YamlNode& node, std::string& out) {
 
 }  // namespace
 
+namespace {
+
+/// Of "${NAME:default}" and "${NAME:-default}", as launchers fill in; empty: it is none.
+std::string_view default_in(const YamlNode& node) {
+  std::string_view text = node.text;
+  if (node.kind != SettingKind::scalar || !text.starts_with("${") || !text.ends_with("}")) return {};
+  text = text.substr(2, text.size() - 3);
+  const std::size_t colon = text.find(':');
+  const bool is_variable =
+      colon != std::string_view::npos && colon > 0 && std::ranges::all_of(text.substr(0, colon), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+      });
+  if (!is_variable) return {};
+  text.remove_prefix(colon + 1);
+  if (text.starts_with("-")) text.remove_prefix(1);
+  return text;
+}
+
+}  // namespace
+
 std::string toml_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -114,14 +134,35 @@ SettingsReading::SettingsReading(const YamlNode& tree, Diagnostics& diagnostics,
 void SettingsReading::flatten(const YamlNode& node, const std::string& path) {
   if (leaves_.size() > kMostSettings) return;
   const bool is_inner = node.kind == SettingKind::map && !node.entries.empty();
-  if (!is_inner && !path.empty()) return leaves_.push_back({path, &node}), void();
+  if (!is_inner && !path.empty()) {
+    const std::string_view usual = default_in(node);
+    if (usual.empty()) return leaves_.push_back({path, &node}), void();
+    defaults_.push_back(node);
+    defaults_.back().text = usual;
+    return leaves_.push_back({path, &defaults_.back()}), void();
+  }
   if (!path.empty()) leaves_.push_back({path, &node, true});  // found by name, never told as unknown
   for (const auto& [key, value] : node.entries) flatten(value, path.empty() ? key : path + "." + key);
 }
 
+void SettingsReading::rename(std::span<const KeyName> names) {
+  for (Leaf& leaf : leaves_) {
+    std::string path = leaf.path;
+    std::ranges::replace(path, '-', '_');
+    const auto row =
+        std::ranges::find_if(names, [&](const KeyName& name) { return rule_covers(name.from, path); });
+    leaf.name = path;
+    if (row == names.end()) continue;
+    const bool takes_all = row->from.ends_with(".*");
+    const std::string below = takes_all ? path.substr(std::min(path.size(), row->from.size() - 1)) : "";
+    leaf.name = row->to;
+    if (!below.empty()) leaf.name += (row->to.empty() ? "" : ".") + below;
+  }
+}
+
 SettingsReading::Leaf* SettingsReading::leaf(std::string_view path) {
   const auto found =
-      std::find_if(leaves_.rbegin(), leaves_.rend(), [path](const Leaf& row) { return row.path == path; });
+      std::find_if(leaves_.rbegin(), leaves_.rend(), [path](const Leaf& row) { return row.name == path; });
   return found == leaves_.rend() ? nullptr : &*found;
 }
 
@@ -254,7 +295,7 @@ void SettingsReading::apply_rule(Leaf& leaf, const KeyRule& rule) {
     const bool harmless = is_off(value) || (!rule.harmless.empty() && value == rule.harmless);
     return fate(harmless ? KeyFate::usual : KeyFate::not_modelled, harmless ? "" : note);
   }
-  const std::initializer_list<std::string_view> path{leaf.path};
+  const std::initializer_list<std::string_view> path{leaf.name};
   if (rule.reads == KeyReads::flag || rule.reads == KeyReads::inverse) {
     if (const auto value = flag(path)) say(toml_flag(*value == (rule.reads == KeyReads::flag)));
   } else if (rule.reads == KeyReads::integer) {
@@ -276,7 +317,7 @@ void SettingsReading::apply(std::span<const KeyRule> rules) {
   for (Leaf& leaf : leaves_) {
     if (leaf.told) continue;
     const auto rule =
-        std::ranges::find_if(rules, [&](const KeyRule& row) { return rule_covers(row.path, leaf.path); });
+        std::ranges::find_if(rules, [&](const KeyRule& row) { return rule_covers(row.path, leaf.name); });
     if (rule != rules.end()) apply_rule(leaf, *rule);
   }
 }

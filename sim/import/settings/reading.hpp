@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -37,12 +38,20 @@ struct KeyRule {
       {};  ///< value of an unmodelled key that changes nothing, besides false, null, no
 };
 
+/// A key that one format calls `from` and a reader of another one `to`. A path that ends with ".*" takes all
+/// below it along; an empty `to` lifts it to the top.
+struct KeyName {
+  std::string_view from, to;
+};
+
 /// Reads one settings file: typed access to its keys, and a record of which keys were used.
 class SettingsReading {
  public:
   SettingsReading(const YamlNode& tree, Diagnostics& diagnostics, const SettingsContext& context,
                   TrainingSettings& out);
 
+  /// Keys are found by the names of another format from here on, and told by their own; the first row counts.
+  void rename(std::span<const KeyName> names);
   /// A key that stands there and is not null; the last of several. The names are tried in order.
   const YamlNode* find(std::initializer_list<std::string_view> paths);
   bool has(std::string_view path) { return find({path}) != nullptr; }
@@ -80,9 +89,10 @@ class SettingsReading {
 
  private:
   struct Leaf {
-    std::string path;
+    std::string path;  ///< as it stands in the file
     const YamlNode* node;
     bool told = false;
+    std::string name = path;  ///< as it is looked for
   };
   /// Whether the key found last is not known before the program runs; it is then put down as open.
   bool stays_open();
@@ -94,6 +104,7 @@ class SettingsReading {
   Diagnostics& diagnostics_;
   const SettingsContext& context_;
   TrainingSettings& out_;
+  std::deque<YamlNode> defaults_;  ///< of "${VARIABLE:default}"
   std::vector<Leaf> leaves_;
   Leaf* last_ = nullptr;
 };

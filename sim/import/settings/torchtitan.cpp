@@ -64,8 +64,10 @@ constexpr TitanDegree kTitanDegrees[] = {{"tensor_parallel_degree", "parallel.te
 
 /// Whether the network is cut over GPUs, which [parallel] predicts.
 bool is_titan_layout(SettingsReading& reading) {
-  return std::ranges::any_of(kTitanDegrees,
-                             [&](const TitanDegree& row) { return degree(reading, row.name, 1) > 1; });
+  const auto mode = reading.word({"activation_checkpoint.mode"});
+  return (mode && *mode == "selective") || std::ranges::any_of(kTitanDegrees, [&](const TitanDegree& row) {
+           return degree(reading, row.name, 1) > 1;
+         });
 }
 
 /// GPUs of a replica that are not data parallel.
@@ -81,6 +83,32 @@ std::int64_t read_model_degrees(SettingsReading& reading, bool cut) {
     if (row.multiplies) all = std::min<std::int64_t>(all * std::max<std::int64_t>(1, value), 1'000'000);
   }
   return all;
+}
+
+/// Selective by operator, or every n-th layer as a whole (selective_ac_option).
+void read_titan_checkpoints(SettingsReading& reading) {
+  const auto mode = reading.word({"activation_checkpoint.mode"});
+  if (!mode || (*mode != "full" && *mode != "selective" && *mode != "none")) return;
+  const std::string option = reading.word({"activation_checkpoint.selective_ac_option"}).value_or("op");
+  const auto every = number_in(option);
+  reading.find({"activation_checkpoint.mode"});
+  if (*mode != "selective" || !every || *every < 1 || *every > 1000)
+    return reading.effect({{"parallel.recompute", toml_text(*mode)}});
+  reading.effect({{"parallel.recompute", "\"full\""}});
+  reading.effect_of("activation_checkpoint.selective_ac_option",
+                    {{"parallel.recomputed_share", fmt::format("{}", 1 / *every)}},
+                    "every so many layers as a whole");
+}
+
+/// "llama3" and "8B": the network of the catalog, if it has it.
+void read_titan_model(SettingsReading& reading) {
+  const auto size = reading.word({"model.flavor"});
+  const auto family = reading.word({"model.name"});
+  if (!family || !size) return;
+  const std::string model = catalog_model(*family, *size);
+  if (model.empty()) return reading.fate(KeyFate::open, "--model NAME says which network");
+  reading.effect({{"model.name", toml_text(model)}});
+  reading.fate_of("model.flavor", KeyFate::usual, "part of the network's name");
 }
 
 /// Of `data` replicas; 0: their number is not known.
@@ -102,9 +130,7 @@ void read_layout_batch(SettingsReading& reading, std::int64_t data) {
   }
   if (const auto tokens = reading.integer({"training.seq_len"}, 1, 100'000'000))
     reading.effect({{"parallel.sequence", std::to_string(*tokens)}});
-  const auto mode = reading.word({"activation_checkpoint.mode"});
-  if (mode && (*mode == "full" || *mode == "selective" || *mode == "none"))
-    reading.effect({{"parallel.recompute", toml_text(*mode)}});
+  read_titan_checkpoints(reading);
 }
 
 /// The batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that do.
@@ -239,6 +265,7 @@ bool is_torchtitan(const YamlNode& tree) {
 void read_torchtitan(SettingsReading& reading) {
   const bool cut = is_titan_layout(reading);
   const std::int64_t others = read_model_degrees(reading, cut);
+  read_titan_model(reading);
   if (cut) {
     read_torchtitan_layout(reading, others);
   } else {

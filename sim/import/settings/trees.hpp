@@ -32,6 +32,13 @@ YamlNode read_argument_tree(const SourceText& source);
 /// `class_path` and `init_args`), dotted names are texts without what stands before the last dot; everything
 /// else is not known, which its text says.
 YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names);
+/// The same, and assignments to members, as config.model.degree = 4, as entries with their whole names.
+YamlNode read_python_members(const SourceText& source, const std::vector<std::string_view>& names);
+/// Whether a Python text is a recipe of a layout: NeMo 2, Megatron-Bridge, torchtitan.
+bool is_python_recipe(std::string_view text);
+/// Its calls and assignments as the tables that the tool's own YAML or TOML has. What several recipes of a
+/// text say differently is not known.
+YamlNode read_python_recipe(const SourceText& source);
 /// The text of a value that no one knows before the program runs.
 inline constexpr std::string_view kNotKnown = "(not known before the program runs)";
 

@@ -53,6 +53,7 @@ Json point_json(const ValidatedLargeModel& p) {
                   {"host_s", p.host_s},
                   {"bubble_s", p.bubble_s}};
   out["memory_gib"] = p.predicted_gb;
+  out["peak_bytes"] = p.peak_bytes, out["fits"] = p.peak_bytes <= p.capacity_bytes;
   if (p.row->memory_gb > 0) out["measured_memory_gib"] = p.row->memory_gb;
   return out;
 }
@@ -80,7 +81,8 @@ Json memory_json(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
   return {{"rows", score.rows},   {"error", statistics_json(score.error)},
           {"fits", score.fits},   {"fits_right", score.fits_right},
-          {"fails", score.fails}, {"fails_right", score.fails_right}};
+          {"fails", score.fails}, {"fails_right", score.fails_right},
+          {"ran", score.ran},     {"ran_refused", score.ran_refused}};
 }
 
 Json groups_json(const LargeModelValidation& v, const std::vector<GroupKeys>& tables) {

@@ -69,10 +69,14 @@ std::string order_lines(const LargeModelValidation& v) {
 
 std::string memory_lines(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
-  if (score.rows == 0 && score.fails == 0) return {};
-  std::string out = fmt::format("\nmemory of the first rank: {} rows, median {} %, p90 {} %, bias {} %\n",
-                                score.rows, percent(score.error.median, 1), percent(score.error.p90, 1),
-                                signed_percent(score.error.bias, 1));
+  std::string out = score.ran == 0
+                        ? ""
+                        : fmt::format("\nof {} rows that ran, {} are said not to fit ({} %)\n", score.ran,
+                                      score.ran_refused, percent(1.0 * score.ran_refused / score.ran, 1));
+  if (score.rows == 0 && score.fails == 0) return out;
+  out += fmt::format("\nmemory of the first rank: {} rows, median {} %, p90 {} %, bias {} %\n", score.rows,
+                     percent(score.error.median, 1), percent(score.error.p90, 1),
+                     signed_percent(score.error.bias, 1));
   if (score.fails > 0)
     out += fmt::format(
         "verdict right for {} of {} rows that ran and {} of {} that were out of memory: {} %\n",

@@ -141,14 +141,25 @@ void check_columns(const CsvHeader& header, const std::vector<CsvField>& fields,
     header.check(fields, large_model_columns(), optional_large_model_columns(), diagnostics);
 }
 
+/// A mistake in one row of many sources costs that row.
+void read_large_row(const SourceText& source, const CsvHeader& header, const std::vector<CsvField>& fields,
+                    MeasurementFile& file) {
+  Diagnostics own(source);
+  const CsvRecord record(header, fields, own);
+  if (record.is_sound()) file.large_models.push_back(read_large_model(record));
+  if (own.empty()) return;
+  const Diagnostic& first = own.found().front();
+  if (file.large_models.size() > 0 && file.large_models.back().line == record.line())
+    file.large_models.pop_back();
+  file.unread.emplace_back(record.line(), first.message);
+}
+
 void read_row(const CsvRecord& record, const std::vector<std::string>& gpus, MeasurementFile& file) {
   if (!record.is_sound()) return;
   if (file.kind == MeasurementFile::Kind::collective)
     file.collective.push_back(read_collective(record));
   else if (file.kind == MeasurementFile::Kind::scaling)
     file.scaling.push_back(read_scaling(record));
-  else if (file.kind == MeasurementFile::Kind::large_models)
-    file.large_models.push_back(read_large_model(record));
   else if (file.kind == MeasurementFile::Kind::fine_tunings)
     file.fine_tunings.push_back(read_fine_tuning_row(record));
   else if (auto kernel = read_kernel(record, gpus))
@@ -177,7 +188,10 @@ MeasurementFile read_measurements(const SourceText& source, Diagnostics& diagnos
       add_mistake(diagnostics, {lines.line(), 1, 1}, fmt::format("more than {} rows", kMostMeasurements));
       break;
     }
-    read_row(CsvRecord(header, *fields, diagnostics), gpus, file);
+    if (file.kind == MeasurementFile::Kind::large_models)
+      read_large_row(source, header, *fields, file);
+    else
+      read_row(CsvRecord(header, *fields, diagnostics), gpus, file);
   }
   return file;
 }

@@ -57,6 +57,8 @@ struct MeasurementFile {
   std::vector<KernelMeasurement> kernels;
   std::vector<LargeModelMeasurement> large_models;
   std::vector<FineTuningMeasurement> fine_tunings;
+  /// Rows of large models that could not be read, by line, with the reason; the others are read all the same.
+  std::vector<std::pair<int, std::string>> unread;
 };
 
 /// Reads any kind, told apart by the header line. Lines that start with '#' are comments; fields follow

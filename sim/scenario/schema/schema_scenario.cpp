@@ -277,7 +277,8 @@ Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opene
   const ScenarioDocument document(nothing, overrides);
   for (const char* key : {"model.name", "cluster.name"}) {
     const std::string_view noun = std::string_view(key).substr(0, std::string_view(key).find('.'));
-    if (!document.has(key) && !(noun == "model" && document.has("model.program")))
+    const bool has_network = document.has("model.program") || document.has("model.network");
+    if (!document.has(key) && !(noun == "model" && has_network))
       throw InputError(fmt::format("which {}?", noun),
                        fmt::format("give --{} NAME, or a scenario file", noun));
   }

@@ -40,6 +40,18 @@ Takes<J> framework() {
   return {fmt::format("{}", fmt::join(names_of_rows(layer_kernels()), ", ")), read_llm_framework};
 }
 
+void read_layer_modules(TableReader& table, std::string_view key, J& job) {
+  const auto names = table.string(key);
+  if (!names) return;
+  if (const auto found = find_layer_modules(*names))
+    job.recompute_modules = *found;
+  else
+    table.report(table.span_of(key), fmt::format("\"{}\" names no modules of a layer", names->substr(0, 60)),
+                 "some of " + names_of_layer_modules(0xFF));
+}
+
+Takes<J> layer_modules() { return {names_of_layer_modules(0xFF), read_layer_modules}; }
+
 /// "1M" would be tokens; sequences are counted.
 Keys<J> degree_keys() {
   return {
@@ -106,15 +118,22 @@ Keys<J> way_keys() {
                                                                    {"full", Recompute::full},
                                                                    {"save_qkv", Recompute::save_qkv}}),
        "\"full\"", "none",
-       "what of a layer backward computes anew: nothing, the attention core, all, all but queries, keys and "
-       "values"},
+       "what of a layer backward computes anew: nothing, what the framework calls selective (the attention "
+       "core; torchtitan: all but every second product), all, all but queries, keys and values"},
+      {"recompute_modules", layer_modules(), "\"core_attn, layernorm\"", "what the framework calls selective",
+       "of Megatron-LM's selective recomputation, with commas between"},
       {"recomputed_layers", takes::integer<&J::recomputed_layers>(1, kMostDegree), "4", "all of them",
        "so many layers of each stage do"},
+      {"recomputed_share", takes::number<&J::recomputed_share>(0, 1), "0.5", "1",
+       "this share of each stage's layers does (every second layer: 0.5), where recomputed_layers is not "
+       "given"},
       {"offload",
        takes::choice<&J::offload>(std::vector<Choice<Offload>>{{"none", Offload::none},
                                                                {"optimizer", Offload::optimizer},
                                                                {"activations", Offload::activations}}),
        "\"optimizer\"", "none", "what is kept in host memory"},
+      {"offloaded_layers", takes::integer<&J::offloaded_layers>(1, kMostDegree), "20", "all of them",
+       "so many layers of each stage keep their activations there (cpu_offloading_num_layers)"},
   };
 }
 
@@ -161,6 +180,10 @@ Keys<J> exchange_keys() {
        "gradients are summed beside the last backward pass"},
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
        "of each value when data-parallel ranks sum gradients"},
+      {"moment_bytes", takes::number<&J::moment_bytes>(1, 4), "2", "4",
+       "of each of the optimizer's two moments (Megatron-LM's precision-aware optimizer: 2)"},
+      {"master_bytes", takes::number<&J::master_bytes>(0, 4), "2", "4",
+       "of the optimizer's copy of each weight (apex's DistributedFusedAdam with remainders: 2)"},
       {"loss_chunks", takes::integer<&J::loss_chunks>(1, 1024), "8", "1",
        "parts of the sequence that head and loss take in turn (torchtitan's ChunkedCELoss: 8): norm and head "
        "are gathered for each use, and the head is reduced apart"},

@@ -154,7 +154,7 @@ const ChunkPiece* ChunkPieces::add_layer(const LayerSlice& slice, const Paramete
 
 void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& counts) {
   const LargeModelJob& job = site_.job;
-  const int recomputed = job.recomputed_layers > 0 ? job.recomputed_layers : chunk.layers;
+  const int recomputed = job.recomputed_of(chunk.layers);
   std::array<const ChunkPiece*, 8> known{};  // with experts or without, wide or not, recomputed or not
   for (int i = 0; i < chunk.layers; ++i) {
     LayerSlice own = job.slice();

@@ -116,7 +116,7 @@ ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
   const int once = chunk.layers - repeated;
   const bool is_partly_wide = chunk.wide_layers > 0 && chunk.wide_layers < chunk.layers;
   if (is_partly_wide || repeated <= kSimulatedLayers || once > kSimulatedLayers ||
-      site_.job.recomputed_layers > 0)
+      site_.job.recomputes_some() || site_.job.offloaded_layers > 0)
     return simulate_layers(site_, chunk, from_idle);
   const auto with = [&](int layers) {
     StageChunk part = chunk;

@@ -2,6 +2,7 @@
 #include "sim/strategy/parallel/job.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -56,9 +57,15 @@ bool has_expert_join(const LargeModelJob& job) { return has_experts(job.shape, j
 TensorOverlap LargeModelJob::overlap() const {
   if (tensor_overlap) return *tensor_overlap;
   if (framework == LlmFramework::maxtext) return TensorOverlap::pieces;
-  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed)
+  if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed ||
+      framework == LlmFramework::megatron_deepspeed)
     return TensorOverlap::none;
   return TensorOverlap::backward;
+}
+
+int LargeModelJob::recomputed_of(int layers) const {
+  if (recomputed_layers > 0) return std::min(recomputed_layers, layers);
+  return static_cast<int>(std::lround(recomputed_share * layers));
 }
 
 LayerSlice LargeModelJob::slice() const {
@@ -67,7 +74,7 @@ LayerSlice LargeModelJob::slice() const {
   slice.tensor = degrees.tensor, slice.context = degrees.context;
   slice.expert = degrees.expert, slice.expert_tensor = degrees.expert_tensor;
   slice.sequence_parallel = sequence_parallel && degrees.tensor > 1;
-  slice.precision = precision, slice.recompute = recompute;
+  slice.precision = precision, slice.recompute = recompute, slice.recompute_modules = recompute_modules;
   slice.context_exchange = context_exchange, slice.dispatch = dispatch, slice.overlap = overlap();
   slice.attention = attention, slice.capacity_factor = capacity_factor, slice.imbalance = imbalance;
   slice.loss_chunks = loss_chunks;

@@ -53,6 +53,9 @@ struct LargeModelJob {
   bool sequence_parallel = true;
   Recompute recompute = Recompute::none;
   int recomputed_layers = 0;  ///< of each stage; 0: all
+  double recomputed_share =
+      1;  ///< of each stage's layers, where `recomputed_layers` is 0 (every second: 0.5)
+  LayerModules recompute_modules = 0;  ///< of Recompute::selective; 0: what the framework calls so
   ModelSharding sharding = ModelSharding::optimizer;
   int shard_group = 0;  ///< data-parallel ranks that share out; 0: all (fewer: HSDP)
   PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
@@ -73,7 +76,10 @@ struct LargeModelJob {
   bool overlaps_experts = false;             ///< all-to-alls of one micro-batch run beside another's kernels
   std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
   double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own
+  double moment_bytes = 4;    ///< of each of the optimizer's two moments
+  double master_bytes = 4;    ///< of the optimizer's copy of a weight; 2: what the 16-bit weight leaves out
   Offload offload = Offload::none;
+  int offloaded_layers = 0;  ///< of each stage, whose activations Offload::activations moves; 0: all
 
   int gpus() const { return degrees.gpus(); }
   std::int64_t micro_batches() const { return global_batch / (micro_batch * degrees.data); }
@@ -83,6 +89,14 @@ struct LargeModelJob {
   Time skew() const { return pipeline_skew.value_or(kernels().pipeline_skew); }
   /// The first layer, from 0, whose products run in 16 bit.
   int first_wide_layer() const;
+  /// Of `layers` of a stage, those that run again.
+  int recomputed_of(int layers) const;
+  bool recomputes_some() const { return recomputed_layers > 0 || recomputed_share < 1; }
+  /// Of `layers` of a stage, those whose activations go to the host.
+  int offloaded_of(int layers) const {
+    if (offload != Offload::activations) return 0;
+    return offloaded_layers > 0 ? std::min(offloaded_layers, layers) : layers;
+  }
   double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
   bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
   /// Stages gather what they share out in the first forward pass of a step and reduce behind the last

@@ -1,6 +1,8 @@
 // Steps in the order of the framework's calls; parameters and gradients of sharded pieces around them.
 #include "sim/strategy/parallel/pass_writer.hpp"
 
+#include <algorithm>
+
 namespace foretrain {
 
 namespace {
@@ -66,8 +68,14 @@ TaskId PassWriter::scatter(const ChunkPiece& piece) {
                 "all-reduce of shards");
 }
 
-TaskId PassWriter::copied(const ChunkPiece& piece, PassStream stream, TaskId after) {
+TaskId PassWriter::copied(std::size_t place, PassStream stream, TaskId after) {
+  const std::vector<const ChunkPiece*>& all = pieces_.in_order();
+  const ChunkPiece& piece = *all[place];
   if (site_.job.offload != Offload::activations || !piece.is_layer) return kNone;
+  const auto is_layer = [](const ChunkPiece* other) { return other->is_layer; };
+  const auto before = std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(place), is_layer);
+  const auto layers = std::ranges::count_if(all, is_layer);
+  if (before >= site_.job.offloaded_of(static_cast<int>(layers))) return kNone;
   const Cluster& cluster = site_.cluster;
   const Route& way = cluster.host_route_in_node(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0));
   const double taken = piece.program.saved_bytes / way.bandwidth.per_second;
@@ -114,8 +122,7 @@ TaskId PassWriter::forward() {
     if (away.size() >= kLayersOnGpu && all[i]->is_layer)
       pass_.kernel_waits_for(away[away.size() - kLayersOnGpu]);
     run(all[i]->forward, 0);
-    if (const TaskId copy = copied(*all[i], PassStream::to_host, pass_.last()); copy != kNone)
-      away.push_back(copy);
+    if (const TaskId copy = copied(i, PassStream::to_host, pass_.last()); copy != kNone) away.push_back(copy);
   }
   return pass_.mark();
 }
@@ -133,7 +140,7 @@ TaskId PassWriter::backward() {
     if (all[i]->is_layer) pass_.call(layer_call_);
     // The layers' before it come back while it runs.
     const TaskId here = back;
-    back = i > 0 ? copied(*all[i - 1], PassStream::to_gpu, pass_.last()) : kNone;
+    back = i > 0 ? copied(i - 1, PassStream::to_gpu, pass_.last()) : kNone;
     if (here != kNone) pass_.kernel_waits_for(here);
     run(all[i]->backward, all[i]->program.again.size());
     if (gathers_in_passes_) scattered = scatter(*all[i]);

@@ -50,7 +50,8 @@ class PassWriter {
   }
   void run(const std::vector<PricedStep>& steps, std::size_t again);
   /// A layer's activations to the host's memory or back, beside the kernels; none where they stay.
-  TaskId copied(const ChunkPiece& piece, PassStream stream, TaskId after);
+  /// Of the layer with this place among the pieces, where its activations are kept on the host.
+  TaskId copied(std::size_t place, PassStream stream, TaskId after);
   PassGraph::Exchange sharded(RankGroup group, Exchange exchange, PassStream stream, double bytes);
 
   const TimingSite& site_;

@@ -18,9 +18,11 @@ constexpr int kSizeMessages = 2, kForwardTensors = 2;
 /// The 16-bit weight that Adam writes beside the fp32 master; then the gradients are set to zero.
 constexpr double kWeightBytes = 2, kZeroBytes = 4, kNormBytes = 4;
 
-/// Of one parameter, by Adam in one pass.
-double adam_bytes() {
-  return static_cast<double>(fused_bytes_per_element(OptimizerKind::adam)) + kWeightBytes;
+/// Of one parameter, by Adam in one pass; its two moments are read and written.
+double adam_bytes(double of_moment) {
+  constexpr double kFull = 4, kMoves = 4;
+  return static_cast<double>(fused_bytes_per_element(OptimizerKind::adam)) + kWeightBytes -
+         kMoves * (kFull - of_moment);
 }
 
 /// Cores of one rank whose copies together fill its share of the host's memory channels (assumed).
@@ -120,7 +122,7 @@ double CostsMaker::offloaded_s(double parameters) const {
   const NodeSpec& node = request_.cluster.node_spec(0);
   const double cores = std::max(1.0, static_cast<double>(node.host.cores) / std::max(1, node.gpus));
   const double memory = node.host.memory_bandwidth.per_second * std::min(cores, kCoresFillMemory);
-  return adam_bytes() * parameters / std::max(1.0, memory);
+  return adam_bytes(job_.moment_bytes) * parameters / std::max(1.0, memory);
 }
 
 /// Updated 16-bit parameters come back from who updated them. With Megatron-LM they are gathered behind the
@@ -190,7 +192,7 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
   const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
   const bool whole = job_.framework == LlmFramework::nanotron;  // norm and zeros over all gradients
   const double touched = whole ? dense + expert : updated;
-  end.optimizer_s = bytes_s(adam_bytes() * updated) + bytes_s(kNormBytes * touched) +
+  end.optimizer_s = bytes_s(adam_bytes(job_.moment_bytes) * updated) + bytes_s(kNormBytes * touched) +
                     bytes_s(kZeroBytes * (job_.shards_parameters() ? updated : dense + expert));
   if (job_.offload == Offload::optimizer) end.optimizer_s += offloaded_s(updated);
   end.optimizer_s *= request_.device.scale_of(Account::optimizer);

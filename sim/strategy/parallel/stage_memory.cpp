@@ -11,16 +11,15 @@
 
 #include "sim/strategy/parallel/chunk_timing.hpp"
 #include "sim/strategy/parallel/schedule.hpp"
-#include "sim/workload/lowering/optimizer.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// fp32 master weights and Adam's two moments.
-double master_and_moments() {
-  constexpr double kMaster = 4;
-  return kMaster + static_cast<double>(state_bytes_per_element({.kind = OptimizerKind::adam}));
+/// Master weights and Adam's two moments.
+double master_and_moments(const LargeModelJob& job) {
+  constexpr double kMoments = 2;
+  return job.master_bytes + kMoments * job.moment_bytes;
 }
 
 /// cuBLAS' workspace of Hopper, and small buffers of the framework.
@@ -35,11 +34,12 @@ constexpr int kLongestCounted = 4096;
 
 /// Bytes for each parameter that a rank holds.
 struct StateBytes {
-  double weights = 2, gradients = 4, optimizer = master_and_moments();
+  double weights = 2, gradients = 4, optimizer = 0;
 };
 
 StateBytes state_bytes(const LargeModelJob& job, int shards) {
-  StateBytes bytes;
+  StateBytes bytes{.optimizer = master_and_moments(job)};
+  if (job.kernels().adds_in_summed_type) bytes.gradients = job.summed_bytes();
   const double share = 1.0 / std::max(1, shards);
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
   if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
@@ -89,8 +89,7 @@ void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
 
 void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const {
   add_state(chunk, memory);
-  const int again =
-      job_.recomputed_layers > 0 ? std::min(job_.recomputed_layers, chunk.layers) : chunk.layers;
+  const int again = job_.recomputed_of(chunk.layers);
   double transient = 0, saved = 0;
   for (const bool experts : {false, true}) {
     const int count = experts ? chunk.expert_layers : chunk.layers - chunk.expert_layers;
@@ -103,7 +102,8 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
     saved += count * (share * with.saved_bytes + (1 - share) * without);
     transient = std::max(transient, with.transient_bytes);
   }
-  if (job_.offload == Offload::activations) saved *= std::min(1.0, kLayersOnGpu / std::max(1, chunk.layers));
+  if (const int away = job_.offloaded_of(chunk.layers); away > 0)
+    saved *= (chunk.layers - away + std::min<double>(away, kLayersOnGpu)) / chunk.layers;
   memory.activations += in_flight * saved + transient;
   if (!chunk.head) return;
   const LayerProgram head = head_program(job_.shape, slice_, kernels_);

@@ -62,8 +62,14 @@ void write_dispatch(const LayerWriter& writer, const TransformerShape& shape, co
   writer.exchange(steps, Along::expert, Exchange::all_to_all, dispatched_bytes(writer, shape, sizes));
 }
 
-void write_shared(const LayerWriter& writer, const TransformerShape& shape, bool backward,
-                  std::vector<LayerStep>& steps) {
+double gate_elements(const Sizes& sizes) {
+  return static_cast<double>(sizes.down.rows * sizes.down.in * sizes.local);
+}
+
+}  // namespace
+
+void write_shared_experts(const LayerWriter& writer, const TransformerShape& shape, bool backward,
+                          std::vector<LayerStep>& steps) {
   if (shape.experts->shared == 0) return;
   const std::int64_t rows = writer.slice().tokens();
   const std::int64_t inner = shape.experts->shared * shape.experts->width / writer.slice().tensor;
@@ -79,12 +85,6 @@ void write_shared(const LayerWriter& writer, const TransformerShape& shape, bool
   steps.push_back(LayerWriter::pass(gate, kernels.gate_passes, kernels.gate_launches));
   writer.row_forward(steps, down);
 }
-
-double gate_elements(const Sizes& sizes) {
-  return static_cast<double>(sizes.down.rows * sizes.down.in * sizes.local);
-}
-
-}  // namespace
 
 void write_experts_forward(const LayerWriter& writer, const TransformerShape& shape,
                            std::vector<LayerStep>& steps) {
@@ -113,14 +113,14 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
   write_dispatch(writer, shape, sizes, false, steps);
   steps.push_back(LayerStep::moved((sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes));
-  write_shared(writer, shape, false, steps);
+  write_shared_experts(writer, shape, false, steps);
 }
 
 void write_experts_backward(const LayerWriter& writer, const TransformerShape& shape,
                             std::vector<LayerStep>& steps) {
   const Sizes sizes = sizes_of(writer, shape);
   const std::int64_t tokens = writer.slice().norm_tokens();
-  write_shared(writer, shape, true, steps);
+  write_shared_experts(writer, shape, true, steps);
   steps.push_back(LayerStep::moved((2 * sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes, 2));
   write_dispatch(writer, shape, sizes, true, steps);
   writer.exchange(steps, Along::expert_tensor, Exchange::all_gather,
@@ -138,14 +138,19 @@ void write_experts_backward(const LayerWriter& writer, const TransformerShape& s
   writer.plain_backward(steps, {tokens, shape.hidden, shape.experts->experts});
 }
 
-double saved_by_experts(const LayerWriter& writer, const TransformerShape& shape) {
+ExpertBytes saved_by_experts(const LayerWriter& writer, const TransformerShape& shape) {
   const Sizes sizes = sizes_of(writer, shape);
-  const double inner = writer.kernels().saved_inner * gate_elements(sizes);
-  const double rows = 2 * sizes.sent * static_cast<double>(shape.hidden);
-  const double shared =
-      writer.kernels().saved_inner * static_cast<double>(writer.slice().tokens() * shape.experts->shared *
-                                                         shape.experts->width / writer.slice().tensor);
-  return 2 * (inner + rows + shared);
+  const LayerKernels& kernels = writer.kernels();
+  const double operand = kept_operand_bytes(writer.slice().precision);
+  const double inner = 2 * (kernels.saved_inner - 1) + operand;  // of each element between the products
+  ExpertBytes kept;
+  kept.activated = operand * gate_elements(sizes);
+  kept.shared = inner * static_cast<double>(writer.slice().tokens() * shape.experts->shared *
+                                            shape.experts->width / writer.slice().tensor);
+  const double rows = operand + 2 * (kernels.saved_expert_rows - 1);
+  kept.all =
+      inner * gate_elements(sizes) + rows * sizes.sent * static_cast<double>(shape.hidden) + kept.shared;
+  return kept;
 }
 
 }  // namespace foretrain

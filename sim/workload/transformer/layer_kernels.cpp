@@ -50,9 +50,11 @@ LayerKernels megatron_te() {
           .name = "megatron",
           .rotary_passes = 2,
           .rotary_launches = 2,
+          .saved_expert_rows = 1,
           .loss_passes = 6,
           .loss_backward_passes = 4,
           .weight_gradients_add = true,
+          .adds_in_summed_type = true,
           .gathers_behind_forward = true,
           .pipeline_waits_on_host = true,
           .launch = microseconds(8),
@@ -79,6 +81,7 @@ LayerKernels torchtitan() {
           .attention = AttentionKernel::version_2,
           .loss_passes = 8,
           .loss_backward_passes = 6,
+          .selects_by_operator = true,
           .context = ContextHabit::apart,
           .regathers_inputs = false,
           .gathers_ahead = false,
@@ -92,6 +95,16 @@ LayerKernels deepspeed() {
   LayerKernels row = megatron();
   row.framework = LlmFramework::deepspeed, row.name = "deepspeed";
   row.weight_gradients_add = row.gathers_behind_forward = row.overlaps_gradients = false;
+  row.adds_in_summed_type = false;
+  return row;
+}
+
+/// Megatron-DeepSpeed and GPT-NeoX as their scripts of 2022 start them: Megatron-LM's modules of that time,
+/// whose attention keeps all scores unless --use-flash-attn (later) is given.
+LayerKernels megatron_deepspeed() {
+  LayerKernels row = deepspeed();
+  row.framework = LlmFramework::megatron_deepspeed, row.name = "megatron-deepspeed";
+  row.attention = AttentionKernel::unfused;
   return row;
 }
 
@@ -120,7 +133,7 @@ LayerKernels internevo() {
   LayerKernels row = megatron();
   row.framework = LlmFramework::internevo, row.name = "internevo";
   row.attention = AttentionKernel::version_2;
-  row.weight_gradients_add = row.gathers_behind_forward = false;
+  row.weight_gradients_add = row.gathers_behind_forward = row.adds_in_summed_type = false;
   row.launch = microseconds(10);
   return row;
 }
@@ -130,7 +143,7 @@ LayerKernels maxtext() {
   LayerKernels row = torchtitan();
   row.framework = LlmFramework::maxtext, row.name = "maxtext";
   row.regathers_inputs = row.gathers_ahead = true, row.keeps_in_pipeline = false;
-  row.sends_expert_counts = false, row.context = ContextHabit::joined;
+  row.sends_expert_counts = row.selects_by_operator = false, row.context = ContextHabit::joined;
   row.launch = row.layer = row.python_function = Time{};
   row.exchange = microseconds(2);
   return row;
@@ -156,9 +169,9 @@ LayerKernels pytorch() {
 }  // namespace
 
 const std::vector<LayerKernels>& layer_kernels() {
-  static const std::vector<LayerKernels> kRows{nanotron(),   megatron(),  megatron_te(),
-                                               torchtitan(), deepspeed(), llm_foundry(),
-                                               internevo(),  maxtext(),   pytorch()};
+  static const std::vector<LayerKernels> kRows{
+      nanotron(),           megatron(),    megatron_te(), torchtitan(), deepspeed(),
+      megatron_deepspeed(), llm_foundry(), internevo(),   maxtext(),    pytorch()};
   return kRows;
 }
 

@@ -19,6 +19,7 @@ enum class LlmFramework : std::uint8_t {
   megatron_te,
   torchtitan,
   deepspeed,
+  megatron_deepspeed,
   llm_foundry,
   internevo,
   maxtext,
@@ -53,9 +54,14 @@ struct LayerKernels {
   int gate_launches = 1, gate_backward_launches = 1;
   double saved_inner = 3;             ///< tensors of the inner width kept for backward
   double saved_attention_copies = 0;  ///< of queries, keys and values, beside one of each
-  double loss_passes = 6;             ///< over the logits, forward; fp32 twice
+  /// Rows of experts kept: their input, and where probabilities come behind the experts their result too.
+  double saved_expert_rows = 2;
+  double loss_passes = 6;  ///< over the logits, forward; fp32 twice
   double loss_backward_passes = 4;
-  double saved_logit_bytes = 6;       ///< of each logit, most at once
+  double saved_logit_bytes = 6;  ///< of each logit, most at once
+  /// Selective recomputation keeps every second product's result and the attention core's (torchtitan's
+  /// activation_checkpoint.mode = "selective" by operator), instead of all but the attention core.
+  bool selects_by_operator = false;
   bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
   int pieces_of_gathered = 1;  ///< products behind a gathered input: own share, those before, those behind
   bool overlaps_row_backward =
@@ -72,6 +78,8 @@ struct LayerKernels {
   bool sends_expert_counts = false;
   bool keeps_in_pipeline = false;  ///< stages gather sharded parameters once a step, and reduce once
   double gradient_bytes = 4;       ///< of each value when data-parallel ranks sum gradients
+  /// The buffer in which micro-batches add gradients up has the type that is summed, not always fp32.
+  bool adds_in_summed_type = false;
   StageSplit split = StageSplit::equal;
   bool overlaps_gradients = true;       ///< summed beside the last backward pass
   bool gathers_behind_forward = false;  ///< updated parameters come back while the next step begins

@@ -6,7 +6,9 @@
 #include "sim/workload/transformer/layer_program.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "sim/base/ascii.hpp"
 #include "sim/workload/device/tensor_cores.hpp"
 #include "sim/workload/transformer/layer_writer.hpp"
 
@@ -61,6 +63,13 @@ class LayerSteps {
   /// Forward without what Recompute::save_qkv keeps and what backward does not look at.
   std::vector<LayerStep> needed_again() const;
   double saved_bytes() const;
+  /// Of recomputation by operator: forward without every second product and the attention core, and the bytes
+  /// that are kept: those products' results, the core's and the layer's input.
+  std::vector<LayerStep> again_by_operator() const;
+  double saved_by_operator() const;
+  /// Of one module of Megatron-LM: what its output was kept in, and what makes that anew.
+  double bytes_of(LayerModule module) const;
+  void run_again(LayerModule module, std::vector<LayerStep>& steps) const;
   /// Of Recompute::save_qkv.
   double kept_bytes() const { return 2 * (sizes_.norm + sizes_.query + 2 * sizes_.key); }
 
@@ -75,6 +84,7 @@ class LayerSteps {
   }
   LayerStep added() const { return LayerWriter::pass(sizes_.norm, 3, 1); }
   void around_core(std::vector<LayerStep>& steps) const;
+  double feed_bytes() const;
 
   const TransformerShape& shape_;
   const LayerSlice& slice_;
@@ -160,12 +170,6 @@ std::vector<LayerStep> LayerSteps::backward() const {
   return steps;
 }
 
-/// Of an input kept for the product of weights' gradients.
-double kept_operand_bytes(KernelPrecision precision) {
-  if (precision == KernelPrecision::fp4) return kFp4Bytes;
-  return precision == KernelPrecision::fp8 ? 1 : 2;
-}
-
 /// Inputs of both norms and what they give, queries, keys, values and the result of attention, and what lies
 /// between the products of the feed-forward part. Inputs of products in 8 bit are kept so.
 double LayerSteps::saved_bytes() const {
@@ -178,12 +182,176 @@ double LayerSteps::saved_bytes() const {
   const double attention = 2 * sizes_.norm + operand * inputs + 2 * heads + saved_scores(writer_, shape_) +
                            kept_by_context(writer_, shape_);
   const double into_feed = 2 * sizes_.norm + operand * inputs;
-  if (with_experts_) return attention + into_feed + saved_by_experts(writer_, shape_);
+  if (with_experts_) return attention + into_feed + saved_by_experts(writer_, shape_).all;
+  return attention + into_feed + feed_bytes();
+}
+
+/// Between the products of a dense feed-forward part.
+double LayerSteps::feed_bytes() const {
   const double inner = shape_.gated ? kernels_.saved_inner : kernels_.saved_inner - 1;
-  return attention + into_feed + (2 * (inner - 1) + operand) * sizes_.inner;
+  return (2 * (inner - 1) + kept_operand_bytes(slice_.precision)) * sizes_.inner;
+}
+
+/// torchtitan keeps the results of products 1, 3, 5, … of a layer (distributed/activation_checkpoint.py):
+/// queries, values, gate and the last one; keys, attention's output product and the other half of the gate
+/// run again. Recorded runs of 2025 repeat every exchange.
+std::vector<LayerStep> LayerSteps::again_by_operator() const {
+  std::vector<LayerStep> steps{norm()};
+  if (shape_.latent) {
+    for (std::size_t i = 1; i < sizes_.into_heads.size(); ++i)
+      writer_.column_forward(steps, sizes_.into_heads[i]);
+  } else {
+    LinearSize keys = sizes_.into_heads.front();
+    keys.out = static_cast<std::int64_t>(sizes_.key) / std::max<std::int64_t>(1, keys.rows);
+    writer_.column_forward(steps, keys);
+  }
+  around_core(steps);
+  writer_.row_forward(steps, sizes_.out_of_heads);
+  steps.push_back(added()), steps.push_back(norm());
+  if (with_experts_) {
+    write_experts_forward(writer_, shape_, steps);
+    return steps;
+  }
+  std::vector<LayerStep> feed;
+  LinearSize other_half = sizes_.up;
+  if (shape_.gated) other_half.out /= 2;
+  writer_.column_forward(feed, other_half);
+  feed.push_back(
+      LayerWriter::pass(sizes_.inner, shape_.gated ? kernels_.gate_passes : 2, kernels_.gate_launches));
+  const std::size_t before = feed.size();
+  writer_.row_forward(feed, sizes_.down);
+  const auto is_product = [](const LayerStep& step) { return step.kind == LayerStep::Kind::product; };
+  if (shape_.gated)  // the last product is an odd one, and kept
+    feed.erase(std::remove_if(feed.begin() + static_cast<std::ptrdiff_t>(before), feed.end(), is_product),
+               feed.end());
+  else  // the first one is
+    feed.erase(std::remove_if(feed.begin(), feed.begin() + static_cast<std::ptrdiff_t>(before), is_product),
+               feed.end());
+  for (LayerStep& step : feed) step.waits_for = -1, step.behind = false;
+  steps.insert(steps.end(), feed.begin(), feed.end());
+  return steps;
+}
+
+double LayerSteps::saved_by_operator() const {
+  const auto whole = static_cast<double>(slice_.tokens() * shape_.hidden);
+  double kept = 2 * sizes_.norm + 2 * sizes_.query;  // the layer's input, and what attention gives
+  if (shape_.latent)
+    kept +=
+        2 * static_cast<double>(sizes_.into_heads.front().rows * sizes_.into_heads.front().out) + 2 * whole;
+  else
+    kept += 2 * (sizes_.query + sizes_.key);
+  if (with_experts_) return kept + saved_by_experts(writer_, shape_).shared / kernels_.saved_inner;
+  return kept + 2 * sizes_.inner + (shape_.gated ? 2 * whole : 0);
+}
+
+double LayerSteps::bytes_of(LayerModule module) const {
+  const double operand = kept_operand_bytes(slice_.precision);
+  switch (module) {
+    case LayerModule::core_attn:
+      return saved_scores(writer_, shape_);
+    case LayerModule::layernorm:
+      return 2 * operand * sizes_.norm;
+    case LayerModule::mla_up_proj:
+      return shape_.latent ? 2 * (sizes_.query + 2 * sizes_.key) : 0;
+    case LayerModule::moe_act:
+      return with_experts_ ? saved_by_experts(writer_, shape_).activated : 0;
+    case LayerModule::mlp:
+      return with_experts_ ? 0 : feed_bytes();
+    case LayerModule::moe:
+      return with_experts_ ? saved_by_experts(writer_, shape_).all : 0;
+    case LayerModule::shared_experts:
+      return with_experts_ ? saved_by_experts(writer_, shape_).shared : 0;
+  }
+  return 0;
+}
+
+void LayerSteps::run_again(LayerModule module, std::vector<LayerStep>& steps) const {
+  switch (module) {
+    case LayerModule::core_attn:
+      return write_attention_core(writer_, shape_, false, steps);
+    case LayerModule::layernorm:
+      steps.push_back(norm()), steps.push_back(norm());
+      return;
+    case LayerModule::mla_up_proj:
+      for (std::size_t i = 1; shape_.latent && i < sizes_.into_heads.size(); ++i)
+        writer_.plain_forward(steps, sizes_.into_heads[i]);
+      if (shape_.latent) around_core(steps);
+      return;
+    case LayerModule::moe_act:
+      if (with_experts_)
+        steps.push_back(LayerWriter::pass(
+            saved_by_experts(writer_, shape_).activated / kept_operand_bytes(slice_.precision),
+            kernels_.gate_passes, kernels_.gate_launches));
+      return;
+    case LayerModule::mlp:
+      if (with_experts_) return;
+      writer_.plain_forward(steps, sizes_.up);
+      steps.push_back(
+          LayerWriter::pass(sizes_.inner, shape_.gated ? kernels_.gate_passes : 2, kernels_.gate_launches));
+      return;
+    case LayerModule::moe:
+      if (with_experts_) write_experts_forward(writer_, shape_, steps);
+      return;
+    case LayerModule::shared_experts:
+      if (with_experts_) write_shared_experts(writer_, shape_, false, steps);
+      return;
+  }
+}
+
+/// What modules that hold one another keep counts once: all of the experts, or their parts.
+LayerModules without_parts(LayerModules set) {
+  if (!has_module(set, LayerModule::moe)) return set;
+  constexpr unsigned kParts = 1U << static_cast<unsigned>(LayerModule::moe_act) |
+                              1U << static_cast<unsigned>(LayerModule::shared_experts);
+  return static_cast<LayerModules>(set & ~kParts);
+}
+
+constexpr std::pair<std::string_view, LayerModule> kLayerModules[] = {
+    {"core_attn", LayerModule::core_attn},
+    {"layernorm", LayerModule::layernorm},
+    {"mla_up_proj", LayerModule::mla_up_proj},
+    {"moe_act", LayerModule::moe_act},
+    {"mlp", LayerModule::mlp},
+    {"moe", LayerModule::moe},
+    {"shared_experts", LayerModule::shared_experts}};
+
+void recompute_modules(const LayerSteps& layer, LayerModules set, LayerProgram& program) {
+  double freed = 0;
+  for (const auto& [name, module] : kLayerModules) {
+    if (!has_module(without_parts(set), module)) continue;
+    freed += layer.bytes_of(module);
+    layer.run_again(module, program.again);
+  }
+  program.saved_bytes -= freed, program.transient_bytes = freed;
 }
 
 }  // namespace
+
+double kept_operand_bytes(KernelPrecision precision) {
+  if (precision == KernelPrecision::fp4) return kFp4Bytes;
+  return precision == KernelPrecision::fp8 ? 1 : 2;
+}
+
+std::optional<LayerModules> find_layer_modules(std::string_view names) {
+  unsigned set = 0;
+  while (!names.empty()) {
+    const std::size_t comma = names.find(',');
+    const std::string_view name = trimmed(names.substr(0, comma));
+    names = comma == std::string_view::npos ? std::string_view() : names.substr(comma + 1);
+    const auto* const row =
+        std::ranges::find(kLayerModules, name, &std::pair<std::string_view, LayerModule>::first);
+    if (row == std::end(kLayerModules)) return std::nullopt;
+    set |= 1U << static_cast<unsigned>(row->second);
+  }
+  return static_cast<LayerModules>(set);
+}
+
+std::string names_of_layer_modules(LayerModules set) {
+  std::string names;
+  for (const auto& [name, module] : kLayerModules)
+    if (has_module(set, module)) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
 
 LayerProgram layer_program(const TransformerShape& shape, const LayerSlice& slice, bool with_experts,
                            const LayerKernels& kernels) {
@@ -196,10 +364,13 @@ LayerProgram layer_program(const TransformerShape& shape, const LayerSlice& slic
   } else if (slice.recompute == Recompute::save_qkv) {
     program.again = layer.needed_again();
     program.transient_bytes = program.saved_bytes, program.saved_bytes = layer.kept_bytes();
+  } else if (slice.recompute == Recompute::selective && slice.recompute_modules == 0 &&
+             kernels.selects_by_operator) {
+    program.again = layer.again_by_operator();
+    program.transient_bytes = program.saved_bytes, program.saved_bytes = layer.saved_by_operator();
   } else if (slice.recompute == Recompute::selective) {
-    program.transient_bytes = saved_scores(LayerWriter(slice, kernels), shape);
-    program.saved_bytes -= program.transient_bytes;
-    write_attention_core(LayerWriter(slice, kernels), shape, false, program.again);
+    constexpr LayerModules kCore = 1U << static_cast<unsigned>(LayerModule::core_attn);
+    recompute_modules(layer, slice.recompute_modules == 0 ? kCore : slice.recompute_modules, program);
   }
   return program;
 }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/workload/device/transformer_kernels.hpp"
@@ -16,6 +18,25 @@ namespace foretrain {
 /// without queries, keys and values, which are kept, and without what backward does not look at (MaxText's
 /// remat_policy=save_qkv_proj: XLA repeats what is needed, not a whole function).
 enum class Recompute : std::uint8_t { none, selective, full, save_qkv };
+
+/// Modules of a layer that Megatron-LM computes anew by name (--recompute-modules).
+enum class LayerModule : std::uint8_t {
+  core_attn,
+  layernorm,
+  mla_up_proj,
+  moe_act,
+  mlp,
+  moe,
+  shared_experts
+};
+/// Several of them, a bit each; none: the attention core alone.
+using LayerModules = std::uint8_t;
+constexpr bool has_module(LayerModules set, LayerModule module) {
+  return (set >> static_cast<unsigned>(module) & 1U) != 0;
+}
+/// By their names, with commas between; none where one is not known.
+std::optional<LayerModules> find_layer_modules(std::string_view names);
+std::string names_of_layer_modules(LayerModules set);
 
 /// Ranks that a collective of a layer is among. `none`: a kernel.
 enum class Along : std::uint8_t { none, tensor, context, expert, expert_tensor };
@@ -40,6 +61,7 @@ struct LayerSlice {
   bool sequence_parallel = true;                      ///< norms and residuals on 1/tensor of the tokens
   KernelPrecision precision = KernelPrecision::bf16;  ///< of linear layers' products
   Recompute recompute = Recompute::none;
+  LayerModules recompute_modules = 0;  ///< of Recompute::selective, where somebody names them
   ContextExchange context_exchange = ContextExchange::ring;
   TokenDispatch dispatch = TokenDispatch::all_to_all;
   TensorOverlap overlap = TensorOverlap::none;

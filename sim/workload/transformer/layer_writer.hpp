@@ -61,7 +61,17 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
                            std::vector<LayerStep>& steps);  // expert_steps.cpp
 void write_experts_backward(const LayerWriter& writer, const TransformerShape& shape,
                             std::vector<LayerStep>& steps);
-double saved_by_experts(const LayerWriter& writer, const TransformerShape& shape);
+/// Experts that every token passes.
+void write_shared_experts(const LayerWriter& writer, const TransformerShape& shape, bool backward,
+                          std::vector<LayerStep>& steps);
+/// Bytes kept for backward, in all and of its parts: what the activation of routed experts gives, and what
+/// shared experts keep.
+struct ExpertBytes {
+  double all = 0, activated = 0, shared = 0;
+};
+ExpertBytes saved_by_experts(const LayerWriter& writer, const TransformerShape& shape);
+/// Of the input of a product that is kept for the gradient of its weights.
+double kept_operand_bytes(KernelPrecision precision);  // layer_program.cpp
 
 /// Scores, softmax and weighted values, with what context parallelism exchanges for them.
 void write_attention_core(const LayerWriter& writer, const TransformerShape& shape, bool backward,

@@ -69,6 +69,32 @@ TEST_CASE("words of a row's texts say how it ran") {
   CHECK(found.cluster == "coreweave-gb200");
 }
 
+TEST_CASE("a source that does not tell the inner width has four times the width") {
+  LargeModelMeasurement row = row_of_1b();
+  row.ffn.reset();
+  const LargeModelCase found = case_of(row);
+  REQUIRE(found.why_not.empty());
+  CHECK(found.job.shape.inner == 4 * 2048);
+}
+
+TEST_CASE("Megatron-DeepSpeed of 2022 keeps all scores, and runs forward again where nobody says otherwise") {
+  LargeModelMeasurement row = row_of_1b();
+  row.framework = "Megatron-DeepSpeed", row.recompute = "";
+  const LargeModelCase found = case_of(row);
+  CHECK(found.job.kernels().attention == AttentionKernel::unfused);
+  CHECK(found.job.recompute == Recompute::full);
+  row.recompute = "none";
+  CHECK(case_of(row).job.recompute == Recompute::none);
+}
+
+TEST_CASE("rows that ran and are said not to fit are counted") {
+  LargeModelMeasurement row = row_of_1b();
+  row.micro_batch = 64, row.line = 3;
+  const MemoryScore score = memory_score(validate({row_of_1b(), row}));
+  CHECK(score.ran == 2);
+  CHECK(score.ran_refused == 1);
+}
+
 TEST_CASE("replicas are what the other degrees leave, chunks make a schedule interleaved") {
   LargeModelMeasurement row = row_of_1b();
   row.gpus = 64, row.nodes = 8, row.tp = 2, row.pp = 4, row.vpp = 2, row.dp.reset();

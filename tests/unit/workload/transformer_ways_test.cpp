@@ -67,6 +67,62 @@ TEST_CASE("what save_qkv repeats lacks the products of queries, keys and values 
   CHECK(llama(slice).saved_bytes < program.saved_bytes);
 }
 
+TEST_CASE("selective by operator keeps the results of every second product, and the attention core's") {
+  const LayerKernels& kernels = layer_kernels_of(LlmFramework::torchtitan);
+  const TransformerShape shape = test::llama3_8b_shape();
+  LayerSlice slice = slice_of();
+  slice.recompute = Recompute::selective;
+  const LayerProgram program = layer_program(shape, slice, false, kernels);
+  const double tokens = 4096, h = static_cast<double>(shape.hidden), f = static_cast<double>(shape.inner);
+  const double groups = static_cast<double>(shape.kv_heads * shape.head_dim);
+  // Input, queries, values, result of attention, gate, last product; 16 bit each.
+  CHECK(program.saved_bytes == Approx(2 * tokens * (h + h + groups + h + f + h)));
+  // Keys, output of attention and the other half of the gate run again.
+  CHECK(flops_of(program.again) == Approx(2 * tokens * h * (groups + h + f)));
+  slice.tensor = 8, slice.sequence_parallel = true;
+  const auto exchanges = [](const std::vector<LayerStep>& steps) {
+    return std::ranges::count_if(steps, [](const LayerStep& step) { return step.along == Along::tensor; });
+  };
+  const LayerProgram cut = layer_program(shape, slice, false, kernels);
+  CHECK(exchanges(cut.again) == exchanges(cut.forward));  // as torchtitan's recorded step
+}
+
+TEST_CASE("modules of Megatron-LM free what they keep and run themselves again") {
+  const TransformerShape shape = test::llama3_8b_shape();
+  LayerSlice slice = slice_of();
+  const LayerProgram none = llama(slice);
+  slice.recompute = Recompute::selective;
+  const auto with = [&](std::string_view names) {
+    slice.recompute_modules = find_layer_modules(names).value();
+    return llama(slice);
+  };
+  const double tokens = 4096, h = static_cast<double>(shape.hidden), f = static_cast<double>(shape.inner);
+  CHECK(none.saved_bytes - with("layernorm").saved_bytes == Approx(2 * 2 * tokens * h));
+  CHECK(flops_of(with("layernorm").again) == 0);
+  CHECK(none.saved_bytes - with("mlp").saved_bytes == Approx(3 * 2 * tokens * f));
+  CHECK(flops_of(with("mlp").again) == Approx(2 * tokens * h * 2 * f));
+  CHECK(with("moe, moe_act").saved_bytes == none.saved_bytes);  // a layer without experts
+  CHECK(none.saved_bytes - with("mlp,layernorm").saved_bytes == Approx(2 * tokens * (2 * h + 3 * f)));
+  CHECK_FALSE(find_layer_modules("mlp, mixer"));
+  CHECK(names_of_layer_modules(find_layer_modules("mlp, core_attn").value()) == "core_attn, mlp");
+}
+
+TEST_CASE("all of the experts counts its parts once") {
+  TransformerShape shape = test::llama3_8b_shape();
+  shape.experts = ExpertLayers{.experts = 8, .top_k = 2, .shared = 1, .width = 1024};
+  LayerSlice slice = slice_of();
+  const LayerProgram none = layer_program(shape, slice, true, megatron());
+  slice.recompute = Recompute::selective;
+  const auto freed = [&](std::string_view names) {
+    slice.recompute_modules = find_layer_modules(names).value();
+    return none.saved_bytes - layer_program(shape, slice, true, megatron()).saved_bytes;
+  };
+  CHECK(freed("moe") == Approx(freed("moe, moe_act, shared_experts")));
+  CHECK(freed("moe_act") == Approx(2.0 * 4096 * 2 * 1024));  // rows to two experts each, 16 bit
+  CHECK(freed("shared_experts") == Approx(3 * 2.0 * 4096 * 1024));
+  CHECK(freed("moe") > freed("moe_act") + freed("shared_experts"));
+}
+
 TEST_CASE("4 bit adds conversions of inputs and of results' gradients, none for the head") {
   LayerSlice wide = slice_of(), narrow = wide;
   narrow.precision = KernelPrecision::fp4;

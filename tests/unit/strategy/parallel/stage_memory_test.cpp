@@ -111,6 +111,42 @@ TEST_CASE("recomputation and offloading make activations smaller, some layers al
   CHECK(stage_memory(job)[0].optimizer == 0);
 }
 
+TEST_CASE(
+    "Megatron-LM adds gradients up in the type that is summed, and moments have the width that is said") {
+  LargeModelJob job = llama({.data = 8});
+  job.gradient_bytes = 2;
+  CHECK(stage_memory(job)[0].gradients == Approx(2 * kParameters));
+  job.moment_bytes = 2;
+  CHECK(stage_memory(job)[0].optimizer == Approx((4 + 2 * 2) * kParameters / 8));
+  job.master_bytes = 2;
+  CHECK(stage_memory(job)[0].optimizer == Approx((2 + 2 * 2) * kParameters / 8));
+  job.framework = LlmFramework::nanotron;  // fp32 sums whatever is sent
+  CHECK(stage_memory(job)[0].gradients == Approx(4 * kParameters));
+}
+
+TEST_CASE("a share of the layers is so many of them") {
+  LargeModelJob share = llama({}, 4);
+  share.recompute = Recompute::full;
+  LargeModelJob count = share;
+  share.recomputed_share = 0.5, count.recomputed_layers = 16;
+  CHECK(stage_memory(share)[0].activations == stage_memory(count)[0].activations);
+  CHECK(share.recomputed_of(32) == 16);
+  share.recomputed_share = 1.0 / 3;
+  CHECK(share.recomputed_of(32) == 11);
+}
+
+TEST_CASE("offload of some layers leaves the others' activations on the GPU") {
+  const double none = stage_memory(llama({}, 4))[0].activations;
+  LargeModelJob job = llama({}, 4);
+  job.offload = Offload::activations;
+  const double all = stage_memory(job)[0].activations;
+  job.offloaded_layers = 16;
+  // 16 of 32 layers stay, and of the other 16 two: 18 layers instead of 2.
+  CHECK(none - stage_memory(job)[0].activations == Approx((none - all) * 14 / 30));
+  job.offloaded_layers = 64;
+  CHECK(stage_memory(job)[0].activations == Approx(all));
+}
+
 TEST_CASE("offloaded activations leave two layers' on the GPU, however many layers there are") {
   TransformerShape shape = test::llama3_8b_shape();
   const auto activations = [&](int layers, Offload offload) {

@@ -1,0 +1,95 @@
+// Recipes in Python (NeMo 2, Megatron-Bridge, torchtitan) as the tables of the tools' own YAML or TOML. They
+// are read, never run.
+#include <algorithm>
+#include <array>
+
+#include "sim/import/settings/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Calls whose keyword arguments are settings of a layout.
+const std::vector<std::string_view>& recipe_calls() {
+  static const std::vector<std::string_view> kNames{"MegatronStrategy",
+                                                    "Config",
+                                                    "Partial",
+                                                    "ConfigContainer",
+                                                    "TrainingConfig",
+                                                    "ParallelismConfig",
+                                                    "ActivationCheckpointConfig",
+                                                    "DistributedDataParallelConfig",
+                                                    "MockDataModule",
+                                                    "PreTrainingDataModule",
+                                                    "GPTDatasetConfig",
+                                                    "MockGPTDatasetConfig"};
+  return kNames;
+}
+
+/// A table of the calls that stand by themselves and are one in the configuration.
+std::string_view table_of(std::string_view call) {
+  if (call == "ParallelismConfig") return "parallelism";
+  return call == "ActivationCheckpointConfig" ? "activation_checkpoint" : "";
+}
+
+/// Nested calls as tables: key=Class(a=1) is key: {a: 1}.
+YamlNode plain(const YamlNode& node) {
+  if (node.kind != SettingKind::map) return node;
+  if (!node.at("class_path").is_null()) return plain(node.at("init_args"));
+  YamlNode out = node;
+  for (auto& [key, value] : out.entries) value = plain(value);
+  return out;
+}
+
+void put(YamlNode& tree, std::string_view path, const YamlNode& value) {
+  const std::size_t dot = path.find('.');
+  const std::string key(path.substr(0, dot));
+  const auto found = std::ranges::find(tree.entries, key, [](const auto& entry) { return entry.first; });
+  if (dot != std::string_view::npos) {
+    if (found == tree.entries.end()) {
+      tree.entries.emplace_back(key, YamlNode{SettingKind::map, {}, {}, {}, value.span});
+      return put(tree.entries.back().second, path.substr(dot + 1), value);
+    }
+    if (found->second.kind != SettingKind::map) found->second = {SettingKind::map, {}, {}, {}, value.span};
+    return put(found->second, path.substr(dot + 1), value);
+  }
+  if (found == tree.entries.end()) return tree.entries.emplace_back(key, value), void();
+  YamlNode& known = found->second;
+  if (known.kind == SettingKind::map && value.kind == SettingKind::map) {
+    for (const auto& [name, below] : value.entries) put(known, name, below);
+    return;
+  }
+  if (known.kind == value.kind && known.text == value.text) return;
+  known = {SettingKind::scalar, std::string(kNotKnown), {}, {}, value.span};
+}
+
+}  // namespace
+
+bool is_python_recipe(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kMarks{"tensor_model_parallel_size",
+                                                   "pipeline_model_parallel_size", "ParallelismConfig(",
+                                                   "tensor_parallel_degree"};
+  return std::ranges::any_of(
+      kMarks, [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; });
+}
+
+YamlNode read_python_recipe(const SourceText& source) {
+  const YamlNode calls = read_python_members(source, recipe_calls());
+  YamlNode tree{SettingKind::map, {}, {}, {}, {1, 1, 1}};
+  for (const auto& [name, value] : calls.entries) {
+    const std::size_t dot = name.find('.');
+    if (dot != std::string::npos) {
+      if (!name.starts_with("self.")) put(tree, std::string_view(name).substr(dot + 1), plain(value));
+      continue;
+    }
+    const std::string_view table = table_of(name);
+    if (!table.empty()) {
+      put(tree, table, plain(value));
+      continue;
+    }
+    for (const auto& [key, given] : value.entries) put(tree, key, plain(given));
+  }
+  return tree;
+}
+
+}  // namespace foretrain
