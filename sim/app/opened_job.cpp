@@ -72,9 +72,19 @@ Diagnostic taken_as_model(const JobScript& script, const SaidModel& said) {
           ""};
 }
 
-/// With what the program is told, which may be a network under another name.
-InputError missing_model(const JobScript& script) {
+/// The key of a program whose network is not known; nullptr: there is none.
+const ReadKey* open_network(const std::vector<TrainingSettings>& settings) {
+  for (const TrainingSettings& read : settings)
+    for (const ReadKey& key : read.keys)
+      if (key.path == kNetworkOfProgram && key.fate == KeyFate::open) return &key;
+  return nullptr;
+}
+
+/// With what the program says or is told, which may be a network under another name.
+InputError missing_model(const JobScript& script, const std::vector<TrainingSettings>& settings) {
   std::string hint = "give --model NAME, as in --model resnet50";
+  if (const ReadKey* key = open_network(settings))
+    hint += fmt::format("; {}:{}: {}", key->file, key->span.line, key->note);
   if (const ProgramArgument* argument = find_argument(script.launch.arguments, "model"))
     hint += fmt::format("; {} says {} {}, {}", line_of(script, *argument), argument->option,
                         shortened(argument->value, 60),
@@ -142,6 +152,10 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   job.text = std::move(text);
   JobSettings settings = read_job_settings(job.text, job.script, find);
   job.settings = std::move(settings.files);
+  const SaidModel said = model_of(job.script, overrides);
+  for (TrainingSettings& read : job.settings)
+    if (!said.name.empty())
+      std::erase_if(read.keys, [](const ReadKey& key) { return key.path == kNetworkOfProgram; });
   std::string asked_cluster = said_of("cluster.name", overrides.cluster, overrides.settings);
   // A partition that the user names goes before the script's.
   const std::string partition = said_of("cluster.partition", "", overrides.settings);
@@ -175,7 +189,6 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   for (Diagnostic& mistake : no_nodes) job.findings.refused.push_back(std::move(mistake));
   for (Diagnostic& mistake : settings.mistakes) job.findings.refused.push_back(std::move(mistake));
   add_settings_warnings(job);
-  const SaidModel said = model_of(job.script, overrides);
   JobScenarioOptions options{said.name, loads_data(overrides)};
   options.settings = job.settings;
   options.is_recorded = names_program(overrides);
@@ -212,7 +225,7 @@ OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
   if (!job.cluster) choose_cluster(job.script, "");  // throws, with the candidates
   const SaidModel said = model_of(job.script, overrides);
   if (names_program(overrides)) return job;
-  if (said.name.empty() && !describes_network(job)) throw missing_model(job.script);
+  if (said.name.empty() && !describes_network(job)) throw missing_model(job.script, job.settings);
   if (said.argument != nullptr) job.findings.warnings.push_back(taken_as_model(job.script, said));
   return job;
 }

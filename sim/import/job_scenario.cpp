@@ -12,6 +12,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/import/jobs/named_software.hpp"
 #include "sim/import/launch_reader.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
@@ -123,6 +124,7 @@ class ScenarioWriter {
     table("cluster");
     add_cluster();
     add_run();
+    add_software();
     add_settings();
     return text();
   }
@@ -180,6 +182,13 @@ class ScenarioWriter {
   }
 
   /// What settings files say besides; GPUs are those that the script reserves.
+  void add_software() {
+    const Field<std::string> software = software_for(strategy_.value, script_);
+    if (!software || options_.is_recorded) return;
+    table("framework");
+    key("software", foretrain::quoted(software->value), place_of(script_.launch, software->span));
+  }
+
   void add_settings() {
     for (const TrainingSettings& settings : options_.settings) {
       for (const SettingEffect& effect : scenario_keys(settings)) {

@@ -150,6 +150,7 @@ struct JobScript {
   JobResources resources;
   JobLaunch launch;
   std::vector<LibraryVariable> variables{};  ///< of Horovod, NCCL, BytePS, TensorFlow at the script's end
+  Field<std::string> software{};             ///< module or container, as framework.software has it
   std::vector<NotUnderstood> not_understood;
   std::vector<NotUnderstood> remarks;  ///< understood, but not what its writer may expect
 };

@@ -176,10 +176,13 @@ class JobSettingsReader {
     if (!text || !is_settings(*text)) return;
     SettingsContext context = context_;
     context.find = nullptr;
+    context.words = &script_.launch.program_words;
     try {
       TrainingSettings read = read_settings(*text, context);
       if (read.format != "calls in Python") return;
-      std::erase_if(read.keys, [](const ReadKey& key) { return key.fate != KeyFate::effect; });
+      std::erase_if(read.keys, [](const ReadKey& key) {
+        return key.fate != KeyFate::effect && key.path != kNetworkOfProgram;
+      });
       if (!out_.files.empty()) drop_default_strategy(read);
       take_own_processes(read);
       if (!read.keys.empty()) out_.files.push_back(std::move(read));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/import/jobs/named_software.hpp"
 #include "sim/import/launch_reader.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/import/settings/readers.hpp"
@@ -135,6 +136,7 @@ void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& v
   if (!reader.found().empty()) choose(reader.found(), script);
   take_gpus_of_launch(script);
   take_cpus_of_launch(script);
+  if (!script.software) script.software = software_in(commands);
   for (const std::string_view name : library_variables()) {
     if (const auto value = values.find(std::string(name)))
       script.variables.push_back({std::string(name), *value});

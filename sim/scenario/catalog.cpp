@@ -14,6 +14,7 @@
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/csv/measurements.hpp"
+#include "sim/scenario/gpu_names.hpp"
 #include "sim/scenario/model_families.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -94,14 +95,6 @@ std::optional<std::string> file_named(CatalogKind kind, const std::string& name)
   return std::nullopt;
 }
 
-/// "GTX 1080 Ti" of "NVIDIA GeForce GTX 1080 Ti", as nvidia-smi prints it.
-std::string without_maker(std::string_view name) {
-  for (const std::string_view word : {"nvidia", "geforce", "tesla", "amd", "instinct"}) {
-    if (lower_case(name).starts_with(std::string(word) + " ")) name.remove_prefix(word.size() + 1);
-  }
-  return std::string(name);
-}
-
 /// A file, and which of the things that it describes.
 struct FilePlace {
   std::string path, part;
@@ -123,14 +116,18 @@ std::optional<FilePlace> entry_named(CatalogKind kind, const std::string& name) 
 std::optional<FilePlace> place_of(CatalogKind kind, const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
   if (is_path(name)) {
-    const bool is_there = name.ends_with(".toml") || is_readable_file(name);
-    if (auto size = is_there ? std::nullopt : size_named(kind, name)) return size;
-    return FilePlace{name, ""};
+    const bool is_there = name.ends_with(".toml") || is_readable_file(name) || kind != CatalogKind::models;
+    const std::string model = is_there ? "" : model_named(name);
+    return model.empty() ? FilePlace{name, ""} : entry_named(kind, model);
   }
   if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
   if (auto exact = entry_named(kind, name)) return exact;
-  std::string alike = spelt_alike(name, names_in(kind));
-  if (alike.empty() && kind == CatalogKind::gpus) alike = spelt_alike(without_maker(name), names_in(kind));
+  if (kind == CatalogKind::gpus) {
+    const std::vector<std::string> readings = gpus_named(name, names_in(kind));
+    return readings.size() == 1 ? entry_named(kind, readings.front()) : std::nullopt;
+  }
+  const std::string alike =
+      kind == CatalogKind::models ? model_named(name) : spelt_alike(name, names_in(kind));
   return alike.empty() ? std::nullopt : entry_named(kind, alike);
 }
 
@@ -257,9 +254,12 @@ std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, 
 }
 
 std::string model_named(const std::string& name) {
-  if (const auto size = size_named(CatalogKind::models, name)) return size->part;
-  const std::string alike = spelt_alike(name, names_in(CatalogKind::models));
-  if (!alike.empty()) return alike;
+  if (name.size() > kLongestCatalogName || name.find('\0') != std::string::npos) return "";
+  const std::vector<std::string> known = names_in(CatalogKind::models);
+  for (const std::string& wanted : {name, plain_model_name(catalog_roots(), name)}) {
+    if (const auto size = size_named(CatalogKind::models, wanted)) return size->part;
+    if (const std::string alike = spelt_alike(wanted, known); !alike.empty()) return alike;
+  }
   for (const std::string_view ending : {".pt", ".yaml"})
     if (name.ends_with(ending)) return model_named(name.substr(0, name.size() - ending.size()));
   return "";
@@ -270,7 +270,10 @@ std::string unknown_name_hint(CatalogKind kind, std::string_view name) {
   if (const std::string alike = kind == CatalogKind::clusters ? machines_like(name, names) : "";
       !alike.empty())
     return with_listing(alike, kind);
-  if (!names.empty()) return with_listing(did_you_mean(name, names), kind);
+  const bool is_gpu = kind == CatalogKind::gpus;
+  const std::string asked =
+      is_gpu ? fmt::format("{}", fmt::join(product_words(name), "-")) : std::string(name);
+  if (!names.empty()) return with_listing(did_you_mean(asked, names), kind);
   std::string places;
   for (const std::string& root : catalog_roots())
     places += fmt::format("{}{}/{}", places.empty() ? "" : ", ", root, folder_of(kind));

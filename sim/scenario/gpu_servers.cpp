@@ -2,7 +2,6 @@
 #include "sim/scenario/gpu_servers.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/gpu_names.hpp"
 #include "sim/scenario/named_value.hpp"
 #include "sim/scenario/new_cluster.hpp"
 #include "sim/scenario/schema/schemas.hpp"
@@ -22,34 +22,6 @@ namespace {
 constexpr int kGpusOfBoard = 8, kGpusOfServer = 4;
 constexpr std::size_t kMostReadings = 12;
 
-/// Small letters and digits alone.
-std::string bare(std::string_view name) {
-  std::string out;
-  for (const char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-/// Whether the parts of a catalog's name begin with this one: v100 and v100-sxm2 of v100-sxm2-16gb.
-bool begins_parts(std::string_view entry, std::string_view wanted) {
-  for (std::size_t end = entry.find('-'); end != std::string_view::npos; end = entry.find('-', end + 1))
-    if (bare(entry.substr(0, end)) == wanted) return true;
-  return false;
-}
-
-std::vector<std::string> gpu_readings(const std::string& name) {
-  const std::string wanted = bare(name);
-  const std::vector<std::string> all = names_in(CatalogKind::gpus);
-  std::vector<std::string> out;
-  std::ranges::copy_if(all, std::back_inserter(out),
-                       [&](const std::string& entry) { return bare(entry) == wanted; });
-  if (!out.empty()) return out;
-  std::ranges::copy_if(all, std::back_inserter(out),
-                       [&](const std::string& entry) { return begins_parts(entry, wanted); });
-  return out;
-}
-
 NewCluster server_of(const std::string& gpu) {
   const Gpu described = open_value(CatalogKind::gpus, gpu, read_gpu);
   const bool is_board = described.ports.nvlinks > 0 && !described.ports.bridged;
@@ -59,7 +31,7 @@ NewCluster server_of(const std::string& gpu) {
 }  // namespace
 
 std::string gpu_named(const std::string& name) {
-  const std::vector<std::string> readings = gpu_readings(name);
+  const std::vector<std::string> readings = gpus_named(name, names_in(CatalogKind::gpus));
   const std::string shown = shortened(printable(name), 40);
   if (readings.size() == 1) return readings.front();
   if (readings.empty())

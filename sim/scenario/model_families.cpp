@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/base/ascii.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -40,6 +41,17 @@ void add_sizes(const std::string& path, std::vector<FamilySize>& out) {
   }
 }
 
+/// Endings that name another training of the same network.
+std::string without_ending(const std::string& name) {
+  for (const std::string_view ending :
+       {"-instruct", "-chat", "-it", "-hf", "-bnb-4bit", "-unsloth", "-gptq", "-awq", "-sft", "-dpo"})
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+  const std::size_t version = name.rfind("-v");
+  const bool is_version = version != std::string::npos && version + 2 < name.size() &&
+                          name.find_first_not_of("0123456789.", version + 2) == std::string::npos;
+  return is_version ? name.substr(0, version) : name;
+}
+
 }  // namespace
 
 std::vector<std::string> family_files(const std::vector<std::string>& roots) {
@@ -61,6 +73,22 @@ std::vector<FamilySize> family_sizes(const std::vector<std::string>& roots) {
   std::vector<FamilySize> out;
   for (const std::string& file : family_files(roots)) add_sizes(file, out);
   return out;
+}
+
+std::string plain_model_name(const std::vector<std::string>& roots, std::string_view name) {
+  if (name.rfind('/') != name.npos) name.remove_prefix(name.rfind('/') + 1);
+  std::string plain = lower_case(name);
+  for (std::string next = without_ending(plain); next != plain; next = without_ending(plain)) plain = next;
+  for (const std::string& root : roots) {
+    const std::string path = (fs::path(root) / "models" / "names.csv").string();
+    if (!text_file_refusal(path).empty()) continue;
+    const std::string text = read_text_file(path).text;
+    const std::size_t line = text.find("\n" + plain + ",");
+    if (line == std::string::npos) continue;
+    const std::size_t begin = line + plain.size() + 2, end = std::min(text.find('\n', begin), text.size());
+    return text.substr(begin, end - begin);
+  }
+  return plain;
 }
 
 std::optional<FamilySize> find_family_size(const std::vector<std::string>& roots, std::string_view name) {

@@ -21,6 +21,11 @@ std::vector<std::string> family_files(const std::vector<std::string>& roots);
 /// has none.
 std::vector<FamilySize> family_sizes(const std::vector<std::string>& roots);
 
+/// Of names as the Hugging Face hub and libraries have them, the one without organisation ("meta-llama/…")
+/// and without endings that leave the network as it is (-instruct, -hf, -v0.1), in small letters; then what
+/// models/names.csv says it is, if it has it.
+std::string plain_model_name(const std::vector<std::string>& roots, std::string_view name);
+
 /// The first size with that name, or with that name among `also`.
 std::optional<FamilySize> find_family_size(const std::vector<std::string>& roots, std::string_view name);
 

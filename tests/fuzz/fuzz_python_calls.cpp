@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace foretrain;
   const SourceText source{"fuzz.py", std::string(reinterpret_cast<const char*>(data), size)};
-  test::require(read_python_calls(source, python_call_names()).entries.size() <= 64);
+  test::require(read_python_calls(source, python_call_names()).entries.size() <= 68);
   test::require(read_argument_tree(source).entries.size() <= kMostSettings + 1);
   read_environment_tree(source);
   Diagnostics diagnostics(source);

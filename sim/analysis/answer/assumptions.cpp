@@ -38,11 +38,19 @@ std::string assumed_precision(const Scenario& scenario) {
   return !step_model_of(scenario).is_strategy ? "" : std::string(name_of(scenario.workload.precision));
 }
 
-/// Of a fine-tuning, whose samples are seldom as long as the network can read.
+/// Whether a network's name says how long its samples are: bert_large_s384.
+bool names_length(std::string_view model) {
+  const std::size_t at = model.rfind("_s");
+  return at != model.npos && at + 2 < model.size() &&
+         model.find_first_not_of("0123456789", at + 2) == model.npos;
+}
+
+/// Samples are seldom as long as the network can read, and the step is in proportion to them.
 std::string assumed_length(const Scenario& scenario) {
   const Model& model = scenario.model;
-  const bool is_tuned = model.tuning.adapter != AdapterKind::none && model.input_is_tokens;
-  return is_tuned && !model.input.empty() ? fmt::format("{} tokens a sample", model.input.front()) : "";
+  const bool is_assumed = step_model_of(scenario).is_strategy && model.input_is_tokens &&
+                          !model.is_recorded && model.input.size() == 1 && !names_length(model.name);
+  return is_assumed ? fmt::format("{} tokens a sample", model.input.front()) : "";
 }
 
 std::string assumed_workers(const Scenario& scenario) {

@@ -60,7 +60,7 @@ SpreadCase step_case(const Scenario& scenario, const Placement& ranks, const Ste
   out.is_half = is_half(scenario.workload.precision);
   out.is_narrow = scenario.workload.precision == Precision::fp8;
   out.is_adapted = scenario.model.tuning.adapter != AdapterKind::none;
-  out.is_era_known = scenario.states("framework.version");
+  out.is_era_known = scenario.states("framework.version") || scenario.states("framework.software");
   out.framework = scenario.workload.framework.kind;
   out.network = network_kind(scenario);
   return out;

@@ -10,6 +10,7 @@
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/directives.hpp"
 #include "sim/import/jobs/job_writers.hpp"
+#include "sim/import/jobs/named_software.hpp"
 #include "sim/import/jobs/yaml.hpp"
 #include "sim/import/launch_reader.hpp"
 
@@ -272,6 +273,8 @@ class KubernetesReader {
     }
     if (command.words.empty())
       return open(container, "has no command: what its image starts is not known here");
+    const YamlNode& image = container.at("image");
+    if (image.kind == YamlKind::scalar) script_.software = software_of_image(image.text, image.span);
     read_launch({command}, values, find_, script_);
     if (!by_mpi && script_.launch.started_by) script_.launch.nodes = script_.resources.nodes;
     if (!script_.request.tasks_per_node && script_.launch.processes_per_node)

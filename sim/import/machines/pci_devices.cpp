@@ -172,18 +172,6 @@ double distance(const Gpu& gpu, const GpuTraits& traits) {
   return out + (traits.gpus_of_node >= 8 && (nvlinks == 0 || gpu.ports.bridged) ? 1 : 0);
 }
 
-/// What the driver calls a board whose name leaves the socket out: only the one on SXM5 has HBM3.
-constexpr std::string_view kDriversH100 = "NVIDIA H100 80GB HBM3", kItsProduct = "NVIDIA H100 SXM5 80GB";
-
-/// "GV100GL [Tesla V100 SXM2 16GB]" → what stands in brackets.
-std::string_view bare_product(std::string_view product) {
-  if (product == kDriversH100) return kItsProduct;
-  const std::size_t open = product.find('['), close = product.rfind(']');
-  return open == std::string_view::npos || close == std::string_view::npos || close < open
-             ? product
-             : product.substr(open + 1, close - open - 1);
-}
-
 RecognisedGpu nearest_of(std::vector<Gpu> gpus, const GpuTraits& traits, std::string because) {
   const auto nearest =
       std::ranges::min_element(gpus, {}, [&](const Gpu& gpu) { return distance(gpu, traits); });
@@ -217,7 +205,7 @@ void refuse_unknown_product(const std::vector<Gpu>& gpus, const GpuTraits& trait
   if (traits.product.empty() || is_known) return;
   std::vector<std::string> names;
   for (const Gpu& gpu : gpus) names.push_back(gpu.name);
-  const std::vector<std::string> near = nearest_names(lower_case(bare_product(traits.product)), names);
+  const std::vector<std::string> near = nearest_names(lower_case(product_alone(traits.product)), names);
   throw InputError(
       fmt::format("no GPU of the catalog is called \"{}\"", printable(shortened(traits.product, 60))),
       near.empty() ? "--gpu NAME says which it is: one of `foretrain list gpus`, or a file"
@@ -270,43 +258,7 @@ std::string nearest_socket_network(double gbps) {
   return fmt::format("eth_{}_tcp", *std::ranges::min_element(kSocketRates, {}, ratio));
 }
 
-std::vector<std::string> product_words(std::string_view product) {
-  std::vector<std::string> words(1);
-  for (const char c : lower_case(product) + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      words.back() += c;
-    else if (!words.back().empty())
-      words.emplace_back();
-  }
-  words.pop_back();
-  std::erase_if(words, [](const std::string& word) {
-    return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" || word == "amd" ||
-           word == "instinct" || word.starts_with("hbm");
-  });
-  for (std::string& word : words) {
-    // "v100-32g" as a site's feature.
-    const bool is_size =
-        word.size() > 1 && word.ends_with('g') && word.find_first_not_of("0123456789") == word.size() - 1;
-    if (is_size) word += 'b';
-  }
-  // "Instinct MI250X/MI250", "MI300X OAM": AMD's products are one word.
-  const auto is_amd_product = [](const std::string& word) {
-    return word.starts_with("mi") && word.size() > 2 &&
-           std::isdigit(static_cast<unsigned char>(word[2])) != 0;
-  };
-  if (const auto amd = std::ranges::find_if(words, is_amd_product); amd != words.end()) return {*amd};
-  return words;
-}
-
-bool is_product(const Gpu& gpu, std::string_view product) {
-  std::string name = lower_case(gpu.name);
-  const std::vector<std::string> own = product_words(name), wanted = product_words(product);
-  std::erase(name, '-');
-  std::string joined;
-  for (const std::string& word : wanted) joined += word;
-  const auto has = [&own](const std::string& word) { return std::ranges::find(own, word) != own.end(); };
-  return !wanted.empty() && (std::ranges::all_of(wanted, has) || name == joined);
-}
+bool is_product(const Gpu& gpu, std::string_view product) { return is_product_named(gpu.name, product); }
 
 std::vector<std::string> gpu_names_among(const std::vector<std::string>& words) {
   std::vector<std::string> out;
@@ -334,7 +286,7 @@ RecognisedGpu recognised_gpu(const GpuTraits& traits) {
     std::erase_if(gpus, [](const Gpu& gpu) { return !is_amd(gpu.architecture); });
   std::vector<Gpu> alike;
   for (const Gpu& gpu : gpus) {
-    if (is_product(gpu, bare_product(traits.product))) alike.push_back(gpu);
+    if (is_product(gpu, product_alone(traits.product))) alike.push_back(gpu);
   }
   if (alike.size() == 1) return {alike.front().name, "\"" + traits.product + "\""};
   if (alike.empty() && amd_number(traits.product) > 0) return nearest_of_amd(std::move(gpus), traits);

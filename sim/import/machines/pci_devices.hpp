@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/cluster/hardware.hpp"
+#include "sim/scenario/gpu_names.hpp"
 
 namespace foretrain {
 
@@ -26,8 +27,6 @@ std::string nearest_network(double gbps, bool is_ethernet);
 /// The same of sockets (TCP); 0 Gb/s: what most nodes without InfiniBand have.
 std::string nearest_socket_network(double gbps);
 
-/// Words of "NVIDIA A100-SXM4-80GB" that tell products apart, in small letters: a100, sxm4, 80gb.
-std::vector<std::string> product_words(std::string_view product);
 /// "NVIDIA A100-SXM4-80GB" is a100-sxm4-80gb, "NVIDIA H200" any H200, "L40" no L40S.
 bool is_product(const Gpu& gpu, std::string_view product);
 

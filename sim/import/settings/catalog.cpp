@@ -62,7 +62,8 @@ bool has_ultralytics_call(std::string_view text) {
   return text.find("YOLO(") != std::string_view::npos || text.find("RTDETR(") != std::string_view::npos;
 }
 
-YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
+YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
+                      const std::vector<ShellWord>* words) {
   const std::string_view line = first_line(source.text);
   if (line.starts_with("{") || line.starts_with("//") || line.starts_with("/*"))
     return read_json_tree(source, diagnostics);
@@ -72,10 +73,17 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
   if (is_python_text(source.text, line) && is_python_recipe(source.text)) return read_python_recipe(source);
   if (is_python_text(source.text, line))
     return read_python_calls(
-        source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names());
+        source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names(), words);
   if (is_toml_line(line)) return read_toml_tree(source, diagnostics);
   const auto documents = read_yaml(source, {kLargestSettings, 4 * kMostSettings});
   return documents.empty() ? YamlNode{} : documents.front();
+}
+
+YamlNode tree_or_throw(const SourceText& source, const std::vector<ShellWord>* words) {
+  Diagnostics diagnostics(source);
+  YamlNode tree = tree_of_text(source, diagnostics, words);
+  diagnostics.throw_if_any();
+  return tree;
 }
 
 }  // namespace
@@ -130,7 +138,7 @@ TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tr
 bool is_settings(const SourceText& source) {
   if (source.text.size() > kLargestSettings || source.text.find('\0') != std::string::npos) return false;
   try {
-    const YamlNode tree = read_or_throw(source, tree_of_text);
+    const YamlNode tree = tree_or_throw(source, nullptr);
     return tree.kind == YamlNode::Kind::map &&
            std::ranges::any_of(settings_formats(),
                                [&](const SettingsFormat& format) { return format.recognises(tree); });
@@ -149,7 +157,7 @@ TrainingSettings read_settings(const SourceText& source, const SettingsContext& 
          ""}});
   if (source.text.find('\0') != std::string::npos)
     throw InputError(std::vector<Diagnostic>{{source.name, {}, "", "is no text", known_settings()}});
-  const YamlNode tree = read_or_throw(source, tree_of_text);
+  const YamlNode tree = tree_or_throw(source, context.words);
   for (const SettingsFormat& format : settings_formats()) {
     if (tree.kind == YamlNode::Kind::map && format.recognises(tree))
       return read_settings_tree(source, tree, format, context);

@@ -3,33 +3,38 @@
 #include <cctype>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "sim/import/settings/python_network.hpp"
+#include "sim/import/settings/python_text.hpp"
 #include "sim/import/settings/trees.hpp"
 
 namespace foretrain {
 
 namespace {
 
-bool is_name_letter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
-
 /// More calls than a program configures its training by.
-constexpr int kMostCalls = 64;
+constexpr int kMostCalls = 64, kMostOtherCalls = 2000;
+constexpr std::size_t kMostNetworks = 16;
 /// Variables that are remembered, the nodes of one value, and how often values are put in.
 constexpr std::size_t kMostVariables = 1000, kLargestVariable = 200, kMostCopies = 1000;
 
-class CallReader {
+class CallReader : private PythonText {
  public:
-  CallReader(const std::string& text, const std::vector<std::string_view>& names, bool takes_members = false)
-      : text_(text), names_(names), takes_members_(takes_members) {}
+  CallReader(const std::string& text, const std::vector<std::string_view>& names,
+             const std::vector<ShellWord>* words, bool takes_members = false)
+      : PythonText(text),
+        names_(names),
+        takes_members_(takes_members),
+        declared_(words),
+        imported_(imported_networks(text)) {}
 
   /// Twice: what variables hold is known once all of the text was seen.
   YamlNode read() {
     scan();
-    at_ = line_start_ = 0, line_ = 1, calls_ = 0, open_ = 0;
+    go_to({}), calls_ = others_ = open_ = 0;
     word_before_.clear();
     knows_variables_ = true;
     return scan();
@@ -38,7 +43,7 @@ class CallReader {
  private:
   YamlNode scan() {
     YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
-    while (at_ < text_.size() && calls_ < kMostCalls) {
+    while (!at_end() && calls_ < kMostCalls) {
       if (skip_blank() || skip_string(nullptr)) continue;
       if (!is_name_letter(peek())) {
         open_ += opens(peek()) ? 1 : closes(peek()) ? -1 : 0;
@@ -46,28 +51,80 @@ class CallReader {
         continue;
       }
       const SourceSpan span = here();
-      const bool begins_line = text_.find_first_not_of(" \t", line_start_) == at_;
+      const bool is_statement = begins_line();
       const std::string whole = dotted_name(), name = last_part(whole);
-      if (begins_line && open_ <= 0 && !knows_variables_) note_assignment(whole);
-      if (begins_line && open_ <= 0 && knows_variables_ && takes_members_) note_member(whole, out);
+      if (is_statement && open_ <= 0 && !knows_variables_) note_assignment(whole);
+      if (is_statement && open_ <= 0 && knows_variables_ && takes_members_) note_member(whole, out);
       const bool defines = word_before_ == "class" || word_before_ == "def" || word_before_ == "import";
       word_before_ = name;
-      const bool wanted = std::ranges::find(names_, name) != names_.end();
-      if (!wanted || defines || peek() != '(') continue;
+      if (defines || !is_call(whole)) continue;
+      if (takes_other_call(out, whole, name)) continue;
+      if (std::ranges::find(names_, name) == names_.end()) continue;
       ++calls_;
-      const std::size_t at = at_, line_start = line_start_;
-      const auto line = line_;
+      const Place before = place();
       YamlNode arguments = call_arguments(0, name == "YOLO" || name == "RTDETR" ? "model" : "");
       arguments.span = span;
+      note_network(whole, arguments);
       // get_peft_model(model, LoraConfig(…)), from_pretrained(…, quantization_config=BitsAndBytesConfig(…)):
       // what stands in it is a call of its own.
-      if (holds_calls(name)) at_ = at, line_ = line, line_start_ = line_start;
+      if (holds_calls(name)) go_to(before);
       // Of several loaders the first one is that of the training.
       if (name == "DataLoader" && !out.at(name).is_null()) continue;
       if (is_policy(name) && keep_what_is_alike(out, name, arguments)) continue;
       out.entries.emplace_back(name, std::move(arguments));
     }
+    if (!networks_.empty())
+      out.entries.emplace_back(std::string(kNetworkOfProgram),
+                               YamlNode{SettingKind::list, {}, {}, networks_, networks_[0].span});
     return out;
+  }
+
+  /// Whether a bracket follows; models.__dict__[name](…) and getattr(models, name)(…) are calls by a name.
+  bool is_call(const std::string& whole) const {
+    return peek() == '(' || (peek() == '[' && whole.ends_with("models.__dict__"));
+  }
+
+  /// Calls that say what the network, the data or an argument of the program is, and nothing else. The text
+  /// goes on behind their name: their arguments may hold further calls.
+  bool takes_other_call(YamlNode& out, const std::string& whole, const std::string& name) {
+    const bool declares = name == "add_argument", chooses = name == "getattr" || peek() == '[',
+               cuts = cuts_texts(name), resizes = name == "Resize" || name == "RandomResizedCrop";
+    const bool makes = name != "from_pretrained" && makes_network(whole, imported_);
+    const std::string data = data_set_of_call(whole);
+    if (takes_members_) return false;
+    if (!declares && !chooses && !cuts && !resizes && !makes && data.empty()) return false;
+    if (++others_ > kMostOtherCalls) return true;
+    const Place before = place();
+    const SourceSpan span = here();
+    YamlNode arguments = peek() == '[' ? list(0, here()) : call_arguments(0);
+    arguments.span = span;
+    if (declares && !knows_variables_) declared_.declare(arguments);
+    if (makes) note_network(whole, arguments);
+    if (chooses) note_chosen(whole, arguments);
+    if (cuts && !arguments.at("max_length").is_null() && out.at("tokenizer").is_null())
+      out.entries.emplace_back("tokenizer", arguments);
+    if (resizes && out.at("resize").is_null())
+      out.entries.emplace_back("resize", scalar("true", arguments.span));
+    if (!data.empty() && out.at("data_set").is_null())
+      out.entries.emplace_back("data_set", scalar(data, arguments.span));
+    go_to(before);
+    return true;
+  }
+
+  void note_network(const std::string& whole, const YamlNode& arguments) {
+    if (!knows_variables_ || takes_members_ || networks_.size() >= kMostNetworks ||
+        !makes_network(whole, imported_))
+      return;
+    if (auto asked = network_asked_for(whole, arguments)) networks_.push_back(std::move(*asked));
+  }
+
+  /// models.__dict__[args.arch], getattr(torchvision.models, args.arch).
+  void note_chosen(const std::string& whole, const YamlNode& arguments) {
+    const bool by_key = whole.ends_with("models.__dict__");
+    const std::size_t place = by_key ? 0 : 1;
+    if (!knows_variables_ || arguments.items.size() <= place || networks_.size() >= kMostNetworks) return;
+    if (!by_key && arguments.items[0].text != "models") return;
+    if (arguments.items[place].kind == SettingKind::scalar) networks_.push_back(arguments.items[place]);
   }
 
   static bool holds_calls(const std::string& name) {
@@ -94,27 +151,28 @@ class CallReader {
 
   /// NAME = literal or call, on a line of its own. A name that is assigned twice has no value here.
   void note_assignment(const std::string& name) {
-    const std::size_t at = at_, line_start = line_start_;
-    const int line = line_;
+    const Place before = place();
     while (peek() == ' ') advance();
-    if (peek() == '=' && peek(1) != '=' && name.find('.') == name.npos &&
-        variables_.size() < kMostVariables) {
+    const bool is_member = name.find('.') != name.npos;
+    if (peek() == '=' && peek(1) != '=' && is_member && changed_.size() < kMostVariables)
+      changed_.insert(name);
+    if (peek() == '=' && peek(1) != '=' && !is_member && variables_.size() < kMostVariables) {
       advance();
       skip_blank();
       YamlNode value = atom(0, here());
       while (peek() == ' ' || peek() == '\t') advance();
       const bool ends = peek() == '\n' || peek() == '\r' || peek() == '#' || peek() == '\0';
       const bool is_new = variables_.find(name) == variables_.end();
+      if (value.at("class_path").text == "parse_args") namespaces_.insert(name);
       if (!ends || !is_new || size_of(value) > kLargestVariable) value = scalar(std::string(kNotKnown), {});
       variables_[name] = std::move(value);
     }
-    at_ = at, line_ = line, line_start_ = line_start;
+    go_to(before);
   }
 
   /// config.model.degree = literal, on a line of its own, as an entry with the whole name.
   void note_member(const std::string& name, YamlNode& out) {
-    const std::size_t at = at_, line_start = line_start_;
-    const int line = line_;
+    const Place before = place();
     const SourceSpan span = here();
     while (peek() == ' ') advance();
     const bool is_member = name.find('.') != name.npos && !name.starts_with('.') && name.back() != '.';
@@ -128,7 +186,7 @@ class CallReader {
       value.span = span;
       out.entries.emplace_back(name, std::move(value));
     }
-    at_ = at, line_ = line, line_start_ = line_start;
+    go_to(before);
   }
 
   static std::size_t size_of(const YamlNode& node) {
@@ -138,55 +196,7 @@ class CallReader {
     return size;
   }
 
-  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  SourceSpan here() const { return {line_, static_cast<int>(at_ - line_start_) + 1, 1}; }
-  void advance() {
-    if (at_ < text_.size() && text_[at_++] == '\n') ++line_, line_start_ = at_;
-  }
-  bool skip_blank() {
-    const std::size_t before = at_;
-    while (at_ < text_.size()) {
-      if (peek() == '#') {
-        while (at_ < text_.size() && peek() != '\n') advance();
-      } else if (std::isspace(static_cast<unsigned char>(peek())) != 0 || peek() == '\\') {
-        advance();
-      } else {
-        break;
-      }
-    }
-    return at_ != before;
-  }
-  std::string dotted_name() {
-    std::string name;
-    while (at_ < text_.size() && is_name_letter(peek())) name += peek(), advance();
-    return name;
-  }
   static std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
-
-  /// A string in quotes, with r, b, u or f before them; f-strings are not known. Whether there was one.
-  bool skip_string(std::string* value) {
-    std::size_t prefix = 0;
-    bool formatted = false;
-    while (prefix < 2 && std::string_view("rRbBuUfF").find(peek(prefix)) != std::string_view::npos)
-      formatted = formatted || peek(prefix) == 'f' || peek(prefix) == 'F', ++prefix;
-    const char quote = peek(prefix);
-    if (quote != '"' && quote != '\'') return false;
-    for (std::size_t i = 0; i < prefix; ++i) advance();
-    const bool triple = peek(1) == quote && peek(2) == quote;
-    const std::size_t width = triple ? 3 : 1;
-    for (std::size_t i = 0; i < width; ++i) advance();
-    std::string inside;
-    while (at_ < text_.size()) {
-      if (peek() == quote && (!triple || (peek(1) == quote && peek(2) == quote))) break;
-      if (!triple && peek() == '\n') break;
-      if (peek() == '\\') advance();
-      inside += peek();
-      advance();
-    }
-    for (std::size_t i = 0; i < width && peek() == quote; ++i) advance();
-    if (value != nullptr) *value = formatted ? std::string(kNotKnown) : inside;
-    return true;
-  }
 
   static YamlNode scalar(std::string text, const SourceSpan& span) {
     if (text == "True") text = "true";
@@ -235,8 +245,16 @@ class CallReader {
       copy.span = span;
       return copy;
     }
+    if (knows_variables_ && !changed_.contains(name)) {
+      if (const YamlNode* given = declared_.find(name, namespaces_)) {
+        YamlNode copy = *given;
+        copy.span = span;
+        return copy;
+      }
+    }
     const bool constant = name == "True" || name == "False" || name == "None" || member || is_class(name);
-    return scalar(constant ? last_part(name) : std::string(kNotKnown), span);
+    const bool is_library = name == "models" || name == "torchvision.models";
+    return scalar(constant || is_library ? last_part(name) : std::string(kNotKnown), span);
   }
 
   /// By its spelling, as Block and TransformerLayer; one that the program assigns is a variable.
@@ -257,11 +275,11 @@ class CallReader {
     const char end = peek() == '[' ? ']' : ')';
     YamlNode out{SettingKind::list, {}, {}, {}, span};
     advance();
-    while (skip_blank(), at_ < text_.size() && peek() != end) {
-      const std::size_t before = at_;
+    while (skip_blank(), !at_end() && peek() != end) {
+      const std::size_t before = place().at;
       out.items.push_back(value(depth + 1));
       skip_blank();
-      if (peek() == ',' || at_ == before) advance();
+      if (peek() == ',' || place().at == before) advance();
     }
     advance();
     return out;
@@ -270,8 +288,8 @@ class CallReader {
   YamlNode table(int depth, const SourceSpan& span) {
     YamlNode out{SettingKind::map, {}, {}, {}, span};
     advance();
-    while (skip_blank(), at_ < text_.size() && peek() != '}') {
-      const std::size_t before = at_;
+    while (skip_blank(), !at_end() && peek() != '}') {
+      const std::size_t before = place().at;
       YamlNode key = value(depth + 1);
       skip_blank();
       if (peek() == ':') {
@@ -281,7 +299,7 @@ class CallReader {
         out.items.push_back(std::move(key));
       }
       skip_blank();
-      if (peek() == ',' || at_ == before) advance();
+      if (peek() == ',' || place().at == before) advance();
     }
     advance();
     if (out.entries.empty() && !out.items.empty()) out.kind = SettingKind::list;  // a set
@@ -289,17 +307,15 @@ class CallReader {
   }
 
   /// Keyword arguments, those of an unpacked table too; others are left aside, but for the first where
-  /// `first` names it. `at_` is on the opening bracket.
+  /// `first` names it. The place is on the opening bracket.
   YamlNode call_arguments(int depth, std::string_view first = "") {
     YamlNode out{SettingKind::map, {}, {}, {}, here()};
     advance();
-    while (skip_blank(), at_ < text_.size() && peek() != ')') {
-      const std::size_t before = at_;
+    while (skip_blank(), !at_end() && peek() != ')') {
+      const std::size_t before = place().at;
       while (peek() == '*') advance();
-      const bool unpacks = at_ - before == 2;
-      const std::size_t start = at_;
-      const int line = line_;
-      const std::size_t line_start = line_start_;
+      const bool unpacks = place().at - before == 2;
+      const Place start = place();
       const SourceSpan span = here();
       const std::string name = dotted_name();
       skip_blank();
@@ -309,8 +325,9 @@ class CallReader {
         given.span = span;
         out.entries.emplace_back(name, std::move(given));
       } else {
-        at_ = start, line_ = line, line_start_ = line_start;
+        go_to(start);
         YamlNode given = value(depth + 1);
+        if (!unpacks) out.items.push_back(given);
         if (unpacks && given.kind == SettingKind::map && given.at("class_path").is_null())
           std::ranges::move(given.entries, std::back_inserter(out.entries));
         else if (!unpacks && !first.empty() && out.entries.empty())
@@ -318,7 +335,7 @@ class CallReader {
         first = "";
       }
       skip_blank();
-      if (peek() == ',' || at_ == before) advance();
+      if (peek() == ',' || place().at == before) advance();
     }
     advance();
     return out;
@@ -327,7 +344,7 @@ class CallReader {
   /// Up to the comma or bracket that ends it.
   void skip_expression() {
     int open = 0;
-    while (at_ < text_.size()) {
+    while (!at_end()) {
       if (skip_blank() || skip_string(nullptr)) continue;
       const char c = peek();
       const bool closes = c == ')' || c == ']' || c == '}';
@@ -338,25 +355,28 @@ class CallReader {
     }
   }
 
-  const std::string& text_;
   const std::vector<std::string_view>& names_;
-  bool takes_members_ = false;
-  std::size_t at_ = 0, line_start_ = 0;
-  int line_ = 1, calls_ = 0, open_ = 0;
+  bool takes_members_ = false;  ///< a recipe: assignments to members are keys, and no network is made
+  int calls_ = 0, open_ = 0;
   std::string word_before_;
   std::map<std::string, YamlNode> variables_;
   bool knows_variables_ = false;
   std::size_t copies_ = 0;
+  DeclaredArguments declared_;
+  std::set<std::string> imported_, namespaces_, changed_;  ///< changed_: args.batch_size = …
+  std::vector<YamlNode> networks_;                         ///< names that libraries are asked for
+  int others_ = 0;
 };
 
 }  // namespace
 
-YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names) {
-  return CallReader(source.text, names).read();
+YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names,
+                           const std::vector<ShellWord>* words) {
+  return CallReader(source.text, names, words).read();
 }
 
 YamlNode read_python_members(const SourceText& source, const std::vector<std::string_view>& names) {
-  return CallReader(source.text, names, true).read();
+  return CallReader(source.text, names, nullptr, true).read();
 }
 
 }  // namespace foretrain

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/settings/fine_tuning_keys.hpp"
@@ -12,6 +13,7 @@
 #include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/import/settings/trees.hpp"
+#include "sim/scenario/catalog.hpp"
 
 namespace foretrain {
 
@@ -124,11 +126,56 @@ void read_accelerator_call(SettingsReading& reading, const std::string& name) {
   }
 }
 
+/// Networks whose images are not those of the small data sets.
+bool is_of_small_images(std::string_view model) {
+  return model.find("cifar") != model.npos || model.find("mnist") != model.npos;
+}
+
+/// The network by the name that its library has for it.
+void read_network(SettingsReading& reading) {
+  const YamlNode* asked = reading.find({kNetworkOfProgram});
+  if (asked == nullptr) return;
+  std::vector<std::string> names;
+  for (const YamlNode& item : asked->items) {
+    std::string name = item.text == kNotKnown ? "" : model_named(item.text);
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  const YamlNode* data = reading.find({"data_set"});
+  const bool has_small_images = data != nullptr && data->text != "imagenet";
+  const auto open = [&](const std::string& why) { reading.fate_of(kNetworkOfProgram, KeyFate::open, why); };
+  if (names.empty()) return open("which network it is; --model NAME says it");
+  if (names.size() > 1)
+    return open(fmt::format("the program makes {}; --model NAME says which one it trains",
+                            fmt::join(names, " and ")));
+  if (has_small_images && !is_of_small_images(names[0]) && !reading.has("resize"))
+    return open(fmt::format(
+        "{} of the catalog has larger images than {}; foretrain capture records the network as it is",
+        names[0], data->text));
+  reading.effect_of(kNetworkOfProgram, {{"model.name", toml_text(names[0])}});
+}
+
+/// Tokens of a sample, where texts are filled up to a length or cut there.
+void read_tokenizer(SettingsReading& reading) {
+  if (const auto length = reading.integer({"tokenizer.max_length"}, 1, 1'000'000);
+      length && reading.has(kNetworkOfProgram))
+    reading.effect_of("tokenizer.max_length", {{"model.sequence_length", std::to_string(*length)}});
+  static constexpr KeyRule kOthers[] = {{"tokenizer.*", KeyReads::nothing}};
+  reading.apply(kOthers);
+}
+
+void read_data_set(SettingsReading& reading) {
+  const YamlNode* data = reading.find({"data_set"});
+  if (data != nullptr) reading.effect({{"data.set", toml_text(data->text)}});
+  static constexpr KeyRule kResize[] = {{"resize", KeyReads::usual}, {"resize.*", KeyReads::usual}};
+  reading.apply(kResize);
+}
+
 }  // namespace
 
 bool is_python_program(const YamlNode& tree) {
   return std::ranges::any_of(tree.entries, [](const auto& entry) {
-    return std::ranges::find(python_call_names(), std::string_view(entry.first)) != python_call_names().end();
+    return entry.first == kNetworkOfProgram ||
+           std::ranges::find(python_call_names(), std::string_view(entry.first)) != python_call_names().end();
   });
 }
 
@@ -172,6 +219,9 @@ const std::vector<std::string_view>& ultralytics_call_names() {
 }
 
 void read_python_program(SettingsReading& reading) {
+  read_network(reading);
+  read_tokenizer(reading);
+  read_data_set(reading);
   const auto called = [&](const std::string& name) { return reading.has(name); };
   for (const char* name : {"DistributedDataParallel", "DDP"}) {
     if (!called(name)) continue;

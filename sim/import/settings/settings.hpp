@@ -60,6 +60,9 @@ struct TrainingSettings {
   bool starts_processes = false;
 };
 
+/// Path of the key that holds the names by which a Python program makes its network.
+inline constexpr std::string_view kNetworkOfProgram = "network";
+
 /// Where "auto" and numbers that depend on the job are looked up.
 struct SettingsContext {
   int gpus = 0;  ///< of the job; 0: not known
@@ -67,6 +70,8 @@ struct SettingsContext {
   const std::vector<ProgramArgument>* arguments = nullptr;
   /// Opens a file that a settings file names; none: such files are said not to be read.
   ScriptFinder find{};
+  /// Behind the name of the program that is read: what its own arguments are.
+  const std::vector<ShellWord>* words = nullptr;
 };
 
 /// The keys of the scenario, each once, in their order; a later one wins.

@@ -30,8 +30,12 @@ YamlNode read_argument_tree(const SourceText& source);
 /// Calls of a Python text whose last name is one of `names`: each an entry with that name, its keyword
 /// arguments below. Nothing is run: strings, numbers, lists, tuples, tables and calls are values (a call has
 /// `class_path` and `init_args`), dotted names are texts without what stands before the last dot; everything
-/// else is not known, which its text says.
-YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names);
+/// else is not known, which its text says. Arguments that the program declares with argparse are those of
+/// `words`, which stand behind the program's name (nullptr: none), else their defaults. Three entries more:
+/// `network`, a list of the names by which networks are made; `tokenizer`, the arguments of the first call
+/// that cuts texts; `data_set`.
+YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names,
+                           const std::vector<ShellWord>* words = nullptr);
 /// The same, and assignments to members, as config.model.degree = 4, as entries with their whole names.
 YamlNode read_python_members(const SourceText& source, const std::vector<std::string_view>& names);
 /// Whether a Python text is a recipe of a layout: NeMo 2, Megatron-Bridge, torchtitan.

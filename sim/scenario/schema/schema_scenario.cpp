@@ -144,12 +144,28 @@ bool leaves_gpus_to_study(const ScenarioDocument& source) {
   return source.is_combination() || (source.has("study.gpus") && !source.has("run.gpus"));
 }
 
-/// NCCL is that of the framework, where its version is given, and one that runs on the GPU.
-void settle_nccl_version(const ScenarioDocument& source, Scenario& scenario) {
-  if (source.has("nccl.version")) return;
-  nccl::Version& version = scenario.collective.nccl.version;
-  if (source.has("framework.version")) version = nccl_of(scenario.workload.framework);
-  version = at_least_for(scenario.cluster.node.gpu.architecture, version);
+/// NCCL is that of the software or the framework, where they are given, and one that runs on the GPU. PyTorch
+/// without kernels for the GPU cannot run there.
+void settle_nccl_version(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {
+  const Framework& framework = scenario.workload.framework;
+  const Architecture gpu = scenario.cluster.node.gpu.architecture;
+  const Table* table = document.table("framework");
+  const bool has_version = source.has("framework.version"), has_software = source.has("framework.software");
+  nccl::Version version = scenario.collective.nccl.version;
+  if (table != nullptr && (has_version || has_software)) {
+    TableReader reader(*table, "framework", document.diagnostics());
+    if (framework.kind == FrameworkKind::pytorch && framework.version < first_pytorch_for(gpu))
+      reader.report(
+          reader.span_of(has_version ? "version" : "software"),
+          fmt::format("{} has no kernels for {}", title_of(framework), scenario.cluster.node.gpu.name),
+          fmt::format("the first that has is {}", to_text(first_pytorch_for(gpu))));
+    version = nccl_of(framework);
+    if (has_software && !has_version) {
+      const auto read = read_software(reader.spelling("software").value_or(""), framework.kind);
+      if (read.stack) version = read.stack->nccl;
+    }
+  }
+  if (!source.has("nccl.version")) scenario.collective.nccl.version = at_least_for(gpu, version);
 }
 
 /// nccl.gdr is a fact about the nodes.
@@ -187,7 +203,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   check_offloaded_activations(strategy.reader(), scenario);
   strategy.reader().finish();
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
-  settle_nccl_version(source, scenario);
+  settle_nccl_version(document, source, scenario);
   read_run_section(document, source, scenario);
   read_parallel_section(document, scenario);
   check_shm(launch.reader(), scenario);

@@ -128,7 +128,7 @@ Keys<nccl::Settings> keys_before_gdr() {
       {"version",
        {"version", read_nccl_version},
        "\"2.18.3\"",
-       "that of framework.version; else 2.20.5, on Blackwell 2.26.2",
+       "that of framework.software or framework.version; else 2.20.5, on Blackwell 2.26.2",
        "NCCL's; PyTorch 2.3 and 2.4 bring 2.20.5 along, and 2.26.2 is of the first PyTorch for Blackwell"},
       {"algorithm", algorithm(), "\"ring\"", "NCCL's choice by size", "NCCL_ALGO"},
       {"protocol", protocol(), "\"simple\"", "NCCL's choice by size", "NCCL_PROTO"},

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/sections/software_era.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/workload/framework_profile.hpp"
 
@@ -21,25 +22,13 @@ void read_framework_name(TableReader& table, std::string_view key, Framework& fr
   framework = usual_framework(kind);
 }
 
-/// The last minor version of each major one; a future one may follow the last by kMostFutureMinors.
-constexpr std::array kLastPyTorch{4, 13, 12}, kLastTensorFlow{12, 15, 20};
-constexpr int kMostFutureMinors = 20;
-
-/// Whether such a release exists, or may be younger than this program.
-bool was_released(const Framework& framework, const FrameworkVersion& version) {
-  const auto& last = framework.kind == FrameworkKind::pytorch ? kLastPyTorch : kLastTensorFlow;
-  if (version.major < 0 || version.major >= static_cast<int>(last.size())) return false;
-  const bool newest = version.major + 1 == static_cast<int>(last.size());
-  return version.minor <= last[static_cast<std::size_t>(version.major)] + (newest ? kMostFutureMinors : 0);
-}
-
 void read_framework_version(TableReader& table, std::string_view key, Framework& framework) {
   const auto text = table.spelling(key);
   if (!table.has(key)) return;
   const auto version = text ? parse_framework_version(*text) : std::nullopt;
   if (!version || *version < FrameworkVersion{0, 1})
     table.report(table.span_of(key), "framework.version is no version", "as in framework.version = \"2.3\"");
-  else if (!was_released(framework, *version))
+  else if (!was_released(framework.kind, *version))
     table.report(
         table.span_of(key),
         fmt::format("there is no {} {}", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
@@ -47,6 +36,22 @@ void read_framework_version(TableReader& table, std::string_view key, Framework&
         "as in framework.version = \"2.3\"");
   else
     framework.version = *version;  // those before 1.0 run as 1.0 does
+}
+
+/// A version that is stated by itself wins over the one of the software.
+void read_software_stack(TableReader& table, std::string_view key, Framework& framework) {
+  const auto text = table.spelling(key);
+  if (!table.has(key)) return;
+  const SoftwareReading read = read_software(text.value_or(""), framework.kind);
+  if (!read.stack)
+    table.report(table.span_of(key), read.problem, read.hint);
+  else if (read.stack->framework != framework.kind)
+    table.report(table.span_of(key),
+                 fmt::format("{} is {}, and this job trains with {}", *text, name_of(read.stack->framework),
+                             name_of(framework.kind)),
+                 "say framework.name, or choose a strategy of that framework");
+  else if (!table.has("version"))
+    framework.version = read.stack->version;
 }
 
 /// Compilers choose layouts themselves.
@@ -89,6 +94,13 @@ const Keys<Framework>& framework_keys() {
        "PyTorch 2.3, TensorFlow 2.15",
        "PyTorch before 2.0 runs optimizers as for_loop and fills gradients with zeros; Keras before "
        "TensorFlow 2.2 reads each batch's results"},
+      {"software",
+       {"year, container or module", read_software_stack},
+       "\"ngc-24.07\"",
+       "not known",
+       "what the job runs in, for framework.version and nccl.version: a year or month (\"2020\", "
+       "\"2020-10\"), a "
+       "container of NVIDIA, an image or a module with its version (\"pytorch/2.1\")"},
       {"execution",
        takes::choice<&Framework::execution>(named(
            std::array{Execution::eager, Execution::graph, Execution::compiled, Execution::cuda_graphs})),

@@ -1,5 +1,10 @@
-// Libraries that come with a framework or that a GPU needs, where the scenario names none.
+// Which versions a year, a container or a module stands for, and which libraries come with a framework or are
+// needed by a GPU.
 #pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "sim/cluster/hardware.hpp"
 #include "sim/collective/nccl/version.hpp"
@@ -13,5 +18,31 @@ nccl::Version nccl_of(const Framework& framework);
 
 /// `version`, or on GPUs that are younger than it the NCCL of the first PyTorch that was built for them.
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version);
+
+/// The oldest PyTorch whose binaries have kernels for these GPUs; 0.0 where every version has.
+FrameworkVersion first_pytorch_for(Architecture gpu);
+
+/// The software of a job as one value.
+struct SoftwareStack {
+  FrameworkKind framework = FrameworkKind::pytorch;
+  FrameworkVersion version;
+  nccl::Version nccl;
+};
+
+/// A stack, or one sentence that says why the text names none.
+struct SoftwareReading {
+  std::optional<SoftwareStack> stack;
+  std::string problem{}, hint{};
+};
+
+/// Reads a year ("2020") or month ("2020-10"), whose newest release it takes (of a year the one of 1 July);
+/// a container of NVIDIA ("ngc-24.07", "nvcr.io/nvidia/pytorch:24.07-py3", "pytorch_24.07-py3.sif"); a
+/// module, package or image with its framework and version ("pytorch/2.1", "pytorch/pytorch:1.13.1-cuda11.6",
+/// "PyTorch/2.1.2-foss-2023a-CUDA-12.1.1"). `usual` is the framework of a year and of "ngc-…". Releases after
+/// the last one known here have the libraries of the last.
+SoftwareReading read_software(std::string_view text, FrameworkKind usual);
+
+/// Whether such a release exists, or may be younger than this program.
+bool was_released(FrameworkKind framework, const FrameworkVersion& version);
 
 }  // namespace foretrain

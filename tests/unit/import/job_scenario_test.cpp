@@ -79,6 +79,23 @@ TEST_CASE("the cores of a node are shared by the GPUs that work") {
              ContainsSubstring("cores_per_gpu = 40 "));
 }
 
+TEST_CASE("modules and containers say which software runs, and NCCL comes with it") {
+  const std::string launch = "torchrun --nproc_per_node=4 t.py";
+  CHECK_THAT(toml("--gres=gpu:4", "module load pytorch/2.1\n" + launch),
+             ContainsSubstring("[framework]\nsoftware = \"pytorch/2.1\"") && ContainsSubstring("# line 3"));
+  const Scenario inside =
+      scenario("--gres=gpu:4", "ml pytorch/2.1\napptainer exec --nv images/pytorch_22.03-py3.sif " + launch);
+  CHECK(inside.workload.framework.version == FrameworkVersion{1, 12});
+  CHECK(inside.collective.nccl.version == nccl::Version{2, 12, 9});
+  CHECK(scenario("--gres=gpu:4", "srun --container-image=nvcr.io#nvidia/pytorch:24.07-py3 " + launch)
+            .collective.nccl.version == nccl::Version{2, 22, 3});
+  CHECK_THAT(toml("--gres=gpu:4", "module load gcc/13 tensorflow/2.11\n" + launch),
+             !ContainsSubstring("[framework]"));
+  CHECK_THAT(toml("--gres=gpu:4", "module load python-data\n" + launch), !ContainsSubstring("[framework]"));
+  CHECK_THAT(toml("--gres=gpu:4", "if test -e x; then module load pytorch/1.13; fi\n" + launch),
+             !ContainsSubstring("[framework]"));
+}
+
 TEST_CASE("a script without a launch line leaves strategy and launch open") {
   const Scenario open = scenario("--gres=gpu:2", "");
   CHECK_FALSE(open.launch.with);

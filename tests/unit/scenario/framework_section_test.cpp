@@ -87,6 +87,55 @@ TEST_CASE("NCCL is the one that a given framework version brings along, and one 
   CHECK(version({"cluster.name=hgx-b200", "nccl.version=2.25.1"}) == nccl::Version{2, 25, 1});
 }
 
+TEST_CASE("software names a year, a container or a module, and gives versions of framework and NCCL") {
+  struct Row {
+    std::string_view software;
+    FrameworkVersion version;
+    nccl::Version nccl;
+  };
+  const Row rows[] = {
+      {"2020", {1, 6}, {2, 4, 8}},
+      {"2020-10", {1, 7}, {2, 7, 8}},
+      {"ngc-24.07", {2, 4}, {2, 22, 3}},
+      {"nvcr.io/nvidia/pytorch:23.10-py3", {2, 1}, {2, 19, 3}},
+      {"pytorch_20.12-py3.sif", {1, 8}, {2, 8, 3}},
+      {"pytorch/2.1", {2, 1}, {2, 18, 1}},
+      {"pytorch/gpu-cuda-11.6/1.13.0", {1, 13}, {2, 14, 3}},
+      {"PyTorch/2.1.2-foss-2023a-CUDA-12.1.1", {2, 1}, {2, 18, 1}},
+      {"pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime", {1, 13}, {2, 14, 3}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.software);
+    const Scenario scenario = with_settings({"framework.software=\"" + std::string(row.software) + "\""});
+    CHECK(scenario.workload.framework.version == row.version);
+    CHECK(scenario.collective.nccl.version == row.nccl);
+  }
+  const Scenario stated =
+      with_settings({"framework.software=\"ngc-24.07\"", "framework.version=2.2", "nccl.version=2.20.3"});
+  CHECK(stated.workload.framework.version == FrameworkVersion{2, 2});
+  CHECK(stated.collective.nccl.version == nccl::Version{2, 20, 3});
+  const Scenario keras = with_settings({"framework.name=tensorflow", "framework.software=\"ngc-22.03\""});
+  CHECK(keras.workload.framework.version == FrameworkVersion{2, 8});
+}
+
+TEST_CASE("software that nobody knows, of another framework or without kernels for the GPU is a mistake") {
+  const auto mistake = [](const std::string& software, const std::string& more = "") {
+    return mistakes("[framework]\nsoftware = \"" + software + "\"\n" + more);
+  };
+  CHECK_THAT(mistake("1999"), ContainsSubstring("no software of 1999 is known"));
+  CHECK_THAT(mistake("ngc-16.01"), ContainsSubstring("names no version that was released"));
+  CHECK_THAT(mistake("my-image:latest"),
+             ContainsSubstring("my-image:latest names no software that is known"));
+  CHECK_THAT(mistake("pytorch/9.9"), ContainsSubstring("pytorch/9.9 names no version that was released"));
+  CHECK_THAT(mistake("tensorflow/2.11"),
+             ContainsSubstring("tensorflow/2.11 is tensorflow, and this job trains"));
+  ScenarioOverrides overrides;
+  overrides.settings = {"cluster.name=hgx-b200", "framework.software=\"pytorch/2.3\""};
+  CHECK_THAT(
+      test::scenario_mistakes(kQuestion, overrides),
+      ContainsSubstring("PyTorch 2.3 has no kernels for") && ContainsSubstring("the first that has is 2.6"));
+}
+
 TEST_CASE("TensorFlow runs a graph in Keras' loop with one optimizer kernel per variable") {
   const Workload work = with_settings({"framework.name=tensorflow"}).workload;
   CHECK(work.framework.execution == Execution::graph);

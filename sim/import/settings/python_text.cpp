@@ -1,0 +1,64 @@
+// Strings end at their quotes, or with the line where they have one quote.
+#include "sim/import/settings/python_text.hpp"
+
+#include <cctype>
+
+#include "sim/import/settings/trees.hpp"
+
+namespace foretrain {
+
+bool is_name_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+void PythonText::advance() {
+  if (at_end()) return;
+  const bool ends_line = text_[place_.at++] == '\n';
+  if (ends_line) ++place_.line, place_.line_start = place_.at;
+}
+
+bool PythonText::skip_blank() {
+  const std::size_t before = place_.at;
+  while (!at_end()) {
+    if (peek() == '#') {
+      while (!at_end() && peek() != '\n') advance();
+    } else if (std::isspace(static_cast<unsigned char>(peek())) != 0 || peek() == '\\') {
+      advance();
+    } else {
+      break;
+    }
+  }
+  return place_.at != before;
+}
+
+std::string PythonText::dotted_name() {
+  std::string name;
+  while (!at_end() && is_name_letter(peek())) name += peek(), advance();
+  return name;
+}
+
+bool PythonText::skip_string(std::string* value) {
+  std::size_t prefix = 0;
+  bool formatted = false;
+  while (prefix < 2 && std::string_view("rRbBuUfF").find(peek(prefix)) != std::string_view::npos)
+    formatted = formatted || peek(prefix) == 'f' || peek(prefix) == 'F', ++prefix;
+  const char quote = peek(prefix);
+  if (quote != '"' && quote != '\'') return false;
+  for (std::size_t i = 0; i < prefix; ++i) advance();
+  const bool triple = peek(1) == quote && peek(2) == quote;
+  const std::size_t width = triple ? 3 : 1;
+  for (std::size_t i = 0; i < width; ++i) advance();
+  std::string inside;
+  while (!at_end()) {
+    if (peek() == quote && (!triple || (peek(1) == quote && peek(2) == quote))) break;
+    if (!triple && peek() == '\n') break;
+    if (peek() == '\\') advance();
+    inside += peek();
+    advance();
+  }
+  for (std::size_t i = 0; i < width && peek() == quote; ++i) advance();
+  if (value != nullptr) *value = formatted ? std::string(kNotKnown) : inside;
+  return true;
+}
+
+}  // namespace foretrain
