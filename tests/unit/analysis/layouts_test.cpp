@@ -144,7 +144,7 @@ TEST_CASE("the first layout's lead has its reason") {
 
 TEST_CASE("keys that are fixed keep the scenario's value") {
   LayoutRequest request{.gpus = 8, .global_batch = 32, .fixed = {"tensor", "pipeline", "micro_batch"}};
-  const LayoutSearch found = search("tensor = 2\npipeline = 2\nmicro_batch = 2\n", request);
+  const LayoutSearch found = search("sequence = 4096\ntensor = 2\npipeline = 2\nmicro_batch = 2\n", request);
   REQUIRE_FALSE(found.layouts.empty());
   for (const ModelLayout& layout : found.layouts) {
     CHECK(layout.job.degrees.tensor == 2);
@@ -168,7 +168,7 @@ TEST_CASE("where all degrees are given the reason says so, and what comes next")
                               .global_batch = 32,
                               .fixed = {"tensor", "pipeline", "virtual_stages", "micro_batch"},
                               .on_other_machines = false};
-  const LayoutSearch found = search("tensor = 2\npipeline = 2\nmicro_batch = 2\n", request);
+  const LayoutSearch found = search("sequence = 4096\ntensor = 2\npipeline = 2\nmicro_batch = 2\n", request);
   REQUIRE(found.layouts.size() == 2);  // with recomputation and without
   CHECK_THAT(found.why_first,
              ContainsSubstring("with tensor = 2, pipeline = 2, virtual_stages = 1 as given no other degrees "
@@ -181,6 +181,31 @@ TEST_CASE("a micro-batch that is fixed is tried whatever its size") {
   const LayoutSearch found = search("micro_batch = 3\n", request);
   REQUIRE_FALSE(found.layouts.empty());
   CHECK(found.layouts.front().job.micro_batch == 3);
+}
+
+TEST_CASE("sequences of 8,192 tokens are cut in two, shorter ones not at all") {
+  const auto most = [](const std::string& sequence) {
+    const LayoutRequest request{.gpus = 8,
+                                .global_batch = 32,
+                                .fixed = {"tensor", "pipeline", "micro_batch"},
+                                .on_other_machines = false};
+    int context = 0;
+    for (const ModelLayout& layout : search("sequence = " + sequence + "\n", request).layouts)
+      context = std::max(context, layout.job.degrees.context);
+    return context;
+  };
+  CHECK(most("4096") == 1);
+  CHECK(most("8192") == 2);
+}
+
+TEST_CASE("61 layers make 16 chunks with embedding, head and a further token's layer") {
+  const LayoutRequest request{.gpus = 64,
+                              .global_batch = 64,
+                              .fixed = {"tensor", "pipeline", "expert", "micro_batch", "context"},
+                              .on_other_machines = false};
+  const LayoutSearch found = search_layouts(
+      scenario_of("pipeline = 8\nexpert = 8\nnext_tokens = 1\nsequence = 512\n", "deepseek_v3"), request);
+  CHECK(found.possible >= 4);  // one chunk a stage and two, each with recomputation and without
 }
 
 TEST_CASE("context ranks that are fixed stay so, however short sequences are") {
