@@ -2,6 +2,7 @@
 import { chart, kColor, kStyle, legend, nameMarks, Plot } from './chart';
 import { card, h, short } from './dom';
 import { bytes, count, seconds } from './units';
+import { computeLane, timelineFinding, waits } from './waits';
 
 export interface Timeline {
   step_s: number; gpus: number; nodes: number; left_out: number;
@@ -41,6 +42,7 @@ function visible(t: Timeline, lanes: string[], from: number, to: number, perPixe
 }
 
 export function timelineCard(t: Timeline): HTMLElement {
+  const idle = waits(t).longest.map((w, i) => ({ ...w, number: i + 1 })), compute = computeLane(t);
   const whole = t.step_s * 1e6;
   let from = 0, to = whole;
   const sortName = (sort: string): string => sort === 'link' ? 'link: ' : '';
@@ -69,6 +71,9 @@ export function timelineCard(t: Timeline): HTMLElement {
         Plot.barX(bars, { x1: (b: Bar) => b.from / unit.size, x2: (b: Bar) => b.to / unit.size, y: 'lane', fill: 'kind', insetLeft: 0, insetRight: 0.2,
           title: 'what', tip: { format: { x: false, y: false } }, ariaLabel: 'name', clip: true }),
         Plot.text(wide, { x: (b: Bar) => (b.from + b.to) / 2 / unit.size, y: 'lane', text: fitted, fill: (b: Bar) => b.kind === 'copy' || b.kind === 'collective' ? '#000' : '#fff', fontSize: 11, pointerEvents: 'none' }),
+        ...(compute < 0 ? [] : [Plot.barX(idle.filter((w) => w.to > from && w.from < to), { x1: (w: any) => Math.max(w.from, from) / unit.size, x2: (w: any) => Math.min(w.to, to) / unit.size, y: () => lanes[compute],
+          fill: kColor.red, fillOpacity: 0.14, stroke: kColor.red, strokeDasharray: '3 2', title: (w: any) => `${w.number}: the GPU waits ${seconds((w.to - w.from) / 1e6)} for ${w.why}` } as any),
+          Plot.text(idle.filter((w) => (Math.min(w.to, to) - Math.max(w.from, from)) / perPixel > 16), { x: (w: any) => (Math.max(w.from, from) + Math.min(w.to, to)) / 2 / unit.size, y: () => lanes[compute], text: (w: any) => String(w.number), fontWeight: 700, fill: kColor.ink })]),
         ...(narrow ? [Plot.text(lanes, { x: from / unit.size, y: (d: string) => d, text: (d: string) => d, textAnchor: 'start', dy: -20, fontSize: 12 })] : []),
       ],
     });
@@ -107,15 +112,31 @@ export function timelineCard(t: Timeline): HTMLElement {
     return from + Math.min(1, Math.max(0, (event.clientX - box.left - left) / (box.width - left - 20))) * (to - from);
   };
   frame.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey && !event.shiftKey) return;
+    if (!event.ctrlKey && !event.shiftKey && document.activeElement !== frame) return;
     event.preventDefault();
     zoom((event.deltaY || event.deltaX) > 0 ? 1.3 : 1 / 1.3, moment(event));
   }, { passive: false });
   frame.addEventListener('dblclick', (event) => zoom(0.4, moment(event)));
-  let grabbed: { x: number; from: number; to: number } | null = null;
-  frame.addEventListener('pointerdown', (event) => { grabbed = { x: event.clientX, from, to }; });
-  window.addEventListener('pointerup', () => { grabbed = null; });
+  // One finger or the mouse moves, two fingers zoom.
+  const fingers = new Map<number, number>();
+  let grabbed: { x: number; from: number; to: number } | null = null, apart_before = 0;
+  const apartNow = (): number => { const [a, b] = [...fingers.values()]; return Math.max(10, Math.abs(a - b)); };
+  frame.addEventListener('pointerdown', (event) => {
+    fingers.set(event.pointerId, event.clientX);
+    grabbed = fingers.size === 1 ? { x: event.clientX, from, to } : null;
+    if (fingers.size === 2) apart_before = apartNow();
+  });
+  const lifted = (event: PointerEvent): void => { fingers.delete(event.pointerId); grabbed = null; };
+  window.addEventListener('pointerup', lifted);
+  window.addEventListener('pointercancel', lifted);
   frame.addEventListener('pointermove', (event) => {
+    if (!fingers.has(event.pointerId)) return;
+    fingers.set(event.pointerId, event.clientX);
+    if (fingers.size === 2) {
+      const now = apartNow();
+      if (Math.abs(now / apart_before - 1) > 0.04) { zoom(apart_before / now, moment(event)); apart_before = now; }
+      return;
+    }
     if (!grabbed || !(event.buttons & 1)) return;
     const by = (grabbed.x - event.clientX) / room.clientWidth * (grabbed.to - grabbed.from);
     const length = grabbed.to - grabbed.from;
@@ -126,12 +147,14 @@ export function timelineCard(t: Timeline): HTMLElement {
   new ResizeObserver(draw).observe(room);
   const button = (label: string, text: string, action: () => void): HTMLElement =>
     h('button', { type: 'button', class: 'small', 'aria-label': label, onclick: action }, text);
-  return card('One step in time', `Rank 0 of ${count(t.gpus, 'GPU')}: host threads, streams, and the kinds of link its messages cross.`
+  return card(timelineFinding(t), `One step in time. Rank 0 of ${count(t.gpus, 'GPU')}: host threads, streams, and the kinds of link its messages cross.`
     + (t.left_out > 0 ? ` The ${t.left_out} shortest tasks are left out.` : ''), { class: 'wide screen', id: 'timeline' },
   h('div', { class: 'tools left' }, button('Zoom in', '+', () => zoom(0.5)), button('Zoom out', '\u2212', () => zoom(2)),
     button('Earlier', '\u2190', () => move(-0.4)), button('Later', '\u2192', () => move(0.4)), button('Whole step', 'Whole step', all), range),
   legend([...new Set(kinds)].map((k) => ({ name: k, color: kKinds[t.kinds[kinds.indexOf(k)]] ?? kColor.grey }))), frame,
-  h('p', { class: 'note' }, 'Drag to move, double-click or Shift + wheel to zoom; with the keyboard +, \u2212, arrows and 0.'));
+  idle.length ? h('ol', { class: 'waits' }, ...idle.map((w) => h('li', {}, `Waits ${seconds((w.to - w.from) / 1e6)} for ${w.why}. `,
+    button(`Show wait ${w.number}`, 'Show', () => { from = Math.max(0, w.from - 0.2 * (w.to - w.from)); to = Math.min(whole, w.to + 0.2 * (w.to - w.from)); draw(); })))) : null,
+  h('p', { class: 'note' }, 'Drag to move; double-click, pinch, or the wheel after a click to zoom; with the keyboard +, \u2212, arrows and 0.'));
 }
 
 export function linkChart(t: Timeline): HTMLElement {
