@@ -74,6 +74,7 @@ export function curve(all: PredictionPoint[], key: 'speedup' | 'efficiency', mea
 /** Names at the ends of curves, a line apart. */
 function spread(curves: { name: string; color: string; rows: Row[] }[], top: number): { name: string; color: string; gpus: number; value: number }[] {
   const ends = curves.filter((c) => c.name && c.rows.length).map((c) => ({ name: short(c.name, 6), color: c.color, gpus: c.rows[c.rows.length - 1].gpus, value: c.rows[c.rows.length - 1].value })).sort((a, b) => a.value - b.value);
-  for (let i = 1; i < ends.length; ++i) ends[i].value = Math.max(ends[i].value, ends[i - 1].value + top * 0.07);
+  for (let i = 1; i < ends.length; ++i) ends[i].value = Math.max(ends[i].value, ends[i - 1].value + top * 0.075);
+  for (let i = ends.length - 1, most = top; i >= 0; --i, most -= top * 0.075) ends[i].value = Math.min(ends[i].value, most);
   return ends;
 }

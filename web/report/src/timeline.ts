@@ -50,10 +50,11 @@ export function timelineCard(t: Timeline): HTMLElement {
   const room = h('div', { class: 'chart', 'data-chart': 'timeline' });
   const range = h('output', { class: 'note', 'aria-live': 'polite' });
   const kinds = t.kinds.map(kindOf);
+  const leftOf = (width: number): number => (width < 560 ? 10 : Math.min(260, Math.max(120, 18 + 6.9 * Math.max(...lanes.map((lane) => lane.length)))));
   const draw = (): void => {
     const width = room.clientWidth;
     if (width < 50) return;
-    const left = width < 560 ? 10 : 170, perPixel = (to - from) / (width - left - 20);
+    const left = leftOf(width), perPixel = (to - from) / (width - left - 20);
     const bars = visible(t, lanes, from, to, perPixel).map((b) => ({ ...b, from: Math.max(b.from, from), to: Math.min(b.to, to) }));
     const wide = bars.filter((b) => b.name && (b.to - b.from) / perPixel > 40);
     const fitted = (b: Bar): string => {
@@ -73,7 +74,7 @@ export function timelineCard(t: Timeline): HTMLElement {
         Plot.text(wide, { x: (b: Bar) => (b.from + b.to) / 2 / unit.size, y: 'lane', text: fitted, fill: (b: Bar) => b.kind === 'copy' || b.kind === 'collective' ? '#000' : '#fff', fontSize: 11, pointerEvents: 'none' }),
         ...(compute < 0 ? [] : [Plot.barX(idle.filter((w) => w.to > from && w.from < to), { x1: (w: any) => Math.max(w.from, from) / unit.size, x2: (w: any) => Math.min(w.to, to) / unit.size, y: () => lanes[compute],
           fill: kColor.red, fillOpacity: 0.14, stroke: kColor.red, strokeDasharray: '3 2', title: (w: any) => `${w.number}: the GPU waits ${seconds((w.to - w.from) / 1e6)} for ${w.why}` } as any),
-          Plot.text(idle.filter((w) => (Math.min(w.to, to) - Math.max(w.from, from)) / perPixel > 16), { x: (w: any) => (Math.max(w.from, from) + Math.min(w.to, to)) / 2 / unit.size, y: () => lanes[compute], text: (w: any) => String(w.number), fontWeight: 700, fill: kColor.ink })]),
+          Plot.text(idle.filter((w) => (Math.min(w.to, to) - Math.max(w.from, from)) / perPixel > 16), { x: (w: any) => (Math.max(w.from, from) + Math.min(w.to, to)) / 2 / unit.size, y: () => lanes[compute], text: (w: any) => String(w.number), dy: narrow ? 0 : -10, fontSize: 11, fontWeight: 700, fill: kColor.ink })]),
         ...(narrow ? [Plot.text(lanes, { x: from / unit.size, y: (d: string) => d, text: (d: string) => d, textAnchor: 'start', dy: -20, fontSize: 12 })] : []),
       ],
     });
@@ -83,6 +84,7 @@ export function timelineCard(t: Timeline): HTMLElement {
     room.replaceChildren(svg);
     range.textContent = `${seconds(from / 1e6)} to ${seconds(to / 1e6)} of ${seconds(t.step_s)}`;
     (frame as any).dataset.from = from.toFixed(3);
+    (frame as any).dataset.left = String(left);
     (frame as any).dataset.to = to.toFixed(3);
   };
   const zoom = (factor: number, around = (from + to) / 2): void => {
@@ -108,7 +110,7 @@ export function timelineCard(t: Timeline): HTMLElement {
     action();
   });
   const moment = (event: MouseEvent): number => {
-    const box = room.getBoundingClientRect(), left = room.clientWidth < 560 ? 10 : 170;
+    const box = room.getBoundingClientRect(), left = leftOf(room.clientWidth);
     return from + Math.min(1, Math.max(0, (event.clientX - box.left - left) / (box.width - left - 20))) * (to - from);
   };
   frame.addEventListener('wheel', (event) => {

@@ -142,7 +142,7 @@ function showPins(): void {
   (byId('pin') as HTMLButtonElement).textContent = pins.length < kMostPins ? `Pin this as ${pinName(pins.length)}` : 'Four are pinned';
   (byId('pin') as HTMLButtonElement).disabled = pins.length >= kMostPins || !shown;
   byId('pins').replaceChildren(...pinned().map((one, i) => h('li', { style: `--c:${one.color}` }, h('span', { class: 'swatch', 'aria-hidden': 'true' }),
-    h('button', { type: 'button', class: 'small', 'aria-label': `Go back to ${one.name}`, onclick: back(one.state) }, `${one.name}: ${short(one.prediction ? `${one.prediction.model}, ${one.prediction.strategy}, ${one.prediction.cluster}` : 'no answer', 60)}`),
+    h('button', { type: 'button', class: 'small', title: `Go back to ${one.name}`, onclick: back(one.state) }, `${one.name}: ${short(one.prediction ? `${one.prediction.model}, ${one.prediction.strategy}, ${one.prediction.cluster}` : 'no answer', 60)}`),
     h('button', { type: 'button', class: 'small', 'aria-label': `Forget ${one.name}`, onclick: forget(i) }, '\u00d7'))));
 }
 

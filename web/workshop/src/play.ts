@@ -29,7 +29,7 @@ function played(t: Timeline, name: string): Played {
   frame.after(now);
   return { card, button, place(at) {
     const from = Number(frame.dataset.from ?? 0), to = Number(frame.dataset.to ?? t.step_s * 1e6);
-    const left = room.clientWidth < 560 ? 10 : 170, share = (at - from) / (to - from);
+    const left = Number(frame.dataset.left ?? 10), share = (at - from) / (to - from);
     line.hidden = share < 0 || share > 1;
     line.style.left = `${left + share * (room.clientWidth - left - 20)}px`;
     now.textContent = `${seconds(at / 1e6)}: ${running(t, at)}`;
