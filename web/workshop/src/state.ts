@@ -72,9 +72,13 @@ export function gpuList(most: number, perNode: number): number[] {
   return [...out].sort((a, b) => a - b);
 }
 
+/** Strategies of one process for all GPUs of a node. */
+const kOneProcess = new Set(['single', 'data_parallel', 'data_parallel_layers', 'mirrored']);
 /** A question that can be asked, and what was moved for it, in sentences. */
 export function clamped(state: State): { state: State; notes: string[] } {
-  const one = { ...state }, notes: string[] = [], degrees = Math.max(1, one.tensor) * Math.max(1, one.pipeline);
+  const one = { ...state }, notes: string[] = [];
+  if ((one.tensor > 1 || one.pipeline > 1) && kOneProcess.has(one.strategy)) { one.tensor = one.pipeline = 0; notes.push(`${one.strategy} is one process, which cuts no model: the degrees are left out.`); }
+  const degrees = Math.max(1, one.tensor) * Math.max(1, one.pipeline);
   if (one.scenario === '' && degrees === 1) one.tensor = one.pipeline = 0;
   if ((one.tensor > 0 || one.pipeline > 0) && one.adapters) { one.adapters = ''; notes.push('A model that is cut by degrees is trained whole: adapters are left out.'); }
   if (one.gpus > 0 && one.gpus < degrees) { one.gpus = degrees; notes.push(`Tensor times pipeline degree is ${degrees}: that many GPUs are the fewest.`); }
