@@ -1,6 +1,8 @@
 // question → opened scenario → analysis → the texts that predict writes, in one piece of JSON.
 #include "sim/app/answer.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/pages/listing.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/meeting.hpp"
@@ -23,6 +26,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/toml/given_files.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -40,12 +44,23 @@ WorkshopCatalog listed_clusters() {
     const ClusterSpec cluster = open_cluster(item.name);
     item.gpus_per_node = cluster.node.gpus;
     item.most_gpus = cluster.nodes * cluster.node.gpus;
+    item.gpu = cluster.node.gpu.name;
+  }
+  return catalog;
+}
+
+WorkshopCatalog listed_strategies() {
+  WorkshopCatalog catalog = listed("strategies");
+  for (WorkshopCatalog::Item& item : catalog.items) {
+    for (const Knob& knob : shared_knobs()) item.options.emplace_back(knob.name);
+    for (const Knob& knob : find_strategy(item.name)->knobs) item.options.emplace_back(knob.name);
   }
   return catalog;
 }
 
 std::string answered_list() {
-  return write_catalogs({listed("scenarios"), listed("models"), listed_clusters(), listed("strategies")});
+  return write_catalogs({listed("scenarios"), listed("models"), listed_clusters(), listed_strategies(),
+                         listed("gpus"), listed("datasets")});
 }
 
 /// The largest number of GPUs up to the largest asked for that a job can have.
@@ -92,22 +107,76 @@ EvidenceUse evidence_asked(const PredictCommand& asked, const OpenedEvidence& ev
   return {&evidence.field, kOwnSource};
 }
 
+OpenedScenario opened_as(const PredictCommand& asked) {
+  return std::move(open_scenarios(asked.scenarios, asked.overrides, asked.scaling).front());
+}
+
+/// What a curve looks at where nobody says how far.
+const std::vector<int> kCurve{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024};
+
+/// Those of `counts` that `asked` can be asked on, each tried by itself; `why` is the first refusal.
+std::vector<int> askable(PredictCommand asked, const std::vector<int>& counts, std::string& why) {
+  std::vector<int> fit;
+  for (const int gpus : counts) {
+    asked.overrides.gpus = {gpus};
+    try {
+      opened_as(asked);
+      fit.push_back(gpus);
+    } catch (const InputError& refused) {
+      if (why.empty()) why = refused.first_message();
+    }
+  }
+  return fit;
+}
+
+/// As opened_as(); of a curve with the numbers of GPUs that can be asked, which `asked` has from then on.
+OpenedScenario opened_curve(PredictCommand& asked, std::string& left_out) {
+  std::vector<int> counts = asked.overrides.gpus;
+  const bool are_given = !counts.empty();
+  std::string why;
+  try {
+    OpenedScenario opened = opened_as(asked);
+    const int most = opened.scenario.gpus.back();
+    if (are_given || opened.scenario.gpus.size() > 1 || most == 1) return opened;
+    std::ranges::copy_if(kCurve, std::back_inserter(counts), [most](int gpus) { return gpus < most; });
+    counts.push_back(most);
+    asked.overrides.gpus = askable(asked, counts, why);
+  } catch (const InputError&) {
+    if (!are_given) counts = kCurve;
+    std::vector<int> fit = askable(asked, counts, why);
+    if (fit.empty()) throw;
+    asked.overrides.gpus = std::move(fit);
+    left_out = fmt::format("Up to {}: {}.", counted(asked.overrides.gpus.back(), "GPU"), why);
+  }
+  return opened_as(asked);
+}
+
 std::string answered(const WorkshopQuestion& question, const OpenedEvidence& evidence) {
-  const PredictCommand asked = predict_question(question.arguments);
+  PredictCommand asked = predict_question(question.arguments);
   const EvidenceUse use = evidence_asked(asked, evidence);
-  const OpenedScenario opened =
-      std::move(open_scenarios(asked.scenarios, asked.overrides, asked.scaling).front());
+  std::string left_out;
+  const OpenedScenario opened = question.wants_curve ? opened_curve(asked, left_out) : opened_as(asked);
   if (!opened.scenario.study.axes.empty())
     throw InputError("a scenario with a [study] is a table of its own", "foretrain predict shows it");
   Prediction prediction = predict(opened.scenario, nullptr, {.every_gpu = asked.every_gpu, .evidence = use});
   prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
-  WorkshopAnswer answer{.prediction = write_json(prediction, {}),
-                        .details = prediction_details(opened.scenario, opened.source, prediction, ""),
-                        .table = write_table(prediction, {}),
-                        .why = why(prediction),
-                        .scenario_toml = scenario_file_of(opened.source, as_in_file(asked, opened.scenario))};
+  WorkshopAnswer answer{
+      .prediction = write_json(prediction, {}),
+      .details = prediction_details(opened.scenario, opened.source, prediction, evidence.field.table(), ""),
+      .table = write_table(prediction, {}),
+      .why = why(prediction),
+      .scenario_toml = scenario_file_of(opened.source, as_in_file(asked, opened.scenario)),
+      .left_out = left_out};
   if (question.wants_job) add_job(opened, asked, use, answer);
   return write_answer(answer);
+}
+
+/// Whoever asks over the network does not see where this machine keeps its catalogs.
+std::string without_folders(std::string text) {
+  for (const std::string& folder : catalog_folders())
+    for (std::size_t at = 0; (at = text.find(folder + "/", at)) != std::string::npos;)
+      text.erase(at, folder.size() + 1);
+  return text;
 }
 
 }  // namespace
@@ -120,9 +189,9 @@ std::string answer_question(std::string_view question) {
     const GivenFiles files(asked.files, catalog_folders());
     return asked.lists ? answered_list() : answered(asked, evidence);
   } catch (const InputError& error) {
-    return write_refusal(printable_lines(error.what()));
+    return write_refusal(without_folders(printable_lines(error.what())));
   } catch (const WorldError& error) {
-    return write_refusal("error: " + printable_lines(error.what()) + "\n");
+    return write_refusal("error: " + without_folders(printable_lines(error.what())) + "\n");
   }
 }
 

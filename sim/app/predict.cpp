@@ -204,26 +204,28 @@ std::string trace_text(const PredictCommand& command, const Answered& answer, co
 }
 
 /// The scaling that was asked for first, and the other beside it.
-std::string page_of(const PredictCommand& command, const Answered& answer, const OpenedScenario& opened) {
+std::string page_of(const PredictCommand& command, const OpenedEvidence& evidence, const Answered& answer,
+                    const OpenedScenario& opened) {
   const auto& recommendation = answer.prediction.recommendation;
   const std::string script = recommendation && recommendation->best
                                  ? script_or_reason(command.recommendation, recommendation->plan)
                                  : "";
-  PageContent content{"prediction",
-                      {write_json(answer.prediction, {})},
-                      {prediction_details(opened.scenario, opened.source, answer.prediction, script)},
-                      command.made};
+  PageContent content{
+      "prediction",
+      {write_json(answer.prediction, {})},
+      {prediction_details(opened.scenario, opened.source, answer.prediction, evidence.field.table(), script)},
+      command.made};
   if (answer.other_scaling) content.reports.push_back(write_json(*answer.other_scaling, {}));
   return write_page(content);
 }
 
 /// What is written besides the report, in this order.
-std::vector<FileText> further_files(const PredictCommand& command, const Answered& answer,
-                                    const OpenedScenario& opened) {
+std::vector<FileText> further_files(const PredictCommand& command, const OpenedEvidence& evidence,
+                                    const Answered& answer, const OpenedScenario& opened) {
   std::vector<FileText> files;
   if (const auto& recommendation = answer.prediction.recommendation)
     files = job_script_files(command.recommendation, recommendation->plan);
-  if (!command.html.empty()) files.push_back({command.html, page_of(command, answer, opened)});
+  if (!command.html.empty()) files.push_back({command.html, page_of(command, evidence, answer, opened)});
   if (!command.trace.empty()) files.push_back({command.trace, trace_text(command, answer, opened.scenario)});
   if (!command.program_out.empty()) files.push_back({command.program_out, write_sent_program(answer.sent)});
   return files;
@@ -234,10 +236,10 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answere
 void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   check_scalings(command);
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
-  const Answered answer =
-      answered(command, open_evidence(command.evidence, EvidenceOf::trainings), opened, others);
+  const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
+  const Answered answer = answered(command, evidence, opened, others);
   const std::string report = main_report(command, answer);
-  for (const auto& [file, text] : further_files(command, answer, opened))
+  for (const auto& [file, text] : further_files(command, evidence, answer, opened))
     is_packed(file) && file == command.trace ? write_bytes(file, text) : write_file(file, text);
   write_report(command.output, command.format, report);
   warn_beside(command.format, answer.prediction.warnings);
@@ -266,7 +268,8 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
     const Prediction prediction = predicted(command, evidence, one.scenario, one.time_limit);
     if (!command.html.empty()) {
       page.reports.push_back(write_json(prediction, {}));
-      page.details.push_back(prediction_details(one.scenario, one.source, prediction, ""));
+      page.details.push_back(
+          prediction_details(one.scenario, one.source, prediction, evidence.field.table(), ""));
     }
     predictions.push_back(without_extras(command, prediction));
   }

@@ -13,7 +13,6 @@
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/gpu_names.hpp"
 #include "sim/scenario/model_families.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -214,16 +213,6 @@ std::vector<std::string> names_in(CatalogKind kind) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
-}
-
-std::optional<SourceText> open_measured_trainings() {
-  for (const std::string& root : catalog_roots()) {
-    for (const char* folder : {"docs/measured", "measured"}) {
-      const std::string path = (fs::path(root) / folder / "scaling.csv").string();
-      if (is_readable_file(path)) return read_text_file(path, kLargestMeasurements);
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<SourceText> open_named(CatalogKind kind, const std::string& name) {

@@ -40,11 +40,6 @@ std::string name_of_file(const std::string& path);
 /// Names in a catalog (file names without ".toml", and the sizes of families of models), sorted, each once.
 std::vector<std::string> names_in(CatalogKind kind);
 
-/// The published trainings that predictions are held against (docs/measured/scaling.csv, when installed
-/// measured/scaling.csv beside the catalogs), of the first root that has them; nullopt where none has, or
-/// they may not be read.
-std::optional<SourceText> open_measured_trainings();
-
 /// The text of a catalog entry, or of a file when `name` has a slash or ends in ".toml" (relative to the
 /// working folder). nullopt when there is no such entry. Throws InputError for a file that is missing, empty
 /// or too large.

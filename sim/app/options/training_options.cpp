@@ -233,6 +233,7 @@ PredictCommand predict_question(std::vector<std::string> arguments) {
   add_question(app, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,
                options.settings_files);
   app.add_option("--strategy", predict.overrides.strategy);
+  add_gpu(app, predict.overrides);
   add_scaling(app, predict);
   app.add_flag("--every-gpu", predict.every_gpu);
   add_evidence_option(app, predict.evidence);

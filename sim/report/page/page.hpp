@@ -10,6 +10,7 @@
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/scenario/csv/evidence_table.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -46,10 +47,11 @@ std::string step_timeline(const RecordedSteps& recorded,
                           const std::vector<std::string>& layers);  // step_timeline.cpp
 inline constexpr std::size_t kMostPageSpans = 6000;
 
-/// {"scenario_name", "scenario", "samples", "epochs", "measured", "timeline", "topology_svg", "job_script"};
-/// what is not there is left out. Simulates the largest listed number of GPUs once more, as --trace does.
+/// {"scenario_name", "scenario", "samples", "epochs", "measured", "timeline", "topology_svg", "nearest",
+/// "job_script"}; what is not there is left out. Simulates the largest listed number of GPUs once more, as
+/// --trace does. `measured`: the runs that "nearest" is chosen from.
 std::string prediction_details(const Scenario& scenario, const SourceText& source,
-                               const Prediction& prediction,
+                               const Prediction& prediction, const EvidenceTable& measured,
                                const std::string& job_script);  // prediction_details.cpp
 
 /// {"measured": [{"series", "bytes", "busbw_bytes_per_s"}]}

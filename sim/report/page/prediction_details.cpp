@@ -9,7 +9,6 @@
 #include "sim/report/json_value.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -26,31 +25,25 @@ Json timeline_of(const Scenario& scenario) {
   return out;
 }
 
-std::string_view word_of(Measurement::Metric metric) {
-  using M = Measurement::Metric;
-  return metric == M::step_s ? "step_s" : metric == M::epoch_s ? "epoch_s" : "samples_per_s";
-}
-
-/// What others measured of the like, on the largest number of GPUs that is listed.
-Json nearest_measured(const Scenario& scenario) {
+/// What others measured of the like.
+Json nearest_measured(const Scenario& scenario, const EvidenceTable& measured) {
   Json out = Json::array();
-  const std::optional<SourceText> text = open_measured_trainings();
-  if (!text) return out;
-  const MeasurementFile file = read_or_throw(*text, read_measurements);
-  for (const NearRow& near : nearest_rows(scenario, scenario.gpus.back(), file.scaling)) {
-    const Measurement& row = near.row;
-    out.push_back({{"model", row.model},
-                   {"gpu", near.gpu},
-                   {"cluster", row.cluster},
-                   {"strategy", row.strategy},
-                   {"precision", row.precision},
-                   {"batch_per_gpu", row.batch_per_gpu},
-                   {"gpus", row.gpus},
-                   {"metric", word_of(row.metric)},
-                   {"low", near.low},
-                   {"high", near.high},
-                   {"runs", near.runs},
-                   {"source", row.source}});
+  for (const NearRow& near : nearest_rows(scenario, measured)) {
+    const Observation& row = near.row;
+    Json& one = out.emplace_back(Json{{"model", row.model},
+                                      {"gpu", row.gpu},
+                                      {"cluster", row.cluster},
+                                      {"strategy", row.strategy},
+                                      {"precision", row.precision},
+                                      {"batch_per_gpu", row.size},
+                                      {"gpus", row.gpus},
+                                      {"nodes", row.nodes},
+                                      {"distance", near.distance},
+                                      {"runs", near.repeats},
+                                      {"run", row.run},
+                                      {"source", row.source}});
+    if (near.high > 0) one["step_low_s"] = near.low, one["step_high_s"] = near.high;
+    if (near.efficiency > 0) one["efficiency"] = near.efficiency;
   }
   return out;
 }
@@ -58,7 +51,8 @@ Json nearest_measured(const Scenario& scenario) {
 }  // namespace
 
 std::string prediction_details(const Scenario& scenario, const SourceText& source,
-                               const Prediction& prediction, const std::string& job_script) {
+                               const Prediction& prediction, const EvidenceTable& measured,
+                               const std::string& job_script) {
   Json out{{"scenario_name", source.name},
            {"scenario", source.text},
            {"samples", prediction.samples},
@@ -68,7 +62,8 @@ std::string prediction_details(const Scenario& scenario, const SourceText& sourc
   if (!prediction.cannot_run && step_model_of(scenario).why_no_ranks.empty())
     out["timeline"] = timeline_of(scenario);
   out["topology_svg"] = draw_topology({scenario.cluster});
-  if (Json nearest = nearest_measured(scenario); !nearest.empty()) out["nearest"] = std::move(nearest);
+  if (Json nearest = nearest_measured(scenario, measured); !nearest.empty())
+    out["nearest"] = std::move(nearest);
   if (!job_script.empty()) out["job_script"] = job_script;
   return json_text(out);
 }

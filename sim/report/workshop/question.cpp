@@ -60,6 +60,8 @@ void take_key(WorkshopQuestion& question, const std::string& key, const Json& va
     question.lists = flag_of(value, key);
   else if (key == "job")
     question.wants_job = flag_of(value, key);
+  else if (key == "curve")
+    question.wants_curve = flag_of(value, key);
   else
     refuse(fmt::format("has a key \"{}\" that is unknown", shortened(printable(key), 60)));
 }
@@ -86,6 +88,7 @@ std::string write_answer(const WorkshopAnswer& answer) {
            {"scenario_toml", answer.scenario_toml}};
   if (!answer.job_script.empty()) out["job_script"] = answer.job_script;
   if (!answer.why_no_job.empty()) out["why_no_job"] = answer.why_no_job;
+  if (!answer.left_out.empty()) out["left_out"] = answer.left_out;
   return json_text(out);
 }
 
@@ -96,6 +99,8 @@ std::string write_catalogs(const std::vector<WorkshopCatalog>& catalogs) {
     for (const WorkshopCatalog::Item& item : catalog.items) {
       Json& one = items.emplace_back(Json{{"name", item.name}, {"summary", item.summary}});
       if (item.most_gpus > 0) one["most_gpus"] = item.most_gpus, one["gpus_per_node"] = item.gpus_per_node;
+      if (!item.gpu.empty()) one["gpu"] = item.gpu;
+      if (!item.options.empty()) one["options"] = item.options;
     }
   }
   return json_text(out);

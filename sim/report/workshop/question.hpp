@@ -17,6 +17,9 @@ inline constexpr std::size_t kLongestQuestionArgument = 4096;
 struct WorkshopQuestion {
   bool lists = false;
   bool wants_job = false;  ///< with a job script for the largest number of GPUs
+  /// A curve: numbers of GPUs that cannot be asked are left out and said so, and a single number has those
+  /// below it for company.
+  bool wants_curve = false;
   std::vector<std::string> arguments;
   std::vector<SourceText> files;  ///< that the arguments may name
 };
@@ -30,6 +33,7 @@ struct WorkshopAnswer {
   std::string details;     ///< as of the page of --html (prediction_details)
   std::string table, why, scenario_toml;
   std::string job_script{}, why_no_job{};  ///< one of them where it was asked for
+  std::string left_out{};                  ///< which numbers of GPUs a curve lacks, and why
 };
 std::string write_answer(const WorkshopAnswer& answer);
 
@@ -38,8 +42,10 @@ struct WorkshopCatalog {
   struct Item {
     std::string name, summary;
     int most_gpus = 0, gpus_per_node = 0;  ///< of a cluster
+    std::string gpu{};                     ///< of a cluster
+    std::vector<std::string> options{};    ///< of a strategy
   };
-  std::string kind;  ///< "scenarios", "models", "clusters", "strategies"
+  std::string kind;  ///< "scenarios", "models", "clusters", "strategies", "gpus", "datasets"
   std::vector<Item> items;
 };
 std::string write_catalogs(const std::vector<WorkshopCatalog>& catalogs);

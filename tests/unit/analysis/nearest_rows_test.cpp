@@ -1,7 +1,9 @@
-// Which published rows are like a question: distances that can be added up by hand.
+// Which measured runs are like a question: distances that can be added up by hand.
 #include "sim/analysis/validation/nearest_rows.hpp"
 
-#include "sim/scenario/catalog.hpp"
+#include <algorithm>
+
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -11,45 +13,71 @@ using namespace foretrain;
 
 namespace {
 
-Measurement row(const std::string& model, const std::string& cluster, const std::string& strategy, int gpus) {
-  Measurement m;
-  m.model = model, m.cluster = cluster, m.strategy = strategy, m.precision = "fp32";
-  m.batch_per_gpu = 32, m.gpus = gpus, m.value = 1;
-  return m;
+Observation row(const std::string& model, const std::string& gpu, const std::string& strategy, int gpus) {
+  Observation o;
+  o.what = gpus == 1 ? Observed::step : Observed::ratio;
+  o.source = "somebody", o.run = model + gpu, o.model = model, o.gpu = gpu, o.strategy = strategy;
+  o.cluster = gpu == "v100-sxm2-32gb" ? "puhti" : "mahti", o.precision = "fp32";
+  o.size = 32, o.gpus = gpus, o.measured = gpus == 1 ? 0.1 : 1.25, o.predicted = 1;
+  return o;
 }
+
+const std::string kV100 = "v100-sxm2-32gb", kA100 = "a100-sxm4-40gb", kK80 = "k80";
 
 Scenario question() {
   test::use_source_catalogs();
   ScenarioOverrides overrides;
-  overrides.model = "resnet50", overrides.cluster = "puhti", overrides.strategy = "ddp", overrides.gpus = {4};
+  overrides.model = "resnet50", overrides.cluster = "puhti", overrides.strategy = "ddp",
+  overrides.gpus = {1, 4};
   return make_scenario(overrides);
+}
+
+std::vector<NearRow> nearest(const std::vector<Observation>& rows, std::size_t most = 8) {
+  return nearest_rows(question(), EvidenceTable(rows), most);
 }
 
 }  // namespace
 
-TEST_CASE("rows come in the order of what differs, and what shares neither network nor GPU not at all") {
+TEST_CASE(
+    "measured runs come in the order of what differs, and what shares neither network nor GPU not at all") {
   const std::vector<NearRow> near =
-      nearest_rows(question(), 4,
-                   {row("resnet50", "mahti", "ddp", 4), row("vgg16", "mahti", "ddp", 4),
-                    row("resnet50", "puhti", "horovod", 8), row("resnet50", "puhti", "ddp", 4)});
+      nearest({row("resnet50", kA100, "ddp", 4), row("vgg16", kA100, "ddp", 4),
+               row("resnet50", kV100, "horovod", 8), row("resnet50", kV100, "ddp", 4)});
   REQUIRE(near.size() == 3);
   CHECK(near[0].distance == 0);
-  CHECK(near[1].distance == 1 + 0.25);  // another strategy, twice the GPUs
-  CHECK(near[2].distance == 2 + 0.5);   // another GPU, another cluster
-  CHECK(near[0].gpu == "v100-sxm2-32gb");
-  CHECK(nearest_rows(question(), 4, {row("resnet50", "puhti", "ddp", 4)}, 0).empty());
+  CHECK(near[1].distance == 0.5 + 0.25);  // another strategy, twice the GPUs
+  CHECK(near[2].distance > 1 + 0.5);      // another GPU, whose peak is another, too, and another cluster
+  CHECK(near[2].row.gpu == kA100);
+  CHECK(nearest({row("resnet50", kV100, "ddp", 4)}, 0).empty());
 }
 
-TEST_CASE("the nearest of the published rows to a published run is that run") {
+TEST_CASE("servers on slow cards are not like collectives on fast ones") {
+  CHECK(nearest({row("resnet50", kK80, "parameter_server", 4)}).empty());
+  CHECK(nearest({row("resnet50", kV100, "parameter_server", 4)}).front().distance == 2);
+}
+
+TEST_CASE("a measured ratio is an efficiency, and a step where its series has one of one GPU") {
+  const std::vector<NearRow> near = nearest(
+      {row("resnet50", kV100, "ddp", 1), row("resnet50", kV100, "ddp", 4), row("vgg16", kV100, "ddp", 2)});
+  REQUIRE(near.size() == 3);
+  CHECK(near[0].efficiency == 0);
+  CHECK(near[0].low == 0.1);
+  CHECK(near[1].efficiency == 0.8);  // 1 / 1.25
+  CHECK(near[1].low == 0.125);       // 1.25 times 0.1 s
+  CHECK(near[2].efficiency == 0.8);
+  CHECK(near[2].high == 0);
+}
+
+TEST_CASE("the nearest of the measured runs to a measured run is that run, and its repeats are one row") {
   const Scenario scenario = question();
-  const MeasurementFile file = read_or_throw(open_measured_trainings().value(), read_measurements);
-  const std::vector<NearRow> near = nearest_rows(scenario, 4, file.scaling);
+  const OpenedEvidence evidence = open_evidence("", EvidenceOf::trainings);
+  const std::vector<NearRow> near = nearest_rows(scenario, evidence.field.table(), 8);
   REQUIRE(near.size() == 8);
-  CHECK(near.front().runs > 1);
+  CHECK(near.front().repeats > 1);
   CHECK(near.front().low < near.front().high);
   CHECK(near.front().row.cluster == "puhti");
-  CHECK(near.front().row.model == "resnet50");
   CHECK(near.front().distance == 0);
+  CHECK(std::ranges::all_of(near, [](const NearRow& n) { return n.row.model == "resnet50"; }));
 }
 
 }  // namespace nearest_rows_test

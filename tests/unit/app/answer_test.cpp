@@ -69,6 +69,44 @@ TEST_CASE("the scenario of an answer asks the same once more") {
   }
 }
 
+TEST_CASE("a curve has the numbers of GPUs that can be asked, and says why it lacks others") {
+  const auto curve = [](const std::vector<std::string>& arguments) {
+    return ask({{"arguments", arguments}, {"curve", true}});
+  };
+  const auto last = [](const Json& answer) {
+    return answer["prediction"]["points"].back()["gpus"].get<int>();
+  };
+  const Json one_process = curve({"mahti-resnet50-ddp", "--strategy", "data_parallel"});
+  REQUIRE(one_process["ok"] == true);
+  CHECK(last(one_process) == 4);
+  CHECK_THAT(one_process["left_out"].get<std::string>(),
+             ContainsSubstring("Up to 4 GPUs") && ContainsSubstring("one process"));
+  CHECK(last(curve({"mahti-resnet50-ddp", "--strategy", "single"})) == 1);
+  CHECK(last(curve({"m3-resnet56-mirrored-v100", "--scaling", "strong", "--batch", "1"})) == 1);
+  CHECK(last(curve({"--model", "resnet50", "--cluster", "mahti", "--gpus", "1,2,100000"})) == 2);
+  const Json four = curve({"chtc-cifar-four"});
+  CHECK(four["prediction"]["points"].size() > 2);
+  CHECK(last(four) == 4);
+  CHECK_FALSE(four.contains("left_out"));
+  CHECK(ask_arguments({"chtc-cifar-four"})["prediction"]["points"].size() == 1);
+  CHECK(curve({"mahti-resnet50-ddp", "--model", "nothing"})["ok"] == false);
+}
+
+TEST_CASE("a refusal does not say where the machine keeps its catalogs") {
+  const std::string errors = errors_of({"mahti-resnet50-ddp", "--strategy", "data_parallel"});
+  CHECK_THAT(errors, ContainsSubstring("mahti-resnet50-ddp.toml:") && !ContainsSubstring("/"));
+}
+
+TEST_CASE("a question may be about a GPU by name, and has measured runs of the like beside it") {
+  const Json answer = ask_arguments({"--model", "resnet50", "--gpu", "v100-sxm2-32gb", "--gpus", "1,2,4"});
+  REQUIRE(answer["ok"] == true);
+  REQUIRE_FALSE(answer["page"]["nearest"].empty());
+  const Json near = answer["page"]["nearest"][0];
+  CHECK(near["model"] == "resnet50");
+  CHECK(near["gpu"] == "v100-sxm2-32gb");
+  CHECK_FALSE(near["source"].get<std::string>().empty());
+}
+
 TEST_CASE("a job script is written when it is asked for") {
   CHECK_FALSE(ask_arguments({"mahti-resnet50-ddp", "--gpus", "1,4"}).contains("job_script"));
   const Json answer = ask({{"arguments", {"mahti-resnet50-ddp", "--gpus", "1,4"}}, {"job", true}});

@@ -39,6 +39,8 @@ TEST_CASE("a question has arguments and files, as they were written") {
   CHECK(question.files[0].text == "[model]\n");
   CHECK(question.wants_job);
   CHECK_FALSE(question.lists);
+  CHECK_FALSE(question.wants_curve);
+  CHECK(read_question(R"({"arguments": [], "curve": true})").wants_curve);
 }
 
 TEST_CASE("a question asks for a list, or without arguments for nothing") {
@@ -130,12 +132,15 @@ TEST_CASE("a refusal is told from an answer, whatever it says") {
 }
 
 TEST_CASE("catalogs list names and summaries, and of clusters how many GPUs they have") {
-  const Json answer = Json::parse(
-      write_catalogs({{"models", {{"net", "a network"}}}, {"clusters", {{"two", "two nodes", 8, 4}}}}));
+  const Json answer = Json::parse(write_catalogs({{"models", {{"net", "a network"}}},
+                                                  {"clusters", {{"two", "two nodes", 8, 4, "a100"}}},
+                                                  {"strategies", {{"ddp", "", 0, 0, "", {"bucket_cap"}}}}}));
   CHECK(answer["ok"] == true);
   CHECK(answer["models"][0] == Json{{"name", "net"}, {"summary", "a network"}});
   CHECK(answer["clusters"][0]["most_gpus"] == 8);
   CHECK(answer["clusters"][0]["gpus_per_node"] == 4);
+  CHECK(answer["clusters"][0]["gpu"] == "a100");
+  CHECK(answer["strategies"][0]["options"] == Json{"bucket_cap"});
 }
 
 }  // namespace workshop_question_test

@@ -1,6 +1,8 @@
 // A prediction: what to take, the curves, where the step goes, one step in time, memory, the node, tables.
-import { apart, chart, kColor, kStyle, Key, legend, Plot } from './chart';
+import { chart, kColor, kStyle, legend, Plot } from './chart';
+import { axis, curve, measuredPoints, Near } from './curves';
 import { card, copyButton, h, saveButton, shown, short } from './dom';
+import { memoryFinding, pointOfAnswer, scalingFinding, speedupFinding, stepFinding } from './findings';
 import { Decision, FittingWay, Memory, MemoryRow, Prediction, PredictionPoint, Recommendation, Sensitivity, TrainingLimits } from './reports';
 import { table } from './table';
 import { Timeline, linkChart, timelineCard, useColor } from './timeline';
@@ -18,48 +20,6 @@ const kMemory: [string, string, string][] = [
   ['activations_bytes', 'activations', kColor.sky], ['workspace_bytes', 'workspace', kColor.purple],
   ['framework_bytes', 'framework', kColor.grey]];
 
-const axis = (label: string, more: object = {}): object => ({ label, labelAnchor: 'center', labelArrow: 'none', ...more });
-
-function gpuAxis(points: PredictionPoint[], width: number): Any {
-  const all = points.map((p) => p.gpus), isLog = all[all.length - 1] / all[0] > 8;
-  return axis('number of GPUs', { type: isLog ? 'log' : 'linear', ticks: apart(all, width - 80, isLog), tickFormat: (d: number) => String(d), labelOffset: 38 });
-}
-
-/** What does not fit into memory has no speedup: it is not drawn. */
-export function curve(all: PredictionPoint[], key: 'speedup' | 'efficiency', measured: Any[]): HTMLElement {
-  const points = all.filter((p) => p.speedup_interval !== null);
-  if (!points.length) return h('div', {}, 'No number of GPUs fits into memory.');
-  const isShare = key === 'efficiency', scale = isShare ? 100 : 1;
-  const rows = points.map((p) => ({
-    gpus: p.gpus, value: scale * p[key]!,
-    low: scale * p.speedup_interval!.low / (isShare ? p.gpus : 1), high: scale * p.speedup_interval!.high / (isShare ? p.gpus : 1),
-  }));
-  const ideal = points.map((p) => ({ gpus: p.gpus, value: isShare ? 100 : p.gpus }));
-  const most = points[points.length - 1].gpus;
-  const isLog = !isShare && most / points[0].gpus > 8;
-  const marked = measured.map((m) => ({ gpus: m.gpus, value: points.find((p) => p.gpus === m.gpus) })).filter((m) => m.value)
-    .map((m, i) => ({ gpus: m.gpus, value: scale * (m.value![key]! * m.value!.step_s / measured[i].step_s) }));
-  const unit = isShare ? ' %' : '\u00d7';
-  const figure = chart(key, `${key} over the number of GPUs, from ${digits(rows[0].value)} to ${digits(rows[rows.length - 1].value)}${unit} on ${most} GPUs`, (width) => Plot.plot({
-    width, height: Math.min(340, Math.max(250, width * 0.62)), marginLeft: 58, marginRight: 18, marginTop: 14, marginBottom: 44, style: kStyle,
-    x: gpuAxis(points, width),
-    y: { ...axis(isShare ? 'efficiency, %' : 'speedup over one GPU', { labelOffset: 46 }), grid: true, type: isLog ? 'log' : 'linear', base: isLog ? 2 : undefined,
-      ...(isShare ? { domain: [0, Math.max(110, ...rows.map((r) => r.high))] } : isLog ? {} : { domain: [0, Math.max(most, ...rows.map((r) => r.high))] }),
-      tickFormat: (d: number) => String(Number(d.toPrecision(3))), ticks: 6 } as Any,
-    marks: [
-      Plot.areaY(rows, { x: 'gpus', y1: 'low', y2: 'high', fill: kColor.blue, fillOpacity: 0.18 }),
-      Plot.line(ideal, { x: 'gpus', y: 'value', stroke: kColor.quiet, strokeDasharray: '5 4', strokeWidth: 1.5 }),
-      Plot.line(rows, { x: 'gpus', y: 'value', stroke: kColor.blue, strokeWidth: 2.5 }),
-      Plot.dot(rows, { x: 'gpus', y: 'value', r: 4, fill: kColor.blue, stroke: 'var(--card)', strokeWidth: 1.2, ariaLabel: (r) => `${r.gpus} GPUs: ${digits(r.value)}${unit}`,
-        title: (r) => `${count(r.gpus, 'GPU')}: ${digits(r.value)}${unit}\n90 % interval ${digits(r.low)} to ${digits(r.high)}${unit}`, tip: true }),
-      Plot.dot(marked, { x: 'gpus', y: 'value', r: 7, stroke: kColor.red, strokeWidth: 2, symbol: 'diamond' }),
-    ],
-  }));
-  const keys: Key[] = [{ name: 'predicted', color: kColor.blue, sort: 'line' }, { name: '90 % interval', color: kColor.blue, sort: 'band' },
-    { name: 'ideal', color: kColor.quiet, sort: 'dash' }];
-  if (marked.length) keys.push({ name: 'measured', color: kColor.red, sort: 'ring' });
-  return h('div', {}, legend(keys), figure);
-}
 
 /** Room for the longest name beside the bars. */
 export const room_left = (rows: { label: string }[]): number => 22 + 7.4 * Math.max(5, ...rows.map((r) => r.label.length));
@@ -136,14 +96,26 @@ const fact = (name: string, value: string, note = ''): HTMLElement =>
   h('div', { class: 'fact' }, h('dt', {}, name), h('dd', {}, h('strong', {}, value), note ? h('span', {}, note) : null));
 
 function facts(r: Prediction): HTMLElement {
-  const best = r.points.find((p: Any) => p.gpus === r.crossover?.fastest_gpus) ?? r.points[r.points.length - 1];
-  const worth = r.crossover?.worth_requesting?.['0.9'];
-  const i = best.total_interval;
+  const point = pointOfAnswer(r), worth = r.crossover?.worth_requesting?.['0.9'], memory = point.memory;
+  const i = point.total_interval ?? point.interval, many = count(point.gpus, 'GPU');
   return h('dl', { class: 'facts' },
-    fact('Fastest', count(best.gpus, 'GPU'), r.cannot_run ? '' : `${times(best.speedup)} the speed of one`),
-    worth ? fact('Worth at 90 % efficiency', `up to ${count(worth.every_up_to, 'GPU')}`, `efficiency ${percent(best.efficiency)} on ${best.gpus}`) : null,
-    fact(`Time on ${count(best.gpus, 'GPU')}`, seconds(best.total_s), i ? `90 %: ${seconds(i.low_s)} to ${seconds(i.high_s)}` : ''),
-    fact('Memory of a GPU', bytes(best.memory.bytes), `of ${bytes(best.memory.capacity_bytes)}${best.memory.fits ? '' : ': does not fit'}`));
+    fact(point.total_s === null ? `A step on ${many}` : `Time on ${many}`, seconds(point.total_s ?? point.step_s), i ? `90 %: ${seconds(i.low_s)} to ${seconds(i.high_s)}` : ''),
+    point.speedup === null ? null : fact('Speedup', times(point.speedup), `efficiency ${percent(point.efficiency)}`),
+    worth ? fact('Worth at 90 % efficiency', `up to ${count(worth.every_up_to, 'GPU')}`) : null,
+    fact('Memory of a GPU', bytes(memory.bytes), `of ${bytes(memory.capacity_bytes)}${memory.fits ? '' : ': does not fit'}`));
+}
+
+/** Cause, action and assumptions of the answer, as the terminal has them. */
+export function answerCard(r: Prediction): HTMLElement | null {
+  const a = r.answer;
+  if (!a) return null;
+  const lines: [string, string[]][] = [['Cause', a.cause ? [a.cause] : []], ['Next step', a.action ? [a.action] : []],
+    ['Assumed', a.assumptions.slice(0, 4).map((one) => `${one.text} (${one.option})`)], ['Measured', a.measured ? [a.measured] : []],
+    ['Not understood', a.not_understood], ['Not credible', a.not_credible]];
+  const said = lines.filter(([, texts]) => texts.length);
+  if (!said.length) return null;
+  return h('section', { class: 'card wide', id: 'answer', 'aria-label': 'Why, and what to do' }, h('dl', { class: 'why' },
+    ...said.flatMap(([name, texts]) => [h('dt', {}, name), h('dd', {}, ...(texts.length === 1 ? [short(texts[0], 900)] : [h('ul', { class: 'plain' }, ...texts.map((one) => h('li', {}, short(one, 600))))]))])));
 }
 
 export function pointTable(r: Prediction): HTMLElement {
@@ -204,32 +176,33 @@ export function limits(l: TrainingLimits | null | undefined): HTMLElement | null
     h('p', {}, `On ${count(l.gpus, 'GPU')} a batch of up to ${l.largest_batch_per_gpu} per GPU fits.${longest} A GPU needs ${bytes(l.least_memory_bytes)} for it to fit surely.${cards}`));
 }
 
-/** What others published of the like; nothing was fitted to the question. */
-function nearest(rows: Any[] | undefined): HTMLElement | null {
-  if (!rows?.length) return null;
-  const value = (m: Any, v: number): string => m.metric === 'samples_per_s' ? digits(v, 4) : seconds(v);
-  const unit = (m: Any): string => m.metric === 'samples_per_s' ? 'samples/s' : m.metric === 'step_s' ? 'a step' : 'an epoch';
-  const measured = (m: Any): string => `${value(m, m.low)}${m.runs > 1 ? ` to ${value(m, m.high)}` : ''} ${unit(m)}${m.runs > 1 ? `, ${m.runs} runs` : ''}`;
-  return card('Measured by others, nearest first', 'Published runs that are most like this one: the same network or the same GPU, then strategy, precision, batch and number of GPUs.', { class: 'wide screen', id: 'nearest' },
+/** What others measured of the like, with its source. */
+export function nearestCard(rows: Near[] | undefined): HTMLElement | null {
+  const near = (rows ?? []).slice(0, 12);
+  if (!near.length) return null;
+  const step = (m: Near): string => m.step_high_s ? `${seconds(m.step_low_s)}${m.runs > 1 && m.step_low_s !== m.step_high_s ? ` to ${seconds(m.step_high_s)}` : ''}` : '\u2013';
+  const n = (name: string, text: (m: Near) => string, value: (m: Near) => number | null): Any => ({ name, number: true, cell: (m: Near) => ({ text: text(m), value: value(m) }) });
+  return card('Measured by others, nearest first', 'Runs of the same network or on the same GPU that are most like this one. The prediction is corrected by them where they are close enough.', { class: 'wide screen', id: 'nearest' },
     table('Nearest measurements', [
-      { name: 'Network', cell: (m: Any) => m.model }, { name: 'GPU', cell: (m: Any) => m.gpu }, { name: 'Strategy', cell: (m: Any) => m.strategy }, { name: 'Precision', cell: (m: Any) => m.precision },
-      { name: 'Batch', number: true, cell: (m: Any) => ({ text: String(m.batch_per_gpu), value: m.batch_per_gpu }) }, { name: 'GPUs', number: true, cell: (m: Any) => ({ text: String(m.gpus), value: m.gpus }) },
-      { name: 'Measured', number: true, cell: (m: Any) => ({ text: measured(m), value: m.low }) }, { name: 'Source', cell: (m: Any) => short(m.source, 90) },
-    ], rows, 'nearest'));
+      { name: 'Network', cell: (m: Near) => m.model }, { name: 'GPU', cell: (m: Near) => m.gpu }, { name: 'Strategy', cell: (m: Near) => m.strategy }, { name: 'Precision', cell: (m: Near) => m.precision },
+      n('Batch', (m) => String(m.batch_per_gpu), (m) => m.batch_per_gpu), n('GPUs', (m) => String(m.gpus), (m) => m.gpus), n('Step', step, (m) => m.step_low_s ?? null),
+      n('Efficiency', (m) => percent(m.efficiency), (m) => m.efficiency ?? null), n('Runs', (m) => String(m.runs), (m) => m.runs), { name: 'Source', cell: (m: Near) => short(m.source, 90) },
+    ], near, 'nearest'));
 }
 
 export function predictionPart(r: Prediction, d: Any): HTMLElement {
-  const t: Timeline | undefined = d?.timeline, points = chosen(r.points), measured = d?.measured ?? [];
+  const t: Timeline | undefined = d?.timeline, points = chosen(r.points), measured = measuredPoints(d?.nearest, r.model, r.points);
   const s_unit = Math.max(...r.points.map((p: Any) => p.step_s)) < 1 ? { size: 1e-3, name: 'ms' } : { size: 1, name: 's' };
   const labelled = points.map((p: Any) => ({ ...p, label: count(p.gpus, 'GPU') }));
-  const last = r.points[r.points.length - 1];
+  const last = pointOfAnswer(r);
   return h('div', { class: 'report' }, h('p', { class: 'headline' }, short(r.headline || 'This training cannot run here.', 600)), facts(r),
     h('div', { class: 'grid' },
-      r.cannot_run || r.points.length < 2 ? null : card('Speedup', `${r.scaling === 'weak' ? 'Weak scaling: every GPU keeps its batch.' : 'Strong scaling: the global batch stays.'}`, { id: 'speedup' }, curve(r.points, 'speedup', measured)),
-      r.cannot_run || r.points.length < 2 ? null : card('Efficiency', 'Speedup over the number of GPUs.', { id: 'efficiency' }, curve(r.points, 'efficiency', measured)),
-      card('Where the step goes', r.crossover?.cause ? short(r.crossover.cause, 400) : '', { id: 'breakdown' },
+      answerCard(r),
+      r.cannot_run || r.points.length < 2 ? null : card(scalingFinding(r), `Efficiency: speedup per GPU. ${r.scaling === 'weak' ? 'Every GPU keeps its batch.' : 'The batch of all GPUs stays the same.'}`, { id: 'efficiency' }, curve(r.points, 'efficiency', measured)),
+      r.cannot_run || r.points.length < 2 ? null : card(speedupFinding(r), 'How many times as fast as one GPU.', { id: 'speedup' }, curve(r.points, 'speedup', measured)),
+      card(stepFinding(r), r.crossover?.cause ? `Where a step goes. ${short(r.crossover.cause, 400)}` : 'Where a step goes.', { id: 'breakdown' },
         stacked('breakdown', labelled, kAccounts, (p, key) => p.breakdown[key], `step, ${s_unit.name}`, s_unit.size, seconds)),
-      card('Memory of a GPU', `${bytes(last.memory.bytes)} of ${bytes(last.memory.capacity_bytes)} on ${count(last.gpus, 'GPU')}; a batch of up to ${last.memory.largest_batch_per_gpu} per GPU fits.`, { id: 'memory' },
+      card(memoryFinding(r), `${bytes(last.memory.bytes)} of ${bytes(last.memory.capacity_bytes)} on ${count(last.gpus, 'GPU')}; a batch of up to ${last.memory.largest_batch_per_gpu} per GPU fits.`, { id: 'memory' },
         stacked('memory', labelled, kMemory, (p, key) => p.memory[key], 'memory, GB', 1e9, bytes, { value: last.memory.capacity_bytes, name: 'memory of the GPU' }), ledger(last.memory)),
       whatFits(r.answer?.what_fits),
       limits(r.answer?.limits),
@@ -238,7 +211,7 @@ export function predictionPart(r: Prediction, d: Any): HTMLElement {
         legend([{ name: 'faster', color: kColor.sky }, { name: 'slower', color: kColor.orange }]), tornado(r.sensitivity)) : null,
       d?.topology_svg ? card('The node and its links', t?.links.length ? `Colours: use by rank 0's messages on ${count(t.gpus, 'GPU')}, the busiest link of each kind.` : '', { class: 'screen', id: 'topology' }, t?.links.length ? legend([{ name: 'under 30 % in use', color: kColor.sky }, { name: '30 to 70 %', color: kColor.blue }, { name: 'more', color: kColor.red }]) : null, t?.links.length ? linkChart(t) : null, topology(d.topology_svg, t)) : null,
       card('All numbers', '', { class: 'wide', id: 'numbers' }, pointTable(r)),
-      nearest(d?.nearest),
+      nearestCard(d?.nearest),
       recommendation(r.recommendation, d?.job_script),
       listCard('Warnings', r.warnings ?? [], 'warning'),
       listCard('Beyond what was measured', r.extrapolated ?? []),

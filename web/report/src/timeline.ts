@@ -2,6 +2,7 @@
 import { chart, kColor, kStyle, legend, nameMarks, Plot } from './chart';
 import { card, h, short } from './dom';
 import { bytes, count, seconds } from './units';
+import { computeLane, timelineFinding, waits } from './waits';
 
 export interface Timeline {
   step_s: number; gpus: number; nodes: number; left_out: number;
@@ -41,6 +42,7 @@ function visible(t: Timeline, lanes: string[], from: number, to: number, perPixe
 }
 
 export function timelineCard(t: Timeline): HTMLElement {
+  const idle = waits(t).longest.map((w, i) => ({ ...w, number: i + 1 })), compute = computeLane(t);
   const whole = t.step_s * 1e6;
   let from = 0, to = whole;
   const sortName = (sort: string): string => sort === 'link' ? 'link: ' : '';
@@ -48,10 +50,11 @@ export function timelineCard(t: Timeline): HTMLElement {
   const room = h('div', { class: 'chart', 'data-chart': 'timeline' });
   const range = h('output', { class: 'note', 'aria-live': 'polite' });
   const kinds = t.kinds.map(kindOf);
+  const leftOf = (width: number): number => (width < 560 ? 10 : Math.min(260, Math.max(120, 18 + 6.9 * Math.max(...lanes.map((lane) => lane.length)))));
   const draw = (): void => {
     const width = room.clientWidth;
     if (width < 50) return;
-    const left = width < 560 ? 10 : 170, perPixel = (to - from) / (width - left - 20);
+    const left = leftOf(width), perPixel = (to - from) / (width - left - 20);
     const bars = visible(t, lanes, from, to, perPixel).map((b) => ({ ...b, from: Math.max(b.from, from), to: Math.min(b.to, to) }));
     const wide = bars.filter((b) => b.name && (b.to - b.from) / perPixel > 40);
     const fitted = (b: Bar): string => {
@@ -69,6 +72,9 @@ export function timelineCard(t: Timeline): HTMLElement {
         Plot.barX(bars, { x1: (b: Bar) => b.from / unit.size, x2: (b: Bar) => b.to / unit.size, y: 'lane', fill: 'kind', insetLeft: 0, insetRight: 0.2,
           title: 'what', tip: { format: { x: false, y: false } }, ariaLabel: 'name', clip: true }),
         Plot.text(wide, { x: (b: Bar) => (b.from + b.to) / 2 / unit.size, y: 'lane', text: fitted, fill: (b: Bar) => b.kind === 'copy' || b.kind === 'collective' ? '#000' : '#fff', fontSize: 11, pointerEvents: 'none' }),
+        ...(compute < 0 ? [] : [Plot.barX(idle.filter((w) => w.to > from && w.from < to), { x1: (w: any) => Math.max(w.from, from) / unit.size, x2: (w: any) => Math.min(w.to, to) / unit.size, y: () => lanes[compute],
+          fill: kColor.red, fillOpacity: 0.14, stroke: kColor.red, strokeDasharray: '3 2', title: (w: any) => `${w.number}: the GPU waits ${seconds((w.to - w.from) / 1e6)} for ${w.why}` } as any),
+          Plot.text(idle.filter((w) => (Math.min(w.to, to) - Math.max(w.from, from)) / perPixel > 16), { x: (w: any) => (Math.max(w.from, from) + Math.min(w.to, to)) / 2 / unit.size, y: () => lanes[compute], text: (w: any) => String(w.number), dy: narrow ? 0 : -10, fontSize: 11, fontWeight: 700, fill: kColor.ink })]),
         ...(narrow ? [Plot.text(lanes, { x: from / unit.size, y: (d: string) => d, text: (d: string) => d, textAnchor: 'start', dy: -20, fontSize: 12 })] : []),
       ],
     });
@@ -78,6 +84,7 @@ export function timelineCard(t: Timeline): HTMLElement {
     room.replaceChildren(svg);
     range.textContent = `${seconds(from / 1e6)} to ${seconds(to / 1e6)} of ${seconds(t.step_s)}`;
     (frame as any).dataset.from = from.toFixed(3);
+    (frame as any).dataset.left = String(left);
     (frame as any).dataset.to = to.toFixed(3);
   };
   const zoom = (factor: number, around = (from + to) / 2): void => {
@@ -103,19 +110,35 @@ export function timelineCard(t: Timeline): HTMLElement {
     action();
   });
   const moment = (event: MouseEvent): number => {
-    const box = room.getBoundingClientRect(), left = room.clientWidth < 560 ? 10 : 170;
+    const box = room.getBoundingClientRect(), left = leftOf(room.clientWidth);
     return from + Math.min(1, Math.max(0, (event.clientX - box.left - left) / (box.width - left - 20))) * (to - from);
   };
   frame.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey && !event.shiftKey) return;
+    if (!event.ctrlKey && !event.shiftKey && document.activeElement !== frame) return;
     event.preventDefault();
     zoom((event.deltaY || event.deltaX) > 0 ? 1.3 : 1 / 1.3, moment(event));
   }, { passive: false });
   frame.addEventListener('dblclick', (event) => zoom(0.4, moment(event)));
-  let grabbed: { x: number; from: number; to: number } | null = null;
-  frame.addEventListener('pointerdown', (event) => { grabbed = { x: event.clientX, from, to }; });
-  window.addEventListener('pointerup', () => { grabbed = null; });
+  // One finger or the mouse moves, two fingers zoom.
+  const fingers = new Map<number, number>();
+  let grabbed: { x: number; from: number; to: number } | null = null, apart_before = 0;
+  const apartNow = (): number => { const [a, b] = [...fingers.values()]; return Math.max(10, Math.abs(a - b)); };
+  frame.addEventListener('pointerdown', (event) => {
+    fingers.set(event.pointerId, event.clientX);
+    grabbed = fingers.size === 1 ? { x: event.clientX, from, to } : null;
+    if (fingers.size === 2) apart_before = apartNow();
+  });
+  const lifted = (event: PointerEvent): void => { fingers.delete(event.pointerId); grabbed = null; };
+  window.addEventListener('pointerup', lifted);
+  window.addEventListener('pointercancel', lifted);
   frame.addEventListener('pointermove', (event) => {
+    if (!fingers.has(event.pointerId)) return;
+    fingers.set(event.pointerId, event.clientX);
+    if (fingers.size === 2) {
+      const now = apartNow();
+      if (Math.abs(now / apart_before - 1) > 0.04) { zoom(apart_before / now, moment(event)); apart_before = now; }
+      return;
+    }
     if (!grabbed || !(event.buttons & 1)) return;
     const by = (grabbed.x - event.clientX) / room.clientWidth * (grabbed.to - grabbed.from);
     const length = grabbed.to - grabbed.from;
@@ -126,12 +149,14 @@ export function timelineCard(t: Timeline): HTMLElement {
   new ResizeObserver(draw).observe(room);
   const button = (label: string, text: string, action: () => void): HTMLElement =>
     h('button', { type: 'button', class: 'small', 'aria-label': label, onclick: action }, text);
-  return card('One step in time', `Rank 0 of ${count(t.gpus, 'GPU')}: host threads, streams, and the kinds of link its messages cross.`
+  return card(timelineFinding(t), `One step in time. Rank 0 of ${count(t.gpus, 'GPU')}: host threads, streams, and the kinds of link its messages cross.`
     + (t.left_out > 0 ? ` The ${t.left_out} shortest tasks are left out.` : ''), { class: 'wide screen', id: 'timeline' },
   h('div', { class: 'tools left' }, button('Zoom in', '+', () => zoom(0.5)), button('Zoom out', '\u2212', () => zoom(2)),
     button('Earlier', '\u2190', () => move(-0.4)), button('Later', '\u2192', () => move(0.4)), button('Whole step', 'Whole step', all), range),
   legend([...new Set(kinds)].map((k) => ({ name: k, color: kKinds[t.kinds[kinds.indexOf(k)]] ?? kColor.grey }))), frame,
-  h('p', { class: 'note' }, 'Drag to move, double-click or Shift + wheel to zoom; with the keyboard +, \u2212, arrows and 0.'));
+  idle.length ? h('ol', { class: 'waits' }, ...idle.map((w) => h('li', {}, `Waits ${seconds((w.to - w.from) / 1e6)} for ${w.why}. `,
+    button(`Show wait ${w.number}`, 'Show', () => { from = Math.max(0, w.from - 0.2 * (w.to - w.from)); to = Math.min(whole, w.to + 0.2 * (w.to - w.from)); draw(); })))) : null,
+  h('p', { class: 'note' }, 'Drag to move; double-click, pinch, or the wheel after a click to zoom; with the keyboard +, \u2212, arrows and 0.'));
 }
 
 export function linkChart(t: Timeline): HTMLElement {

@@ -1,21 +1,22 @@
-// The knobs: lists, sliders with a box for the exact number, and what each is when nobody turned it.
+// The knobs: choices, sliders with the exact number, and what each is when nobody turned it.
 import { h } from '../../report/src/dom';
-import type { Item } from './engine';
 
 export interface Knob { row: HTMLElement; show(value: number, usual: number, note: string, most?: number): void }
+export interface Choosing { row: HTMLElement; show(value: string, usual: string, note: string): void }
 
-/** A list of names with what they are; the first entry is what the scenario says. */
-export function list(label: string, id: string, items: Item[], first: string, turned: (name: string) => void): { row: HTMLElement; show(name: string, usual: string): void } {
+/** A few values; the first is what the scenario says. */
+export function choice(label: string, id: string, values: [string, string][], turned: (value: string) => void): Choosing {
   const select = h('select', { id, onchange: () => turned(select.value) }) as HTMLSelectElement;
-  const usual_option = h('option', { value: '' }, first);
-  select.append(usual_option, ...items.map((item) => h('option', { value: item.name, title: item.summary }, item.name)));
+  const usual_option = h('option', { value: '' }, 'as the scenario says');
+  select.append(usual_option, ...values.map(([value, text]) => h('option', { value }, text)));
   const note = h('p', { class: 'note' });
   const row = h('div', { class: 'knob' }, h('label', { for: id }, label), select, note);
-  return { row, show(name, usual) {
-    usual_option.textContent = usual ? `${usual} (as the scenario says)` : first;
-    if (name && ![...select.options].some((o) => o.value === name)) select.append(h('option', { value: name }, name));
-    select.value = name;
-    note.textContent = items.find((item) => item.name === (name || usual))?.summary ?? '';
+  return { row, show(value, usual, why) {
+    usual_option.textContent = usual ? `${usual} (as the scenario says)` : 'as the scenario says';
+    if (value && ![...select.options].some((o) => o.value === value)) select.append(h('option', { value }, value));
+    select.value = value;
+    select.disabled = why !== '' && value === '';
+    note.textContent = why;
   } };
 }
 
@@ -45,7 +46,8 @@ export function slider(label: string, id: string, scale: Scale, turned: (value: 
     steps = most ? scale.steps.filter((s) => s < most).concat(most) : scale.steps;
     range.max = String(steps.length - 1);
     if (document.activeElement !== range || value() !== shown) range.value = String(place(steps, shown));
-    range.disabled = why !== '';
+    // A knob that was turned can be turned back, whether it matters or not.
+    range.disabled = why !== '' && Number.isNaN(given);
     output.textContent = Number.isFinite(shown) ? scale.say(shown) : '\u2013';
     range.setAttribute('aria-valuetext', output.textContent);
     back.hidden = Number.isNaN(given);

@@ -2,18 +2,19 @@
 import workerText from './worker.js?raw';
 
 type Any = any;
-export interface Question { arguments?: string[]; files?: Record<string, string>; list?: boolean; job?: boolean }
+export interface Question { arguments?: string[]; files?: Record<string, string>; list?: boolean; job?: boolean; curve?: boolean }
 export interface Answer {
-  ok: boolean; errors?: string; prediction?: Any; page?: Any; table?: string; why?: string; scenario_toml?: string; job_script?: string; why_no_job?: string;
-  scenarios?: Item[]; models?: Item[]; clusters?: Item[]; strategies?: Item[];
+  ok: boolean; errors?: string; prediction?: Any; page?: Any; table?: string; why?: string; scenario_toml?: string; job_script?: string; why_no_job?: string; left_out?: string;
+  scenarios?: Item[]; models?: Item[]; clusters?: Item[]; strategies?: Item[]; gpus?: Item[]; datasets?: Item[];
 }
-export interface Item { name: string; summary: string; most_gpus?: number; gpus_per_node?: number }
+export interface Item { name: string; summary: string; most_gpus?: number; gpus_per_node?: number; gpu?: string; options?: string[] }
 export interface Engine { name: string; ask(question: Question): Promise<Answer> }
 
 const nativeEngine: Engine = {
   name: 'the program on this machine',
   async ask(question) {
     const response = await fetch('api/answer', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(question) });
+    if (!/json/.test(response.headers.get('Content-Type') ?? '')) return { ok: false, errors: `The program answered ${response.status} ${response.statusText}.` };
     return await response.json() as Answer;
   },
 };

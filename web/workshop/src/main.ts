@@ -1,198 +1,167 @@
-// The page: a question, knobs, and what the simulator answers. The link always holds what is asked.
+// The page: a question, knobs, and what the simulator answers. The link always holds what is asked and what is pinned.
 import '../../report/src/style.css';
 import './style.css';
 import { h, short } from '../../report/src/dom';
 import { theme } from '../../report/src/theme';
-import { Knob, list, slider } from './controls';
-import { Answer, Engine, findEngine, Item } from './engine';
-import { findPreset, kPresets, Preset } from './presets';
-import { refusal, results } from './results';
-import { asHash, commandOf, fromHash, kUnsaid, questionOf, State } from './state';
-
-const kLargestFile = 1 << 20;
-const kDoublings = Array.from({ length: 13 }, (_, i) => 2 ** i);
-const kBatches = [...kDoublings, ...kDoublings.slice(2, 12).map((n) => 1.5 * n)].sort((a, b) => a - b);
-const kFactors = [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
+import { clusters, models, scenarios, strategies } from './catalog';
+import { kPinColors, Pinned, pinName } from './compare';
+import { Answer, Engine, findEngine, Question } from './engine';
+import { OwnFiles, questionName, use, whyNot } from './files';
+import { Knobs, makeKnobs } from './knobs';
+import { isHidden, lessonPart, questionList } from './lesson';
+import { findPreset } from './presets';
+import { refusalCard, sentences } from './refusals';
+import { results } from './results';
+import { asHash, clamped, commandOf, fromHash, kMostPins, kUnsaid, questionOf, State } from './state';
 
 let state: State = { ...kUnsaid };
-let files: Record<string, string> = {};
-let engine: Engine;
-let lists: Answer;
-let asked = '';                    // the question of the answer that is shown
-let shown: Answer | null = null;
+let pins: State[] = [];
+let files: OwnFiles = {};
+let engine: Engine, lists: Answer, knobs: Knobs;
+let asked = '';                       // the question of the answer that is shown
+let shown: Answer | null = null;      // the last that was none of refusals
+let good: State | null = null;        // its question
+let refused = '';
 let busy = false;
-/** What the scenario says of a knob, as last seen unturned. */
-const usual: Record<string, number> = {};
-const revealed = new Set<string>();
+/** Answers by question: a pin is asked once. */
+const answered = new Map<string, Answer>();
+const kMostKept = 60;
 
 const byId = (id: string): HTMLElement => document.getElementById(id)!;
-const cluster = (): Item | undefined => lists.clusters!.find((c) => c.name === (state.cluster || shown?.prediction?.cluster));
-const perNode = (): number => cluster()?.gpus_per_node ?? 4;
-const question = (): ReturnType<typeof questionOf> => questionOf(state, perNode(), files);
+const flags = document.documentElement.dataset;
+const clusterOf = (one: State): { most_gpus?: number; gpus_per_node?: number } | undefined => lists.clusters!.find((c) => c.name === (one.cluster || shown?.prediction?.cluster));
+/** Whether the strategy has an option; of one that nobody knows yet all. */
+const hasOption = (one: State) => (option: string): boolean => {
+  const name = one.strategy || (one.scenario ? lists.scenarios!.find((s) => s.name === one.scenario)?.summary.split(' with ')[1] : 'ddp') || shown?.prediction?.strategy;
+  const strategy = lists.strategies!.find((s) => s.name === name);
+  if (option === 'single') return name === 'single';
+  return !strategy?.options || strategy.options.includes(option);
+};
+function question(one: State): Question {
+  const named = Object.fromEntries(Object.entries(files).filter(([name]) => [one.scenario, one.model, one.cluster].includes(name) || Object.values(files).some((text) => text.includes(name))));
+  return questionOf(clamped(one).state, clusterOf(one)?.gpus_per_node ?? 4, named, hasOption(one));
+}
+
+async function answerTo(one: Question): Promise<Answer> {
+  const key = JSON.stringify(one), kept = answered.get(key);
+  if (kept) return kept;
+  const answer = await engine.ask(one).catch((error) => ({ ok: false, errors: `error: The simulator does not answer: ${error}` } as Answer));
+  if (answer.ok) answered.set(key, answer);
+  if (answered.size > kMostKept) answered.delete(answered.keys().next().value!);
+  return answer;
+}
+
+/** All that the page depends on: the deadline and the question of a course change no prediction. */
+const wish = (): string => JSON.stringify([state, pins, Object.keys(files)]);
 
 /** One question at a time; of those that come meanwhile only the last is asked. */
 async function ask(): Promise<void> {
-  const wanted = JSON.stringify(question());
+  const wanted = wish();
   if (busy || wanted === asked) return;
   busy = true;
-  document.documentElement.dataset.busy = 'yes';
-  const begun = performance.now();
-  const answer = await engine.ask(JSON.parse(wanted)).catch((error) => ({ ok: false, errors: `The engine does not answer: ${error}` }));
+  flags.busy = 'yes';
+  const begun = performance.now(), answer = await answerTo(question(state)), took = performance.now() - begun;
+  for (const pin of pins) await answerTo(question(pin));
   busy = false;
   asked = wanted;
-  show(answer, performance.now() - begun);
-  if (JSON.stringify(question()) === asked) document.documentElement.dataset.busy = 'no';
+  take(answer);
+  const drawing = performance.now();
+  show();
+  flags.took = took.toFixed(1);
+  flags.drawn = (performance.now() - drawing).toFixed(1);
+  byId('took').textContent = `${took.toFixed(0)} ms, by ${engine.name}`;
+  flags.answers = String(Number(flags.answers ?? 0) + 1);
+  flags.ready = 'yes';
+  if (wish() === asked) flags.busy = 'no';
   void ask();
 }
 
-function show(answer: Answer, took: number): void {
-  if (answer.ok) { shown = answer; remember(answer); }
-  const room = byId('results');
-  const hidden = isHidden();
-  if (!answer.ok) room.replaceChildren(refusal(answer.errors ?? ''));
-  else if (hidden) room.replaceChildren(h('p', { class: 'veil' }, 'Guess first: the answer is behind the button.'));
-  else room.replaceChildren(results(answer, commandOf(question()), () => engine.ask({ ...question(), job: true })));
-  showControls();
-  showLesson();
-  byId('took').textContent = `${took.toFixed(0)} ms, by ${engine.name}`;
-  document.documentElement.dataset.took = took.toFixed(1);
-  document.documentElement.dataset.answers = String(Number(document.documentElement.dataset.answers ?? 0) + 1);
-  document.documentElement.dataset.ready = 'yes';
+function take(answer: Answer): void {
+  refused = answer.ok ? '' : answer.errors ?? 'error: no answer';
+  if (answer.ok) { shown = answer; good = { ...state }; }
 }
 
-/** Of knobs that nobody turned, the answer tells where they stand. */
-function remember(answer: Answer): void {
-  const last = answer.prediction.points[answer.prediction.points.length - 1], toml = answer.scenario_toml ?? '';
-  const said = (key: string): number => Number(new RegExp(`^${key} = (\\d+)`, 'm').exec(toml)?.[1] ?? NaN);
-  if (state.gpus === 0) usual.gpus = last.gpus;
-  if (state.batch === 0) usual.batch = answer.prediction.scaling === 'strong' ? last.global_batch : last.batch_per_gpu;
-  if (state.workers < 0) usual.workers = said('workers_per_gpu');
-  if (state.cores === 0) usual.cores = said('cores_per_gpu');
-  if (state.bucket === 0) usual.bucket = 25;
+const pinned = (): Pinned[] => pins.map((pin, i) => {
+  const answer = answered.get(JSON.stringify(question(pin)));
+  return { name: pinName(i), color: kPinColors[i], state: pin, prediction: answer?.prediction, page: answer?.page };
+});
+
+function show(): void {
+  const room = byId('results'), undo = good && refused ? () => turn({ ...good }) : null;
+  const notice = refused ? refusalCard(refused, Object.keys(files), shown !== null, undo) : null;
+  if (isHidden(state)) room.replaceChildren(...(notice ? [notice] : []), h('p', { class: 'veil' }, 'Guess first: the answer is behind the button.'));
+  else if (!shown) room.replaceChildren(notice ?? '');
+  else {
+    const ofState = refused && good ? good : state;
+    room.replaceChildren(...(notice ? [notice] : []), results({ answer: shown, notes: clamped(ofState).notes, state: ofState, pins: pinned(), command: commandOf(question(ofState), shown.prediction.points.map((p: { gpus: number }) => p.gpus)),
+      withJob: () => engine.ask({ ...question(ofState), job: true }) }));
+  }
+  room.classList.toggle('old', refused !== '');
+  byId('peek').textContent = isHidden(state) ? 'Guess first.' : refused ? sentences(refused)[0] : shown ? short(shown.prediction.headline, 200) : '';
+  showControls();
+  showPins();
+  lessonPart(byId('lesson'), state, shown?.prediction, show);
 }
 
 /** Moving replaces the link, resting makes a new step back. */
 function turn(change: Partial<State>, moving = false): void {
   state = { ...state, ...change };
-  const hash = asHash(state);
-  if (moving) history.replaceState(null, '', hash); else if (hash !== location.hash) history.pushState(null, '', hash);
+  keep(moving);
   void ask();
+}
+function keep(moving = false): void {
+  const hash = asHash({ state, pins });
+  if (moving) history.replaceState(null, '', hash); else if (hash !== location.hash) history.pushState(null, '', hash);
 }
 
 function choosePreset(id: string): void {
   const preset = findPreset(id);
-  files = {};
   if (preset) turn({ ...kUnsaid, ...preset.state, preset: id }); else turn({ preset: '' });
-  showFiles();
-}
-
-const isHidden = (): boolean => state.preset !== '' && findPreset(state.preset) !== undefined && !revealed.has(state.preset);
-
-function showLesson(): void {
-  const preset = findPreset(state.preset), room = byId('lesson');
-  if (!preset) { room.replaceChildren(); room.dataset.for = ''; return; }
-  const mark = `${preset.id}/${revealed.has(preset.id)}`;
-  if (room.dataset.for === mark) return;
-  room.dataset.for = mark;
-  room.replaceChildren(h('section', { class: 'card lesson', 'aria-label': 'The question' }, h('p', { class: 'kind' }, preset.course), h('h2', {}, preset.title), h('p', {}, preset.question),
-    revealed.has(preset.id) ? verdict(preset) : guessForm(preset)));
-}
-
-const guesses: Record<string, number> = {};
-function guessForm(preset: Preset): HTMLElement {
-  const box = h('input', { type: 'number', id: 'guess', step: 'any', min: 0, required: true, inputmode: 'decimal' }) as HTMLInputElement;
-  return h('form', { class: 'guess', onsubmit: (event: Event) => {
-    event.preventDefault();
-    guesses[preset.id] = box.valueAsNumber;
-    reveal(preset);
-  } }, h('label', { for: 'guess' }, preset.guess.ask), box, h('span', {}, preset.guess.unit), h('button', { type: 'submit', class: 'small strong' }, 'That is my guess'),
-  h('button', { type: 'button', class: 'small', id: 'show', onclick: () => reveal(preset) }, 'Just show it'));
-}
-
-function reveal(preset: Preset): void {
-  revealed.add(preset.id);
-  if (shown) show(shown, Number(document.documentElement.dataset.took));
-}
-
-function verdict(preset: Preset): HTMLElement {
-  const value = shown?.prediction ? preset.guess.of(shown.prediction) : NaN, guess = guesses[preset.id];
-  const unit = preset.guess.unit;
-  const said = Number.isFinite(guess) ? `You guessed ${guess}${unit}. ` : '';
-  return h('div', {}, h('p', { class: 'verdict', 'data-verdict': value.toFixed(4) }, `${said}foretrain says ${value.toFixed(2)}${unit}.`),
-    h('p', { class: 'note' }, 'Now turn the knobs:'), h('ul', { class: 'plain' }, ...preset.tries.map((t) => h('li', {}, t))));
-}
-
-const noted = (value: number): number => value || NaN;
-interface Controls { preset: HTMLSelectElement; scenario: ReturnType<typeof list>; model: ReturnType<typeof list>; cluster: ReturnType<typeof list>; strategy: ReturnType<typeof list>;
-  gpus: Knob; batch: Knob; bucket: Knob; workers: Knob; cores: Knob; links: Knob; kernels: Knob }
-let controls: Controls;
-
-function makeControls(): HTMLElement {
-  const whole = (value: number): string => String(value);
-  const factor = (value: number): string => `${value}\u00d7`;
-  const knob = (key: keyof State, label: string, steps: number[], say: (v: number) => string): Knob =>
-    slider(label, key, { steps, say }, (value, moving) => turn({ [key]: Number.isNaN(value) ? kUnsaid[key] : value }, moving));
-  const select = h('select', { id: 'preset', onchange: () => choosePreset(select.value) },
-    h('option', { value: '' }, 'No question, just knobs'), ...kPresets.map((p) => h('option', { value: p.id }, `${p.title} \u2013 ${p.course}`))) as HTMLSelectElement;
-  controls = {
-    preset: select,
-    scenario: list('Scenario', 'scenario', lists.scenarios!, 'none', (name) => turn({ ...kUnsaid, scenario: name, preset: '' })),
-    model: list('Model', 'model', lists.models!, 'none', (name) => turn({ model: name })),
-    cluster: list('Cluster', 'cluster', lists.clusters!, 'none', (name) => turn({ cluster: name, gpus: 0 })),
-    strategy: list('Strategy', 'strategy', lists.strategies!, 'none', (name) => turn({ strategy: name })),
-    gpus: knob('gpus', 'GPUs, at most', [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024], whole),
-    batch: knob('batch', 'Batch', kBatches, whole),
-    bucket: knob('bucket', 'Gradient bucket', [1, 2, 5, 10, 15, 25, 40, 60, 100, 200, 400], (v) => `${v} MiB`),
-    workers: knob('workers', 'Loader workers per GPU', [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32], whole),
-    cores: knob('cores', 'CPU cores per GPU', [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 18, 24, 32, 48, 64], whole),
-    links: knob('links', 'What if links were \u2026 as fast', kFactors, factor),
-    kernels: knob('kernels', 'What if kernels were \u2026 as fast', kFactors, factor),
-  };
-  return h('form', { class: 'card knobs', 'aria-label': 'What is asked', onsubmit: (event: Event) => event.preventDefault() },
-    h('div', { class: 'knob' }, h('label', { for: 'preset' }, 'Question'), select), controls.scenario.row, controls.model.row, controls.cluster.row, controls.strategy.row,
-    controls.gpus.row, controls.batch.row, controls.bucket.row, controls.workers.row, controls.cores.row, controls.links.row, controls.kernels.row, dropZone());
+  show();
 }
 
 function showControls(): void {
-  const p = shown?.prediction;
-  controls.preset.value = findPreset(state.preset) ? state.preset : '';
-  controls.scenario.show(state.scenario, '');
-  controls.model.show(state.model, p && !state.model ? p.model : '');
-  controls.cluster.show(state.cluster, p && !state.cluster ? p.cluster : '');
-  controls.strategy.show(state.strategy, p && !state.strategy ? p.strategy : '');
-  const has = (name: string): boolean => (state.strategy || p?.strategy) === name;
-  const alone = p && p.points.length === 1 && p.points[0].gpus === 1;
-  controls.gpus.show(noted(state.gpus), usual.gpus ?? NaN, has('single') ? 'This strategy has one GPU.' : '', cluster()?.most_gpus);
-  controls.batch.show(noted(state.batch), usual.batch ?? NaN, '');
-  controls.bucket.show(noted(state.bucket), usual.bucket ?? NaN, has('ddp') ? (alone ? 'One GPU sends nothing.' : '') : 'Only ddp has buckets of this kind.');
-  controls.workers.show(state.workers < 0 ? NaN : state.workers, usual.workers ?? NaN, '');
-  controls.cores.show(noted(state.cores), usual.cores ?? NaN, '');
-  controls.links.show(state.links === 1 ? NaN : state.links, 1, alone ? 'One GPU sends nothing.' : '');
-  controls.kernels.show(state.kernels === 1 ? NaN : state.kernels, 1, '');
+  const known = clusterOf(state), most = state.cluster.startsWith('gpu:') ? 8 : known?.most_gpus;
+  (byId('preset') as HTMLSelectElement).value = findPreset(state.preset) ? state.preset : '';
+  const own = Object.keys(files);
+  knobs.pickers.scenario.offer(scenarios(lists, own.filter((f) => use(f, files[f], state).scenario)));
+  knobs.pickers.model.offer(models(lists, own.filter((f) => use(f, files[f], state).model)));
+  knobs.pickers.cluster.offer(clusters(lists, own.filter((f) => use(f, files[f], state).cluster === f)));
+  knobs.pickers.strategy.offer(strategies(lists));
+  knobs.show(state, refused ? null : shown, { most, has: hasOption(state) });
+}
+
+function pin(): void {
+  pins = [...pins, { ...(refused && good ? good : state), preset: '' }].slice(-kMostPins);
+  keep();
+  void ask();
+}
+function showPins(): void {
+  const forget = (i: number) => (): void => { pins = pins.filter((_, k) => k !== i); keep(); void ask(); };
+  const back = (one: State) => (): void => turn({ ...one });
+  (byId('pin') as HTMLButtonElement).textContent = pins.length < kMostPins ? `Pin this as ${pinName(pins.length)}` : 'Four are pinned';
+  (byId('pin') as HTMLButtonElement).disabled = pins.length >= kMostPins || !shown;
+  byId('pins').replaceChildren(...pinned().map((one, i) => h('li', { style: `--c:${one.color}` }, h('span', { class: 'swatch', 'aria-hidden': 'true' }),
+    h('button', { type: 'button', class: 'small', title: `Go back to ${one.name}`, onclick: back(one.state) }, `${one.name}: ${short(one.prediction ? `${one.prediction.model}, ${one.prediction.strategy}, ${one.prediction.cluster}` : 'no answer', 60)}`),
+    h('button', { type: 'button', class: 'small', 'aria-label': `Forget ${one.name}`, onclick: forget(i) }, '\u00d7'))));
 }
 
 function dropZone(): HTMLElement {
-  const input = h('input', { type: 'file', id: 'file', multiple: true, class: 'unseen-input', onchange: () => { void take([...(input.files ?? [])]); input.value = ''; } }) as HTMLInputElement;
+  const input = h('input', { type: 'file', id: 'file', multiple: true, class: 'unseen-input', onchange: () => { void takeFiles([...(input.files ?? [])]); input.value = ''; } }) as HTMLInputElement;
   return h('div', { class: 'knob drop', id: 'drop' }, h('label', { for: 'file', class: 'small button' }, 'Your own file'), input,
     h('p', { class: 'note' }, 'A cluster, model or scenario in TOML, or a job script: choose it, or drop it anywhere. It stays in this browser.'), h('ul', { class: 'plain', id: 'files' }), h('p', { class: 'note fault', id: 'file-fault', role: 'alert' }));
 }
 
-/** What a file is, by what stands in it. */
-function use(name: string, text: string): Partial<State> {
-  if (/^\s*layers\s*=/m.test(text) || /^\s*\[transformer\]/m.test(text)) return { model: name };
-  if (/^\s*\[node(\.|\])/m.test(text) || /^\s*node\s*=/m.test(text) || /^\s*nodes\s*=/m.test(text)) return { cluster: name, gpus: 0 };
-  return { ...kUnsaid, scenario: name };
-}
-
-async function take(chosen: File[]): Promise<void> {
-  const fault = byId('file-fault');
-  fault.textContent = '';
-  for (const file of chosen.slice(0, 8)) {
-    if (file.size > kLargestFile) { fault.textContent = short(`${file.name} has ${(file.size / 1048576).toFixed(1)} MiB; at most 1 MiB is read.`, 300); continue; }
-    const bare = file.name.replaceAll('/', '_').slice(-200), name = /\.(toml|sh|sbatch|slurm|sub|txt)$/.test(bare) ? bare : `${bare}.toml`;
-    files = { ...files, [name]: await file.text() };
-    turn({ preset: '', ...use(name, files[name]) });
+async function takeFiles(chosen: File[]): Promise<void> {
+  const faults: string[] = [];
+  for (const file of chosen) {
+    const why = whyNot(file, Object.keys(files).length);
+    if (why) { faults.push(why); continue; }
+    const name = questionName(file.name), text = await file.text();
+    files = { ...files, [name]: text };
+    turn({ preset: '', ...use(name, text, state) });
   }
+  byId('file-fault').textContent = short(faults.join(' '), 400);
   showFiles();
 }
 
@@ -212,30 +181,57 @@ function watchDrops(): void {
   window.addEventListener('drop', (event) => {
     event.preventDefault();
     document.body.classList.remove('dropping');
-    void take([...(event.dataTransfer?.files ?? [])]);
+    void takeFiles([...(event.dataTransfer?.files ?? [])]);
   });
+}
+
+/** On a phone the knobs are a sheet over the page. */
+function sheetButton(): HTMLElement {
+  const button = h('button', { type: 'button', class: 'small strong', id: 'sheet', 'aria-expanded': 'false', 'aria-controls': 'knobs', onclick: () => {
+    const open = document.body.classList.toggle('sheet-open');
+    button.setAttribute('aria-expanded', String(open));
+    button.textContent = open ? 'Show the answer' : 'Turn the knobs';
+  } }, 'Turn the knobs');
+  return button;
+}
+
+function presenterButton(): HTMLElement {
+  const button = h('button', { type: 'button', class: 'small', id: 'present', 'aria-pressed': 'false', onclick: () => {
+    const on = document.documentElement.classList.toggle('presenter');
+    button.setAttribute('aria-pressed', String(on));
+    lessonPart(byId('lesson'), state, shown?.prediction, show);
+  } }, 'Present');
+  return button;
+}
+
+function layout(): HTMLElement[] {
+  knobs = makeKnobs((lists.datasets ?? []).map((d) => d.name), (change, moving) => turn('scenario' in change ? { ...change, preset: '' } : change, moving), dropZone());
+  const bar = h('div', { class: 'bar' }, questionList(choosePreset), h('button', { type: 'button', class: 'small', id: 'pin', onclick: pin }, 'Pin this as A'), h('ul', { id: 'pins', 'aria-label': 'Pinned answers' }));
+  return [h('div', { class: 'peek' }, h('p', { id: 'peek', role: 'status' }), sheetButton()),
+    h('div', { class: 'bench' }, knobs.form, h('main', { 'aria-live': 'off' }, bar, h('div', { id: 'lesson' }), h('div', { id: 'results' }, h('p', { class: 'note' }, 'Computing \u2026')))),
+    h('footer', {}, h('p', { id: 'took' }), h('p', {}, 'The link in the address bar holds all of this.'))];
 }
 
 async function start(): Promise<void> {
   const page = byId('page');
-  page.append(h('header', { class: 'top' }, h('div', {}, h('p', { class: 'kind' }, 'foretrain workshop'), h('h1', {}, 'How fast is a training on N GPUs, and why?')), h('div', { class: 'tools' }, theme())));
+  page.append(h('header', { class: 'top' }, h('div', {}, h('p', { class: 'kind' }, 'foretrain workshop'), h('h1', {}, 'How fast is a training on N GPUs, and why?')), h('div', { class: 'tools' }, presenterButton(), theme())));
   try {
     engine = await findEngine();
     lists = await engine.ask({ list: true });
     if (!lists.ok) throw new Error(lists.errors);
   } catch (error) {
-    page.append(refusal(`The simulator behind this page does not start: ${error}\n\`foretrain serve\` shows this page with one; a folder of \`make page\` needs a web server.`));
+    page.append(refusalCard(`error: the simulator behind this page does not start (${error})\n  hint: \`foretrain serve\` shows this page with one; a folder of \`make page\` needs a web server, and a browser with WebAssembly`, [], false, null));
+    flags.ready = 'yes';
     return;
   }
-  state = fromHash(location.hash);
-  page.append(h('div', { class: 'bench' }, makeControls(), h('main', { 'aria-live': 'off' }, h('div', { id: 'lesson' }), h('div', { id: 'results' }, h('p', { class: 'note' }, 'Computing \u2026')))),
-    h('footer', {}, h('p', { id: 'took' }), h('p', {}, 'The link in the address bar holds all of this.')));
+  ({ state, pins } = fromHash(location.hash));
+  page.append(...layout());
   showControls();
-  showLesson();
+  showPins();
+  lessonPart(byId('lesson'), state, undefined, show);
   watchDrops();
-  const back = (): void => { state = fromHash(location.hash); showLesson(); void ask(); };
+  const back = (): void => { ({ state, pins } = fromHash(location.hash)); void ask().then(() => { if (!busy) show(); }); };
   window.addEventListener('popstate', back);
-  window.addEventListener('hashchange', back);
   if ('serviceWorker' in navigator && engine.name.startsWith('WebAssembly')) void navigator.serviceWorker.register('sw.js').catch(() => undefined);
   await ask();
 }
