@@ -56,7 +56,7 @@ class CallReader {
       ++calls_;
       const std::size_t at = at_, line_start = line_start_;
       const auto line = line_;
-      YamlNode arguments = call_arguments(0, name == "YOLO" || name == "RTDETR" ? "model" : "");
+      YamlNode arguments = call_arguments(0, first_argument_of(name));
       arguments.span = span;
       // get_peft_model(model, LoraConfig(…)), from_pretrained(…, quantization_config=BitsAndBytesConfig(…)):
       // what stands in it is a call of its own.
@@ -67,6 +67,12 @@ class CallReader {
       out.entries.emplace_back(name, std::move(arguments));
     }
     return out;
+  }
+
+  /// What the first argument is called where it has no name; empty: it is not read.
+  static const char* first_argument_of(const std::string& name) {
+    if (name == "YOLO" || name == "RTDETR") return "model";
+    return name == "from_pretrained" ? "pretrained_model_name_or_path" : "";
   }
 
   static bool holds_calls(const std::string& name) {

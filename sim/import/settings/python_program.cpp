@@ -12,6 +12,7 @@
 #include "sim/import/settings/offload_keys.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/import/settings/trees.hpp"
+#include "sim/scenario/catalog.hpp"
 
 namespace foretrain {
 
@@ -171,6 +172,18 @@ const std::vector<std::string_view>& ultralytics_call_names() {
   return kNames;
 }
 
+namespace {
+
+/// Of from_pretrained("meta-llama/Meta-Llama-3-8B"): the network of that name where the catalog has it.
+void read_loaded_network(SettingsReading& reading) {
+  const YamlNode* said = reading.find({"from_pretrained.pretrained_model_name_or_path"});
+  if (said == nullptr) return;
+  const std::string name = model_named(said->text.substr(said->text.rfind('/') + 1));
+  if (!name.empty()) reading.effect({{"model.name", toml_text(name)}});
+}
+
+}  // namespace
+
 void read_python_program(SettingsReading& reading) {
   const auto called = [&](const std::string& name) { return reading.has(name); };
   for (const char* name : {"DistributedDataParallel", "DDP"}) {
@@ -202,6 +215,7 @@ void read_python_program(SettingsReading& reading) {
                            "PromptEncoderConfig", "PrefixTuningConfig", "get_peft_model"}) {
     if (called(name)) read_fine_tuning(reading, fmt::format("{}.", name));
   }
+  read_loaded_network(reading);
   keep_frozen_weights_narrow(reading);
   if (called("get_peft_model")) read_memory_switches(reading, "get_peft_model.");
   read_kbit_preparation(reading);

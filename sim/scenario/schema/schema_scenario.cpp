@@ -244,6 +244,7 @@ void keep_measured_job(const SourceText& source, const ScenarioDocument& documen
 
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
   ScenarioDocument document(source, overrides);
+  opened.networks.insert(overrides.networks.begin(), overrides.networks.end());
   Scenario scenario;
   read_document(document, opened, scenario);
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty())
@@ -277,7 +278,8 @@ Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opene
   const ScenarioDocument document(nothing, overrides);
   for (const char* key : {"model.name", "cluster.name"}) {
     const std::string_view noun = std::string_view(key).substr(0, std::string_view(key).find('.'));
-    if (!document.has(key) && !(noun == "model" && document.has("model.program")))
+    const bool is_known = noun == "model" && (document.has("model.program") || document.has("model.network"));
+    if (!document.has(key) && !is_known)
       throw InputError(fmt::format("which {}?", noun),
                        fmt::format("give --{} NAME, or a scenario file", noun));
   }
