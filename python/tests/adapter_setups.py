@@ -43,6 +43,8 @@ def setups_of(name, is_transformer=True):
     setups = [("lora", 8, some), ("lora", high, attention[:1]), ("lora", 16, attention), ("lora", 4, perceptron),
               ("lora", 8, attention + perceptron), ("dora", 8, some), ("dora", 16, attention), ("dora", 4, perceptron),
               ("ia3", 0, values + perceptron[-1:]), ("ia3", 0, attention + perceptron[-1:])]
+    if name.startswith("modernbert"):  # what ends its feed-forward part is called as attention's output is
+        setups = [setup for setup in setups if setup[0] != "ia3"]
     if is_transformer:
         setups += [("lora", 16, "all-linear"), ("dora", 8, "all-linear")]
     return setups

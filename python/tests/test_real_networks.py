@@ -29,6 +29,8 @@ ADAPTERS = (
 # A network of which only some parts train, by words in the names of their parameters.
 PARTS = (("clip_vit_b_32", ("text_model", "text_projection", "logit_scale")),
          ("llava_1_5_7b", ("language_model", "multi_modal_projector", "lm_head")))
+# Ultralytics' freeze: the first so many modules.
+FROZEN_MODULES = (("yolo11n", 10), ("yolov8n", 10), ("yolo11n", 22))
 
 
 def settings_of(kind, rank, targets):
@@ -101,6 +103,17 @@ class RealNetworks(unittest.TestCase):
                 continue
             with self.subTest(network=name, trained=parts):
                 self.compare(name, parts=parts)
+
+    def test_first_modules_of_yolo_are_frozen_as_ultralytics_does(self):
+        for name, first in FROZEN_MODULES:
+            if library(NETWORKS[name][0]) is None:
+                continue
+            with self.subTest(network=name, freeze=first):
+                with torch.device("meta"):
+                    model, _ = NETWORKS[name][1]()
+                numbers = {n: int(next(part for part in n.split(".") if part.isdigit())) for n, _ in model.named_parameters()}
+                trained = sum(p.numel() for n, p in model.named_parameters() if numbers[n] >= first and ".dfl" not in n)
+                self.assertEqual(of_program(name, [f'model.trainable=["from:{first}"]'])["trained"], trained)
 
     def compare(self, name, adapters=None, parts=None):
         real, ours = row_of(name, adapters, parts)

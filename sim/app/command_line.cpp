@@ -21,6 +21,7 @@
 #include "sim/app/options/explain_options.hpp"
 #include "sim/app/options/export_options.hpp"
 #include "sim/app/options/model_options.hpp"
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/plan_options.hpp"
 #include "sim/app/options/record_options.hpp"
 #include "sim/app/options/serve_options.hpp"
@@ -165,8 +166,7 @@ void add_job_check(CLI::App& command, JobCommand& job) {
       ->add_option("--cluster", job.overrides.cluster,
                    "The cluster it is for, where the script leaves that open")
       ->type_name("NAME");
-  check->add_option("--model", job.overrides.model, "The network it trains: then its time is predicted")
-      ->type_name("NAME");
+  add_model(*check, job.overrides, "The network it trains: then its time is predicted");
   add_recorded_program(*check, job.overrides);
   check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
       ->type_name("KEY=VALUE")
@@ -205,7 +205,7 @@ void add_job(CLI::App& app, Options& options) {
   show->add_option("--cluster", job.overrides.cluster,
                    "The cluster it is for, where the script leaves that open")
       ->type_name("NAME");
-  show->add_option("--model", job.overrides.model, "The network it trains")->type_name("NAME");
+  add_model(*show, job.overrides, "The network it trains");
   add_recorded_program(*show, job.overrides);
   show->add_option("--format", job.format, joined(names_of_rows(kJobFormats)))
       ->transform(one_of(names_of_rows(kJobFormats)))
@@ -343,15 +343,10 @@ bool begins_with_file(const CLI::App& app, const std::vector<std::string>& words
   return is_file(word) || word.find_first_of("./") != std::string::npos;
 }
 
-/// Training settings of other tools, by the file's ending; scenarios and job scripts have others.
-bool is_settings_file(const std::string& word) {
-  return word.ends_with(".json") || word.ends_with(".yaml") || word.ends_with(".yml");
-}
-
 /// One file that is neither scenario, settings nor job script, but a text of many tools.
 bool is_pasted(const std::vector<std::string>& words) {
   const std::string& word = words.front();
-  if (words.size() != 1 || !is_file(word) || word.ends_with(".toml") || is_settings_file(word)) return false;
+  if (words.size() != 1 || !is_file(word) || word.ends_with(".toml")) return false;
   return is_pasted_file(word);
 }
 
@@ -361,12 +356,7 @@ std::vector<std::string> with_command(const CLI::App& app, std::vector<std::stri
   if (begins_with_file(app, words) && is_pasted(words)) {
     words.insert(words.begin(), "paste");
   } else if (begins_with_file(app, words)) {
-    std::vector<std::string> out{"predict"};
-    for (std::string& word : words) {
-      if (is_settings_file(word) && is_file(word)) out.emplace_back("--settings");
-      out.push_back(std::move(word));
-    }
-    words = std::move(out);
+    words.insert(words.begin(), "predict");
   }
   std::ranges::reverse(words);
   return words;

@@ -1,6 +1,7 @@
 // model show: a network as the simulator sees it.
 #include "sim/analysis/step/model_summary.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/options/named_files.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -15,7 +16,7 @@ constexpr const char* kAnyCluster = "star-1gpu";
 
 Scenario scenario_of(const ModelCommand& command) {
   ScenarioOverrides overrides;
-  overrides.model = command.model;
+  take_model(command.model, overrides);
   overrides.cluster = command.cluster.empty() ? kAnyCluster : command.cluster;
   overrides.batch = command.batch;
   overrides.gpus = {1};

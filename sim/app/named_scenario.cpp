@@ -26,13 +26,12 @@ namespace {
 /// Where the table of a program file begins: behind its description.
 constexpr std::size_t kProgramHead = 4096;
 
-/// What `foretrain record` wrote: no scenario has a table of that name.
+}  // namespace
+
 bool is_program_file(std::string_view text) {
   const std::string_view head = text.substr(0, kProgramHead);
   return head.starts_with("[program]") || head.find("\n[program]") != std::string_view::npos;
 }
-
-}  // namespace
 
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides) {
   SourceText text = open_scenario_text(name);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/app/opened_job.hpp"
 #include "sim/base/diagnostics.hpp"
@@ -19,6 +20,9 @@ struct NamedScenario {
 /// by what stands in it becomes a scenario; `overrides` may name its cluster and must name its model. Throws
 /// InputError with near names, or with the script's mistakes.
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides);
+
+/// What `foretrain record` wrote: no scenario has a table of that name.
+bool is_program_file(std::string_view text);
 
 /// The text of the file, or of the catalog's entry.
 SourceText open_scenario_text(const std::string& name);

@@ -23,6 +23,7 @@ struct OpenedModel {
 /// By the name or path they were opened with; only what has no mistakes. The files must not change meanwhile.
 struct OpenedCatalogs {
   std::map<std::string, OpenedModel> models{};
+  std::map<std::string, std::string> networks{};  ///< ScenarioOverrides::networks
   /// By the paths of all recordings of a program.
   std::map<std::vector<std::string>, std::shared_ptr<const ProgramReplays>> programs{};
   std::map<std::string, ClusterSpec> clusters{};  ///< without the constants of their calibration in place

@@ -118,6 +118,8 @@ struct SettingOrigin {
 /// What the command line adds or replaces; empty = not given.
 struct ScenarioOverrides {
   std::string model, cluster;
+  /// Model files that stand for files of other tools, by the names of those: `model` may be one of them.
+  std::map<std::string, std::string> networks{};
   /// Another strategy than the file's takes over neither how the processes start nor, where it belongs to
   /// another framework, what the file says of that; the machine and the job stay.
   std::string strategy;

@@ -69,7 +69,7 @@ DeviceModel without(DeviceModel device, Removable what) {
 std::string words_for(Removable what, const StepSimulator& simulator, const SimulatedStep& step) {
   if (what == Removable::optimizer && step.memory.host.is_used())
     return "the optimizer's update on the host and its copies";
-  if (what == Removable::other) return std::string(simulator.model().other_account);
+  if (what == Removable::other) return std::string(simulator.other_account());
   if (what != Removable::links) return std::string(row_of(what).noun);
   const std::string link = slowest_link(simulator, step);
   return link.empty() ? "messages between GPUs" : "communication over " + link;
@@ -78,7 +78,7 @@ std::string words_for(Removable what, const StepSimulator& simulator, const Simu
 std::string words_without(Removable what, const StepSimulator& simulator, const SimulatedStep& step) {
   if (what == Removable::optimizer && step.memory.host.is_used())
     return "without the optimizer's update on the host";
-  if (what == Removable::other) return fmt::format("without {}", simulator.model().other_account);
+  if (what == Removable::other) return fmt::format("without {}", simulator.other_account());
   if (what != Removable::links) return std::string(row_of(what).without);
   const std::string link = slowest_link(simulator, step);
   return link.empty() ? "with messages that take no time" : fmt::format("if {} took no time", link);

@@ -167,7 +167,7 @@ class LayoutSimulator {
 
   double capacity() const { return static_cast<double>(node().gpu.capacity().count); }
   /// What the pipeline's or the strategy's own time is called.
-  std::string_view other_account() const { return base_.model().other_account; }
+  std::string_view other_account() const { return base_.other_account(); }
   const NodeSpec& node() const { return base_.cluster().node_spec(ranks_.ranks.front().node); }
 
  private:

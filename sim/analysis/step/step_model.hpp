@@ -31,6 +31,10 @@ struct SourceText;
 struct StepLimit;
 struct StrategyMemory;
 
+/// Account::other of a step whose activations wait in host memory.
+inline constexpr std::string_view kCopiesOfActivations =
+    "copies of activations to the host, gradients and buffers";
+
 /// What one model of a step answers. Functions of a StepSimulator are called by it, with what its own of the
 /// same name require; all others take a scenario that this model answers for.
 struct StepModel {
@@ -66,7 +70,8 @@ struct StepModel {
   std::string_view (*framework)(const Scenario& scenario);  ///< that runs the step
   std::string_view baseline;                                ///< what speedups of compare count from
   bool is_strategy;  ///< batch, precision and how a batch is shared are keys of [model], not of a layout
-  std::string_view other_account;  ///< what Account::other is in a step
+  /// What Account::other is in a step; of one whose activations wait in host memory kCopiesOfActivations.
+  std::string_view other_account;
 
   // How sure.
   /// Published and own measured runs are of this model: evidence corrects it, and a prediction says where it

@@ -133,6 +133,12 @@ class StepSimulator {
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
   const StepModel& model() const { return model_; }
+  /// What Account::other is in this step.
+  std::string_view other_account() const {
+    return scenario_.workload.offload_activations == ActivationOffload::none || scenario_.parallel
+               ? model_.other_account
+               : kCopiesOfActivations;
+  }
   /// Of a layout that cuts nothing, the simulator of its strategy on so many GPUs (as_strategy(),
   /// sim/scenario/uncut_layout.hpp), on the same machine; null where there is none. Valid as long as this
   /// one.

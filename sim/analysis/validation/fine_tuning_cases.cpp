@@ -322,6 +322,7 @@ class TuningCaseMaker {
     constexpr NamedAs kWords[] = {{"(foak)", "\"rms_norm\", \"rope\", \"cross_entropy\""},
                                   {"Liger", "\"linear_cross_entropy\""},
                                   {"cut cross entropy", "\"linear_cross_entropy\""},
+                                  {"FA2", "\"flash_attention\""},
                                   {"hunked", "\"linear_cross_entropy\""}};
     std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";  // torch's own GELU, in one kernel
     if (row_.recompute.starts_with("unsloth")) list += ", \"unsloth\"";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -165,6 +166,30 @@ const std::vector<std::string>& fine_tuning_keys() {
   return kNames;
 }
 
+namespace {
+
+/// Jobs of one network by one method on one kind of GPU, as one source has them.
+std::string tuning_series(const ValidatedFineTuning& p) {
+  return fmt::format("{} {} {} {} {}", p.row->source, p.model, p.row->method, p.gpu,
+                     static_cast<int>(p.row->metric));
+}
+
+/// What a measurement of the first time of a series multiplies the predictions of the others by.
+class TuningCalibration {
+ public:
+  /// Nothing for the row that calibrates.
+  std::optional<double> error_of(const ValidatedFineTuning& p) {
+    const auto [first, is_new] = ratio_.try_emplace(tuning_series(p), p.row->value / p.predicted);
+    if (is_new) return std::nullopt;
+    return p.predicted * first->second / p.row->value - 1;
+  }
+
+ private:
+  std::map<std::string, double> ratio_;
+};
+
+}  // namespace
+
 std::vector<ErrorGroup> group_fine_tunings(const FineTuningValidation& validation, const GroupKeys& keys,
                                            const std::function<bool(const ValidatedFineTuning&)>& is_wanted) {
   struct Rows {
@@ -172,12 +197,18 @@ std::vector<ErrorGroup> group_fine_tunings(const FineTuningValidation& validatio
     int inside = 0, with_interval = 0;
   };
   std::map<std::vector<std::string>, Rows> found;
+  TuningCalibration calibration;
   for (const ValidatedFineTuning& p : validation.points) {
     if (p.row->metric == TuningMetric::fits || !is_wanted(p)) continue;
     std::vector<std::string> values{p.row->metric == TuningMetric::memory_gb ? "memory" : "time"};
     for (const std::string& key : keys) values.push_back(find_row(kTuningKeyRows, key)->value(p));
     Rows& rows = found[values];
     rows.errors.push_back(p.error());
+    if (values.front() == "time") {
+      const std::optional<double> calibrated = calibration.error_of(p);
+      values.front() = "time, calibrated by a row";
+      if (calibrated) found[values].errors.push_back(*calibrated);
+    }
     if (p.high <= 0) continue;
     ++rows.with_interval;
     if (p.low <= p.row->value && p.row->value <= p.high) ++rows.inside;

@@ -54,7 +54,9 @@ struct FineTuningScore {
 
 /// "grade", "source", "model", "method", "weights", "gpu", "gpus", "strategy".
 const std::vector<std::string>& fine_tuning_keys();
-/// Of rows that `is_wanted`, by what they share; memory and time apart ("kind" is always the first value).
+/// Of rows that `is_wanted`, by what they share; memory and time apart ("kind" is always the first value),
+/// and times once more as they are where the first of the same source, network, method and GPU calibrates the
+/// others.
 std::vector<ErrorGroup> group_fine_tunings(const FineTuningValidation& validation, const GroupKeys& keys,
                                            const std::function<bool(const ValidatedFineTuning&)>& is_wanted);
 

@@ -5,6 +5,7 @@
 
 #include "sim/analysis/evidence/field_scores.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
@@ -154,7 +155,7 @@ void add_measured(CLI::App& app, MeasuredOptions& options) {
       ->type_name("N")
       ->required();
   ScenarioOverrides& overrides = measured.overrides;
-  command->add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  add_model(*command, overrides, kNamedModel);
   command->add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")
       ->type_name("NAME");
   command->add_option("--strategy", overrides.strategy, "As of predict")->type_name("NAME");

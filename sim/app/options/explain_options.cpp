@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
@@ -20,8 +21,7 @@ void add_training_of_job(CLI::App& command, ExplainCommand& explain) {
                   "What it trained: a scenario file, or the name of one in the catalog; a job script or a "
                   "scenario may also be one of the files")
       ->type_name("NAME");
-  command.add_option("--model", overrides.model, "The network it trained, where nothing else says it")
-      ->type_name("NAME");
+  add_model(command, overrides, "The network it trained, where nothing else says it");
   command.add_option("--cluster", overrides.cluster, "The cluster it ran on, where nothing else says it")
       ->type_name("NAME");
   command

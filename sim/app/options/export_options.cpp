@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/record_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/settings_files.hpp"
@@ -20,7 +21,7 @@ void add_exported_training(CLI::App& command, ExportOptions& options) {
   command.add_option("--gpus", options.gpus, "Number of GPUs; a rank each")
       ->check(CLI::Range(1, kMostExportedRanks))
       ->type_name("N");
-  command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  add_model(command, overrides, kNamedModel);
   add_recorded_program(command, overrides);
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   command.add_option("--strategy", overrides.strategy, "As of predict, one with a process per GPU")
@@ -63,6 +64,7 @@ void add_export(CLI::App& app, ExportOptions& options) {
     if (command->count("--gpus") > 0) options.command.overrides.gpus = {options.gpus};
     if (command->count("--batch") > 0) options.command.overrides.batch = options.batch;
     if (!options.scenario.empty()) options.command.scenarios = {options.scenario};
+    sort_files(options.command.scenarios, options.settings_files, options.command.overrides);
     apply_settings(options.settings_files, options.command.overrides);
     run_export(options.command);
   });

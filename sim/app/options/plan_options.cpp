@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/recommendation_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
@@ -22,8 +23,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       "SCENARIO", plan.scenario,
       "A scenario file or one of the catalog; without one --model and --cluster are needed. Keys of "
       "its [parallel] stay as they are");
-  command->add_option("--model", plan.overrides.model, "A language model of the catalog or a file")
-      ->type_name("NAME");
+  add_model(*command, plan.overrides, kNamedModel);
   command->add_option("--cluster", plan.overrides.cluster, "A cluster of the catalog or a file")
       ->type_name("NAME");
   command

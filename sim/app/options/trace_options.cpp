@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
@@ -45,9 +46,7 @@ void add_trace_diff(CLI::App& app, TraceCommand& trace) {
                    "What was trained where: a scenario file, or the name of one in the catalog")
       ->type_name("NAME");
   ScenarioOverrides& overrides = trace.overrides;
-  diff->add_option("--model", overrides.model,
-                   "The network, by its name or file; none: the one that the trace itself makes")
-      ->type_name("NAME");
+  add_model(*diff, overrides, "The network, by its name or file; none: the one that the trace itself makes");
   diff->add_option("--cluster", overrides.cluster, "The cluster it ran on")->type_name("NAME");
   diff->add_option("--strategy", overrides.strategy, "How it was trained")->type_name("NAME");
   diff->add_option_function<std::int64_t>(

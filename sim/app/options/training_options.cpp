@@ -15,6 +15,7 @@
 #include "sim/app/options/evidence_options.hpp"
 #include "sim/app/options/fine_tuning_options.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/named_files.hpp"
 #include "sim/app/options/record_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/settings_files.hpp"
@@ -74,7 +75,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
   command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4 or 1-8 or 4-16:4")
       ->delimiter(',')
       ->type_name("LIST");
-  command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  add_model(command, overrides, kNamedModel);
   add_recorded_program(command, overrides);
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   add_setting(
@@ -219,6 +220,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->callback([command, &options] {
     read_recommendation(options.recommendation, options.predict.recommendation);
     take_question(*command, options);
+    sort_files(options.predict.scenarios, options.settings_files, options.predict.overrides);
     if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
     apply_settings(options.settings_files, options.predict.overrides);
     run_predict(options.predict);
@@ -302,6 +304,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
     options.compare.machines = read_machine_options(options.machines);
     if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
     apply_data_set(options.compared_data_set, options.compare.overrides);
+    sort_files(options.compare.scenarios, options.compared_settings_files, options.compare.overrides);
     apply_settings(options.compared_settings_files, options.compare.overrides);
     run_compare(options.compare);
   });

@@ -40,6 +40,10 @@ constexpr ArgumentRow kArgumentRows[] = {
     {"galore_proj_type", KeyReads::usual, "", "", ""},
     {"galore_target", KeyReads::usual, "", "the matrices of all blocks", ""},
     {"galore_layerwise", KeyReads::usual, "", "see use_galore", ""},
+    {"apollo_scale", KeyReads::nothing, "", "", ""},
+    {"apollo_proj_type", KeyReads::usual, "", "", ""},
+    {"apollo_target", KeyReads::usual, "", "the matrices of all blocks", ""},
+    {"apollo_layerwise", KeyReads::usual, "", "see use_apollo", ""},
     // LLaMA-Factory's own.
     {"stage", KeyReads::unmodelled, "", "dpo, ppo and rm run further networks than the one that is trained",
      "sft"},

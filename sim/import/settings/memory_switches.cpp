@@ -85,6 +85,28 @@ void add_count(std::vector<SettingEffect>& effects, std::string_view key, std::o
     effects.push_back({std::string(key), fmt::format("{:.0f}", *value)});
 }
 
+/// LLaMA-Factory's use_galore and use_apollo with their own defaults: rank 16, a projector every 200 steps
+/// (hparams/finetuning_args.py).
+void read_factory_projection(SettingsReading& reading, const std::string& above, const std::string& word) {
+  const auto asked = reading.flag({above + "use_" + word});
+  if (!asked) return;
+  if (!*asked) return reading.fate(KeyFate::usual);
+  constexpr double kFactoryRank = 16;
+  const bool is_narrow = word == "galore" && value_of(reading.out(), "model.optimizer") == "\"adamw_8bit\"";
+  std::vector<SettingEffect> effects{
+      {"model.optimizer", fmt::format("\"{}_adamw{}\"", word, is_narrow ? "_8bit" : "")}};
+  const std::string together = "see use_" + word;
+  const auto rank = reading.number({above + word + "_rank"});
+  if (rank) reading.fate(KeyFate::usual, together);
+  const auto gap = reading.number({above + word + "_update_interval"});
+  if (gap) reading.fate(KeyFate::usual, together);
+  add_count(effects, "model.optimizer_rank", rank.value_or(kFactoryRank));
+  add_count(effects, "model.optimizer_update_gap", gap);
+  if (reading.flag({above + word + "_layerwise"}).value_or(false))
+    effects.push_back({"model.optimizer_in_backward", "true"});
+  reading.effect_of(above + "use_" + word, std::move(effects));
+}
+
 }  // namespace
 
 void read_galore(SettingsReading& reading, const std::string& above) {
@@ -97,23 +119,8 @@ void read_galore(SettingsReading& reading, const std::string& above) {
     else
       reading.effect(std::move(effects));
   }
-  const auto asked = reading.flag({above + "use_galore"});
-  if (!asked) return;
-  if (!*asked) return reading.fate(KeyFate::usual);
-  // LLaMA-Factory's own defaults: rank 16, a projector every 200 steps (hparams/finetuning_args.py).
-  constexpr double kFactoryRank = 16;
-  const bool is_narrow = value_of(reading.out(), "model.optimizer") == "\"adamw_8bit\"";
-  std::vector<SettingEffect> effects{
-      {"model.optimizer", is_narrow ? "\"galore_adamw_8bit\"" : "\"galore_adamw\""}};
-  const auto rank = reading.number({above + "galore_rank"});
-  if (rank) reading.fate(KeyFate::usual, "see use_galore");
-  const auto gap = reading.number({above + "galore_update_interval"});
-  if (gap) reading.fate(KeyFate::usual, "see use_galore");
-  add_count(effects, "model.optimizer_rank", rank.value_or(kFactoryRank));
-  add_count(effects, "model.optimizer_update_gap", gap);
-  if (reading.flag({above + "galore_layerwise"}).value_or(false))
-    effects.push_back({"model.optimizer_in_backward", "true"});
-  reading.effect_of(above + "use_galore", std::move(effects));
+  read_factory_projection(reading, above, "galore");
+  read_factory_projection(reading, above, "apollo");
 }
 
 void read_memory_switches(SettingsReading& reading, const std::string& above) {

@@ -17,6 +17,7 @@ namespace foretrain {
 
 namespace {
 
+constexpr std::int64_t kMostFrozenModules = 1000;
 /// Samples that an optimizer step is made of where `nbs` says nothing else, and those of a micro-step.
 constexpr std::int64_t kNominalBatch = 64, kUsualYoloBatch = 16, kMostYoloBatch = 1'000'000;
 constexpr std::int64_t kUsualPixels = 640, kMostPixels = 16'384, kUsualYoloWorkers = 8;
@@ -184,7 +185,17 @@ class UltralyticsKeys {
     }
   }
 
+  /// The first so many modules; a list of them has no word here.
+  void read_freeze() {
+    const YamlNode* node = reading_.find({path("freeze")});
+    if (node == nullptr || node->kind == SettingKind::list) return;
+    const auto count = reading_.integer({path("freeze")}, 0, kMostFrozenModules);
+    if (count && *count == 0) reading_.fate(KeyFate::usual);
+    if (count && *count > 0) reading_.effect({{"model.trainable", fmt::format("[\"from:{}\"]", *count)}});
+  }
+
   void read_rest() {
+    read_freeze();
     struct Row {
       std::string_view key;
       KeyReads reads;

@@ -90,17 +90,21 @@ void put_input(const std::vector<Number>& input, const Arguments& of_size, Model
 }
 
 Keys<Model> plain_keys() {
-  return {{"description", takes::text<&Model::description>(), "\"two layers\"", "none",
-           "a line for `foretrain list models`"},
-          {"input_is_tokens", takes::flag<&Model::input_is_tokens>(), "true", "false",
-           "input = [length] holds ids"},
-          {"samples_per_input", takes::integer<&Model::samples_per_input>(1, kLargestSide), "25", "1",
-           "a batch counts parts of an input, as tokens of a sentence"},
-          {"optimizer",
-           {fmt::format("{}", fmt::join(optimizer_names(), ", ")), read_optimizer},
-           "\"adam\"",
-           "not said",
-           "what it is usually trained with"}};
+  return {
+      {"description", takes::text<&Model::description>(), "\"two layers\"", "none",
+       "a line for `foretrain list models`"},
+      {"input_needs_gradient", takes::flag<&Model::input_needs_gradient>(), "true", "false",
+       "whether the program asks for the gradient of its input (wav2vec 2.0 does): frozen layers in front "
+       "then keep what backward reads"},
+      {"input_is_tokens", takes::flag<&Model::input_is_tokens>(), "true", "false",
+       "input = [length] holds ids"},
+      {"samples_per_input", takes::integer<&Model::samples_per_input>(1, kLargestSide), "25", "1",
+       "a batch counts parts of an input, as tokens of a sentence"},
+      {"optimizer",
+       {fmt::format("{}", fmt::join(optimizer_names(), ", ")), read_optimizer},
+       "\"adam\"",
+       "not said",
+       "what it is usually trained with"}};
 }
 
 const Keys<ModelTemplates>& model_file_keys() {

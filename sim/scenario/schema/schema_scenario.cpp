@@ -260,6 +260,7 @@ void keep_measured_job(const SourceText& source, const ScenarioDocument& documen
 
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
   ScenarioDocument document(source, overrides);
+  opened.networks.insert(overrides.networks.begin(), overrides.networks.end());
   Scenario scenario;
   read_document(document, opened, scenario);
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty())

@@ -183,8 +183,8 @@ Keys<Scenario> fine_tuning_keys() {
        {"name or list of names", read_trainable},
        "[\"norms\", \"last:2\"]",
        "all without adapters, none beside them",
-       "what trains: all, head, norms, biases, last:N blocks, or a part of a parameter's name; everything "
-       "else is "
+       "what trains: all, head, norms, biases, last:N blocks, from:N (all but modules with a lower number, "
+       "Ultralytics' freeze), or a part of a parameter's name; everything else is "
        "frozen. Beside adapters these are trained as a whole (modules_to_save)"},
       {"fused_kernels",
        {"name or list of names", read_fused_kernels},
@@ -192,7 +192,9 @@ Keys<Scenario> fine_tuning_keys() {
        "none",
        "kernels in the place of several operators of transformers: rms_norm, swiglu, rope, gelu, "
        "flash_attention (keys and values are not copied for each head), cross_entropy (in place), "
-       "linear_cross_entropy (head and loss on a part of the tokens at a time), or those of a library: "
+       "linear_cross_entropy (head and loss on a part of the tokens at a time), lora (a product and its "
+       "adapter "
+       "in one function, which keeps its input once), or those of a library: "
        "liger, "
        "unsloth, flash_attn"},
       {"fused_loss",
@@ -233,7 +235,7 @@ const Keys<FineTuning>& adapter_keys() {
       {"targets", target_names(), "[\"q_proj\", \"v_proj\"]", "query and value projections",
        "which linear layers have one, by the names of transformers, PEFT, litgpt or torchtune; "
        "\"all-linear\" is every "
-       "one but the head"},
+       "one but the head of a language model"},
       {"virtual_tokens", takes::integer<&FineTuning::virtual_tokens>(1, kMostVirtualTokens), "20", "20",
        "of prompt, p_tuning and prefix: trained vectors (PEFT's num_virtual_tokens)"},
       {"encoder_width", takes::integer<&FineTuning::encoder_width>(1, kWidestEncoder), "128",

@@ -24,7 +24,10 @@ std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, 
   if (!name) return std::nullopt;
   const std::string opened_as = name_from(model.diagnostics().source(), model.span_of(key), *name);
   if (const auto known = opened.models.find(opened_as); known != opened.models.end()) return known->second;
-  const auto source = find_named(CatalogKind::models, *name, model.span_of(key), model.diagnostics());
+  const auto made = opened.networks.find(opened_as);
+  const auto source = made != opened.networks.end()
+                          ? SourceText{made->first, made->second}
+                          : find_named(CatalogKind::models, *name, model.span_of(key), model.diagnostics());
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
   ModelFile file = read_model_file(*source, problems);
@@ -53,7 +56,7 @@ constexpr int kLargestRank = 1'000'000, kLargestGap = 1'000'000;
 using enum OptimizerKind;
 constexpr std::array kOptimizers{
     sgd,        momentum,   nesterov,  adam, adamw, adadelta,     adagrad,           rmsprop, lamb,
-    adamw_8bit, adamw_4bit, adafactor, lion, muon,  galore_adamw, galore_adamw_8bit, shampoo};
+    adamw_8bit, adamw_4bit, adafactor, lion, muon,  galore_adamw, galore_adamw_8bit, shampoo, apollo_adamw};
 
 /// The network, and the optimizer it is usually trained with.
 void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
@@ -235,11 +238,11 @@ Keys<Scenario> training_keys() {
       {"optimizer",
        takes::choice<&Scenario::workload, &Workload::optimizer, &Optimizer::kind>(named(kOptimizers)),
        "\"sgd\"", "sgd",
-       "which kernels update the parameters; muon, galore_adamw, galore_adamw_8bit and shampoo work on the "
-       "matrices of blocks, and leave the rest to Adam"},
+       "which kernels update the parameters; muon, galore_adamw, galore_adamw_8bit, apollo_adamw and shampoo "
+       "work on the matrices of blocks, and leave the rest to Adam"},
       {"optimizer_rank",
        takes::integer<&Scenario::workload, &Workload::optimizer, &Optimizer::rank>(1, kLargestRank), "1024",
-       "128", "rows or columns that GaLore projects a matrix's gradient to"},
+       "128", "rows or columns that GaLore and APOLLO project a matrix's gradient to"},
       {"optimizer_update_gap",
        takes::integer<&Scenario::workload, &Workload::optimizer, &Optimizer::update_gap>(1, kLargestGap),
        "200", "200", "steps between decompositions: GaLore's projectors, Shampoo's roots"},

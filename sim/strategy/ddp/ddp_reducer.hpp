@@ -8,6 +8,7 @@
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/process/process_group.hpp"
+#include "sim/workload/lowering/weight_shapes.hpp"
 
 namespace foretrain {
 
@@ -15,16 +16,6 @@ namespace foretrain {
 // that compresses it.
 
 // PowerSGD: which gradients are replaced by two thin matrices, and what remains to be sent.
-
-/// A gradient as a matrix, first dimension by all others; columns = 1 for vectors.
-struct MatrixShape {
-  std::int64_t rows = 0, columns = 1;
-  friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
-};
-
-/// The shape of every parameter: that of the matrix product or table which reads it; vectors where its layer
-/// has none of that size.
-std::vector<MatrixShape> matrix_shapes(const ExpandedModel& model);
 
 /// A matrix M of n x m that is sent as P (n x rank) and Q (m x rank), M = P Q^T.
 struct LowRank {

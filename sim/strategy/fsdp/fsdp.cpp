@@ -13,11 +13,11 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "sim/strategy/process/offload_options.hpp"
 #include "sim/strategy/step/training_step.hpp"
+#include "sim/workload/lowering/weight_shapes.hpp"
 
 namespace foretrain {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
+#include "sim/workload/lowering/weight_shapes.hpp"
 
 namespace foretrain {
 

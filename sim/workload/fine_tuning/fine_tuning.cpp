@@ -89,7 +89,21 @@ constexpr std::array<std::string_view, 7> kAdapterNames{"none",   "lora",     "d
 constexpr std::array<std::string_view, 3> kUpcastNames{"none", "norms", "all"};
 constexpr std::array<std::string_view, 8> kFormatNames{"by_precision", "fp32", "bf16", "fp16",
                                                        "fp8",          "int8", "nf4",  "nf4_double"};
-constexpr std::string_view kAllLinearNames = "all-linear", kLastNames = "last:";
+constexpr std::string_view kAllLinearNames = "all-linear", kLastNames = "last:", kFromNames = "from:";
+
+std::uint32_t count_behind(std::string_view word, std::string_view beginning) {
+  std::uint32_t count = 0;
+  std::from_chars(word.data() + beginning.size(), word.data() + word.size(), count);
+  return count;
+}
+
+/// The number that a path begins with or its block has; none: -1.
+std::int64_t module_number(std::string_view path) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), number);
+  return error == std::errc{} && end != path.data() + path.size() && *end == '.' ? number
+                                                                                 : block_number(path);
+}
 
 bool is_norm(std::string_view name) { return name.find("norm") != std::string_view::npos; }
 
@@ -140,10 +154,7 @@ Trainability::Trainability(FineTuning tuning)
       used_targets_(tuning_.targets.size(), 0),
       used_trainable_(tuning_.trainable.size(), 0) {
   for (const std::string& word : tuning_.trainable) {
-    if (!word.starts_with(kLastNames)) continue;
-    std::uint32_t count = 0;
-    std::from_chars(word.data() + kLastNames.size(), word.data() + word.size(), count);
-    last_blocks_ = std::max(last_blocks_, count);
+    if (word.starts_with(kLastNames)) last_blocks_ = std::max(last_blocks_, count_behind(word, kLastNames));
   }
 }
 
@@ -158,6 +169,10 @@ bool Trainability::matches_trainable(std::size_t word, std::string_view name) {
     const std::int64_t block = block_number(path);
     return block >= 0 && block + last_blocks_ >= blocks_;
   }
+  if (asked.starts_with(kFromNames)) {
+    const std::int64_t module = module_number(name);
+    return module < 0 || module >= count_behind(asked, kFromNames);
+  }
   return is_called(path, asked) || name.find(asked) != std::string_view::npos;
 }
 
@@ -171,7 +186,13 @@ bool Trainability::trains(std::string_view name) {
   return false;
 }
 
-bool Trainability::has_adapter(std::string_view path) {
+/// The output embedding, or a head by its name in a network that reads words: such a one is trained for
+/// classes with task_type SEQ_CLS. Heads of other networks have adapters as all their linear layers.
+bool Trainability::is_scoring_words(std::string_view path, std::int64_t out) const {
+  return words_ > 0 && (out == words_ || is_head(path));
+}
+
+bool Trainability::has_adapter(std::string_view path, std::int64_t out) {
   if (tuning_.adapter == AdapterKind::none || has_virtual_tokens(tuning_.adapter)) return false;
   if (path.ends_with('.')) path.remove_suffix(1);
   if (tuning_.targets.empty()) {
@@ -185,7 +206,7 @@ bool Trainability::has_adapter(std::string_view path) {
   for (std::size_t i = 0; i < tuning_.targets.size(); ++i) {
     const std::string& target = tuning_.targets[i];
     const bool is_it = target.starts_with(kLiterally) ? ends_with_name(path, target.substr(kLiterally.size()))
-                       : target == kAllLinearNames    ? !in_head_ && !is_head(path)
+                       : target == kAllLinearNames    ? !is_scoring_words(path, out)
                                                       : is_called(path, target);
     if (!is_it) continue;
     used_targets_[i] = 1, found = true;

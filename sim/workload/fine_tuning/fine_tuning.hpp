@@ -50,8 +50,9 @@ struct FineTuning {
   std::vector<std::string> targets;
   bool dropout = false;       ///< on what goes into an adapter
   bool wide_adapters = true;  ///< trained in fp32 beside weights of 16 bits or fewer, as PEFT does
-  /// What trains beside adapters, or alone: "all", "head", "norms", "biases", "last:4" blocks, or a part of a
-  /// parameter's name. Empty: everything without adapters, nothing beside them.
+  /// What trains beside adapters, or alone: "all", "head", "norms", "biases", "last:4" blocks, "from:10"
+  /// (all but modules with a lower number), or a part of a parameter's name. Empty: everything without
+  /// adapters, nothing beside them.
   std::vector<std::string> trainable;
   std::int64_t virtual_tokens = 20;  ///< of prompt, p_tuning and prefix
   /// Features inside of the network that makes virtual tokens; 0: of p_tuning the embedding's width, and
@@ -92,14 +93,17 @@ class Trainability {
   bool is_everything() const { return everything_; }
   /// `name`: "layers.3.self_attn.query.weight".
   bool trains(std::string_view name);
-  /// Whether a linear layer has an adapter; `path`: "layers.3.self_attn.query".
-  bool has_adapter(std::string_view path);
+  /// Whether a linear layer of `out` features has an adapter; `path`: "layers.3.self_attn.query".
+  bool has_adapter(std::string_view path, std::int64_t out);
   /// Whether the layer at `path` ends the feed-forward part of a block: ia3 scales what goes into it.
   static bool ends_feed_forward(std::string_view path);
   /// Whether the weight of a frozen linear layer is stored in 8 bits or fewer: those inside of blocks.
   bool is_quantised(std::string_view path) const;
   /// Targets and trainable names that no layer has.
   std::vector<std::string> unmatched() const;
+  /// A table of words was recorded. A linear layer of as many features is the output embedding of a language
+  /// model, which "all-linear" leaves out (PEFT, tuners_utils.py, _maybe_include_all_linear_layers).
+  void see_words(std::int64_t entries) { words_ = entries; }
   /// What is recorded from here on is the network's head, whatever its name, or no longer.
   void set_head(bool is_head) { in_head_ = is_head; }
   /// The blocks that "last:4" means are known once their number is.
@@ -108,9 +112,11 @@ class Trainability {
 
  private:
   bool matches_trainable(std::size_t word, std::string_view name);
+  bool is_scoring_words(std::string_view path, std::int64_t out) const;
 
   FineTuning tuning_;
   bool everything_ = true, in_head_ = false;
+  std::int64_t words_ = 0;  ///< of the last table; 0: none yet
   std::uint32_t blocks_ = 0, last_blocks_ = 0;
   std::vector<std::uint8_t> used_targets_, used_trainable_;
 };

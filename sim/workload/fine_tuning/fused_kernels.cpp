@@ -21,14 +21,16 @@ constexpr NamedKernels kSingleKernels[] = {{"rms_norm", {rms_norm}},
                                            {"gelu", {gelu}},
                                            {"flash_attention", {flash_attention}},
                                            {"cross_entropy", {cross_entropy}},
-                                           {"linear_cross_entropy", {linear_cross_entropy}}};
+                                           {"linear_cross_entropy", {linear_cross_entropy}},
+                                           {"lora", {lora}}};
 
 /// liger: liger_kernel/transformers/monkey_patch.py, apply_liger_kernel_to_llama's defaults. unsloth:
-/// unsloth/kernels (rms_layernorm.py, rope_embedding.py, swiglu.py) and its cut cross entropy. flash_attn:
+/// unsloth/kernels (rms_layernorm.py, rope_embedding.py, swiglu.py, fast_lora.py), its cut cross entropy, and
+/// attention that reads the groups of keys where they are (models/llama.py). flash_attn:
 /// flash_attn/ops (rms_norm, cross_entropy, rotary, and xFormers' swiglu beside them, as TinyLlama trains).
 constexpr NamedKernels kKernelLibraries[] = {
     {"liger", {rms_norm, swiglu, rope, linear_cross_entropy}},
-    {"unsloth", {rms_norm, swiglu, rope, linear_cross_entropy}},
+    {"unsloth", {rms_norm, swiglu, rope, flash_attention, linear_cross_entropy, lora}},
     {"flash_attn", {rms_norm, swiglu, rope, flash_attention, cross_entropy}}};
 
 void append(std::string& list, std::string_view word) {

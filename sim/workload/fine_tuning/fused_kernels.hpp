@@ -16,6 +16,8 @@ namespace foretrain {
 /// head.
 /// cross_entropy: the loss writes its gradient over the scores. linear_cross_entropy: the head's product and
 /// the loss run on a part of the rows at a time, so that the scores are never there as a whole.
+/// lora: a product and its adapter are one function, which keeps what goes in once, as it is; behind a fused
+/// gate it keeps nothing, for the gate's result is made once more from both branches.
 enum class FusedKernel : std::uint8_t {
   rms_norm,
   swiglu,
@@ -23,7 +25,8 @@ enum class FusedKernel : std::uint8_t {
   gelu,
   flash_attention,
   cross_entropy,
-  linear_cross_entropy
+  linear_cross_entropy,
+  lora
 };
 
 /// A set of fused kernels.

@@ -72,6 +72,7 @@ Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
   const auto n = static_cast<double>(made.elements()), ids = static_cast<double>(length);
   const auto table = static_cast<double>(own.entries * own.out);
   const std::uint32_t weight = tape.parameter("weight", own.entries * own.out);
+  tape.trainability().see_words(own.entries);
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
                              per_sample(8 * ids + 8 * n)));

@@ -114,12 +114,13 @@ std::string fault_of(const GroupedAttention& own, const GroupSize& size) {
   return "";
 }
 
-bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory) {
+/// A fused kernel never has the scores of all pairs, only those of a tile.
+bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory, bool is_fused) {
   const std::int64_t longest = std::max(size.all.queries, size.all.keys);
   const auto width = bounded_product({size.all.heads, size.all.head_width});
   return !width || !bounded_product({3, *width, std::max(in, memory)}) ||
          !bounded_product({3, *width, longest}) ||
-         !bounded_product({size.all.heads, size.all.queries, size.all.keys});
+         !bounded_product({size.all.heads, size.all.queries, is_fused ? 1 : size.all.keys});
 }
 
 Attention plain_attention(const GroupedAttention& own) {
@@ -147,7 +148,7 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
       own.groups > 0 ? own.groups : own.heads};
   if (std::string fault = fault_of(own, size); !fault.empty())
     return misfit(std::move(fault), "groups share heads evenly; rotary is at most a head's width");
-  if (is_too_large(size, in.width(), other.width()))
+  if (is_too_large(size, in.width(), other.width(), own.fused))
     return misfit("grouped_attention makes a tensor of more than 2^40 elements", "use a shorter sequence");
   if (own.relative && (layer.with.empty() || tape.at(named).shape != size.all.score_shape()))
     return misfit("relative asks for `memory` = the result of a relative_bias of as many heads and rows",

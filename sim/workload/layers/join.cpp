@@ -118,6 +118,7 @@ TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
                             per_sample(20 * n)),
               {}}},
             {gate, up}, result);
+  if (tape.trainability().tuning().fuses(FusedKernel::lora)) tape.make_anew(result);
   return result;
 }
 

@@ -81,9 +81,15 @@ void record_weight_cast(Tape& tape, double elements) {
   tape.save(Amount{kHalf * elements, 0});
 }
 
+struct ProductOf {
+  bool is_packed = false;    ///< the weight
+  bool keeps_input = false;  ///< for the gradient of the weight, or because bitsandbytes always does
+};
+
 /// The layer alone, without an adapter.
 TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form,
-                        bool is_packed) {
+                        const ProductOf& how) {
+  const bool is_packed = how.is_packed;
   const Shape in = tape.at(input).shape;
   const bool fused = form.bias == LinearForm::Bias::fused;
   const ProductWork work{static_cast<double>(in.rows()), static_cast<double>(in.width()),
@@ -116,7 +122,7 @@ TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const Line
   tape.forward(product_forward_operator(work));
   if (is_packed) tape.return_in_width_of(result, input);
   if (is_cast) record_weight_cast(tape, work.in * work.out);
-  if (makes.weight || is_packed)  // bitsandbytes keeps the input of a packed product, though nothing reads it
+  if (how.keeps_input && (makes.weight || is_packed))
     tape.save(input);
   else
     tape.keep_no_operands(result);
@@ -134,11 +140,13 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
   std::string path = tape.layer_path();
   if (!form.prefix.empty()) path += fmt::format(".{}", form.prefix.substr(0, form.prefix.size() - 1));
   const bool is_own = !tape.is_in_adapter();
-  const bool is_packed = is_own && tape.trainability().is_quantised(path);
-  const TensorId result = record_product(tape, input, out, form, is_packed);
-  return is_own && form.is_module && tape.trainability().has_adapter(path)
-             ? record_adapter(tape, input, result, form.prefix)
-             : result;
+  const bool has_adapter = is_own && form.is_module && tape.trainability().has_adapter(path, out);
+  // One function runs a product with its adapter, and in its backward pass what went in is there again.
+  const bool is_there_again = tape.at(input).is_made_anew && (has_adapter || !is_own);
+  const TensorId result = record_product(
+      tape, input, out, form,
+      {.is_packed = is_own && tape.trainability().is_quantised(path), .keeps_input = !is_there_again});
+  return has_adapter ? record_adapter(tape, input, result, form.prefix) : result;
 }
 
 namespace {

@@ -298,10 +298,11 @@ std::optional<ModelFault> fault_of_tuning(const Tape& tape, const Trainability& 
                                           const ExpandedModel& model) {
   if (!tape.failure().empty()) return ModelFault{{}, tape.failure(), tape.failure_hint()};
   if (const std::vector<std::string> names = trainability.unmatched(); !names.empty())
-    return ModelFault{
-        {},
-        fmt::format("no layer of {} is called {}", model.name, list_of(names)),
-        "`foretrain model show` lists the layers; \"all-linear\" takes every linear layer but the head"};
+    return ModelFault{{},
+                      fmt::format("no layer of {} is called {}", model.name, list_of(names)),
+                      "`foretrain model show` lists the layers; \"all-linear\" takes every linear layer but "
+                      "a language model's "
+                      "head"};
   if (model.parameters.empty())
     return ModelFault{{},
                       fmt::format("nothing of {} would be trained", model.name),
@@ -365,7 +366,7 @@ ExpansionResult expand(const Model& model) {
 
   Tape tape(model.name, with_literal_targets(model));
   if (tape.trainability().blocks_asked() > 0) tape.trainability().count_blocks(count_blocks(model));
-  ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input), "");
+  ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input, model.input_needs_gradient), "");
   if (!result.faults.empty()) return result;
   result.model = std::move(tape).finish();
   if (model.tuning.changes_network()) {

@@ -1,8 +1,7 @@
-// Shapes are read off the products of a layer: a weight is the matrix whose sides multiply to its elements.
+// A step of each optimizer as products and passes over the matrices that it treats apart.
 #include "sim/workload/lowering/matrix_optimizer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace foretrain {
@@ -24,7 +23,7 @@ Operator matrix_product(double m, double n, double k) {
   return op.with(product);
 }
 
-std::int64_t projected(const Optimizer& optimizer, const WeightMatrix& shape) {
+std::int64_t projected(const Optimizer& optimizer, const MatrixShape& shape) {
   return std::min(optimizer.rank, shape.shorter());
 }
 
@@ -37,7 +36,7 @@ std::vector<std::int64_t> blocks_of(std::int64_t side) {
 
 /// Sum over all blocks of `of(rows, columns)`.
 template <typename Of>
-double over_blocks(const WeightMatrix& shape, const Of& of) {
+double over_blocks(const MatrixShape& shape, const Of& of) {
   double sum = 0;
   for (const std::int64_t rows : blocks_of(shape.rows)) {
     for (const std::int64_t columns : blocks_of(shape.columns))
@@ -46,12 +45,13 @@ double over_blocks(const WeightMatrix& shape, const Of& of) {
   return sum;
 }
 
-double bytes_of_matrix(const Optimizer& optimizer, const WeightMatrix& shape, double width) {
+double bytes_of_matrix(const Optimizer& optimizer, const MatrixShape& shape, double width) {
   const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
   const auto rank = static_cast<double>(projected(optimizer, shape)),
              longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter());
   switch (optimizer.kind) {
     case OptimizerKind::galore_adamw:
+    case OptimizerKind::apollo_adamw:
       return width * rank * (shorter + 2 * longer);
     case OptimizerKind::galore_adamw_8bit:
       return width * rank * shorter + 2 * rank * longer;
@@ -72,7 +72,7 @@ OptimizerLaunch pass_over_matrix(double elements, double bytes) {
 }
 
 /// X X^T, its square, and their sum times X, five times.
-void add_muon(const WeightMatrix& shape, double width, MatrixStep& step) {
+void add_muon(const MatrixShape& shape, double width, MatrixStep& step) {
   const auto longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter());
   const double elements = longer * shorter;
   step.products.push_back({matrix_product(shorter, shorter, longer), kIterations});
@@ -85,7 +85,7 @@ void add_muon(const WeightMatrix& shape, double width, MatrixStep& step) {
 }
 
 /// The gradient into the subspace, Adam there, and back.
-void add_galore(const Optimizer& optimizer, const WeightMatrix& shape, double width, MatrixStep& step) {
+void add_galore(const Optimizer& optimizer, const MatrixShape& shape, double width, MatrixStep& step) {
   const auto longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter()),
              rank = static_cast<double>(projected(optimizer, shape));
   step.products.push_back({matrix_product(longer, rank, shorter), 1});
@@ -97,8 +97,17 @@ void add_galore(const Optimizer& optimizer, const WeightMatrix& shape, double wi
       (6 * longer * shorter * shorter + 20 * shorter * shorter * shorter) / optimizer.update_gap;
 }
 
+/// Adam of the gradient in a random subspace, whose norms scale the gradient itself.
+void add_apollo(const Optimizer& optimizer, const MatrixShape& shape, double width, MatrixStep& step) {
+  const auto longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter()),
+             rank = static_cast<double>(projected(optimizer, shape));
+  step.products.push_back({matrix_product(longer, rank, shorter), 1});
+  step.adam.push_back(projected(optimizer, shape) * shape.longer());
+  step.passes.push_back(pass_over_matrix(longer * shorter, width * (2 + 3)));
+}
+
 /// Both factors, and the gradient between both roots; roots by eigenvalues, 25 n^3 of each factor.
-void add_shampoo(const Optimizer& optimizer, const WeightMatrix& shape, MatrixStep& step) {
+void add_shampoo(const Optimizer& optimizer, const MatrixShape& shape, MatrixStep& step) {
   std::map<std::pair<std::int64_t, std::int64_t>, int> alike;
   for (const std::int64_t rows : blocks_of(shape.rows)) {
     for (const std::int64_t columns : blocks_of(shape.columns)) ++alike[{rows, columns}];
@@ -116,28 +125,19 @@ void add_shampoo(const Optimizer& optimizer, const WeightMatrix& shape, MatrixSt
 
 }  // namespace
 
-std::vector<std::optional<WeightMatrix>> matrices_of(const ExpandedModel& model) {
-  std::map<std::pair<std::uint32_t, std::int64_t>, WeightMatrix> known;  // by layer and elements
-  for (const Operator& op : model.forward) {
-    if (op.cls != OperatorClass::gemm) continue;
-    for (int i = 0; i < op.product_count; ++i) {
-      const Product& product = op.products[static_cast<std::size_t>(i)];
-      const WeightMatrix shape{std::llround(product.n), std::llround(product.k)};
-      known[{op.layer, shape.rows * shape.columns}] = shape;
-    }
-  }
-  std::vector<std::optional<WeightMatrix>> out;
-  for (const Parameter& parameter : model.parameters) {
-    const auto found = known.find({parameter.layer, parameter.elements});
-    const bool is_matrix =
-        found != known.end() && block_number(parameter.name) >= 0 && found->second.shorter() > 1;
-    out.push_back(is_matrix ? std::optional(found->second) : std::nullopt);
+std::vector<std::optional<MatrixShape>> matrices_of(const ExpandedModel& model) {
+  const std::vector<MatrixShape> shapes = matrix_shapes(model);
+  std::vector<std::optional<MatrixShape>> out;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const bool is_matrix = shapes[i].read_by == WeightReader::product &&
+                           block_number(model.parameters[i].name) >= 0 && shapes[i].shorter() > 1;
+    out.push_back(is_matrix ? std::optional(shapes[i]) : std::nullopt);
   }
   return out;
 }
 
 double matrix_state_bytes(const Optimizer& optimizer, const ExpandedModel& model, double element_bytes) {
-  const std::vector<std::optional<WeightMatrix>> shapes = matrices_of(model);
+  const std::vector<std::optional<MatrixShape>> shapes = matrices_of(model);
   double sum = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Parameter& parameter = model.parameters[i];
@@ -149,7 +149,7 @@ double matrix_state_bytes(const Optimizer& optimizer, const ExpandedModel& model
 }
 
 MatrixStep matrix_step(const Optimizer& optimizer, const ExpandedModel& model) {
-  const std::vector<std::optional<WeightMatrix>> shapes = matrices_of(model);
+  const std::vector<std::optional<MatrixShape>> shapes = matrices_of(model);
   MatrixStep step;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const auto width = static_cast<double>(model.parameters[i].element_bytes);
@@ -159,6 +159,8 @@ MatrixStep matrix_step(const Optimizer& optimizer, const ExpandedModel& model) {
       add_muon(*shapes[i], width, step);
     else if (optimizer.kind == OptimizerKind::shampoo)
       add_shampoo(optimizer, *shapes[i], step);
+    else if (optimizer.kind == OptimizerKind::apollo_adamw)
+      add_apollo(optimizer, *shapes[i], width, step);
     else
       add_galore(optimizer, *shapes[i], width, step);
   }

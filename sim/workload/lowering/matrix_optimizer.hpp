@@ -1,29 +1,23 @@
-// Optimizers that treat matrices apart: Muon, GaLore and Shampoo.
+// Optimizers that treat matrices apart: Muon, GaLore, APOLLO and Shampoo.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "sim/workload/lowering/optimizer.hpp"
+#include "sim/workload/lowering/weight_shapes.hpp"
 
 namespace foretrain {
 
-/// A trained weight of a product inside of a block.
-struct WeightMatrix {
-  std::int64_t rows = 0, columns = 0;
-  std::int64_t longer() const { return std::max(rows, columns); }
-  std::int64_t shorter() const { return std::min(rows, columns); }
-};
-
 /// By trained parameter; nothing for vectors, tables, kernels of convolutions, and weights outside of blocks,
 /// which these optimizers leave to Adam.
-std::vector<std::optional<WeightMatrix>> matrices_of(const ExpandedModel& model);
+std::vector<std::optional<MatrixShape>> matrices_of(const ExpandedModel& model);
 
 /// The state of all parameters; `element_bytes` 0: as wide as they are. Muon: a momentum for each element.
 /// GaLore of rank r: a projector of r x the shorter side and two moments of r x the longer one (galore_torch,
-/// galore_projector.py; the moments of 8 bits take one byte). Shampoo: for each block of at most 1024 x 1024
+/// galore_projector.py; the moments of 8 bits take one byte), and APOLLO as much (apollo_torch,
+/// random_projector.py [unverified]). Shampoo: for each block of at most 1024 x 1024
 /// two factors and their roots in fp32, and two moments of its grafting.
 double matrix_state_bytes(const Optimizer& optimizer, const ExpandedModel& model, double element_bytes = 0);
 

@@ -83,6 +83,7 @@ const std::vector<Recipe>& recipes() {
       {OptimizerKind::galore_adamw, "galore_adamw", 8, 14.8 / 8, adam, {}, {}},
       {OptimizerKind::galore_adamw_8bit, "galore_adamw_8bit", 2, 14.8, packed_adam, {}, {}},
       {OptimizerKind::shampoo, "shampoo", 8, 14.8 / 8, adam, {}, {}},
+      {OptimizerKind::apollo_adamw, "apollo_adamw", 8, 14.8 / 8, adam, {}, {}},
   };
   return table;
 }
@@ -142,7 +143,7 @@ std::string_view name_of(OptimizerKind kind) { return recipe_of(kind).name; }
 
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::shampoo); ++kind)
+  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::apollo_adamw); ++kind)
     names.emplace_back(name_of(static_cast<OptimizerKind>(kind)));
   return names;
 }

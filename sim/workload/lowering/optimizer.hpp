@@ -31,7 +31,8 @@ enum class OptimizerKind : std::uint8_t {
   muon,
   galore_adamw,
   galore_adamw_8bit,
-  shampoo
+  shampoo,
+  apollo_adamw
 };
 /// for_loop: some kernels per tensor (PyTorch < 2.0). foreach: multi-tensor launches (default since 2.0).
 /// fused: one pass, in multi-tensor launches too (PyTorch's or Apex's; LAMB needs two stages). variable: one
@@ -46,7 +47,8 @@ struct Optimizer {
   /// Each parameter is stepped when its gradient is whole, which then goes (torchtune's optimizer_in_bwd,
   /// LOMO).
   bool in_backward = false;
-  /// Of GaLore: rows or columns that a matrix's gradient is projected to (galore_torch's usual 128).
+  /// Of GaLore and APOLLO: rows or columns that a matrix's gradient is projected to (galore_torch's usual
+  /// 128).
   std::int64_t rank = 128;
   /// Steps between decompositions of the matrices: GaLore's projectors (update_proj_gap), Shampoo's roots.
   int update_gap = 200;

@@ -83,9 +83,9 @@ std::uint32_t Tape::add_storage(const Shape& shape) {
   return static_cast<std::uint32_t>(storage_saved_.size() - 1);
 }
 
-TensorId Tape::input(const Shape& shape) {
+TensorId Tape::input(const Shape& shape, bool needs_gradient) {
   model_.input_elements += shape.elements();
-  const TensorId batch = add_tensor({shape, false, add_storage(shape), false});
+  const TensorId batch = add_tensor({shape, needs_gradient, add_storage(shape), false});
   lifetimes_.make_input(storage_bytes_.back(), shape.kind != ShapeKind::tokens);
   return batch;
 }

@@ -137,6 +137,8 @@ struct TapeTensor {
   std::uint32_t storage = 0;  ///< aliases (views, in-place results) share one
   bool is_view = false;       ///< made by flatten, slice, reshape
   double part = 1;            ///< of the tensor that is there at a time
+  /// What reads it need not keep it: backward of what made it makes it once more (FusedKernel::lora).
+  bool is_made_anew = false;
 };
 
 /// Records one forward pass in the order the framework runs it and derives the backward pass from it: nodes
@@ -151,7 +153,7 @@ class Tape {
   void begin_layer(std::string path);
   const std::string& layer_path() const { return model_.layer_names.back(); }
 
-  TensorId input(const Shape& shape);
+  TensorId input(const Shape& shape, bool needs_gradient = false);
   /// A result in its own storage; needs a gradient when `parents` do or when `trained` (the node has
   /// parameters) and one of the parameters named since the last result trains.
   TensorId result(const Shape& shape, const std::vector<TensorId>& parents, bool trained);
@@ -215,6 +217,8 @@ class Tape {
   /// Gradients of frozen parameters are left out: the products that make them, and steps that make nothing
   /// else.
   void node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, TensorId made);
+  /// TapeTensor::is_made_anew.
+  void make_anew(TensorId tensor) { tensors_[tensor].is_made_anew = true; }
   /// From here on only this part of each tensor is there at a time.
   void hold_part(double part) { part_ = part; }
   /// Keeps a tensor's storage for backward; each storage counts once.

@@ -163,6 +163,11 @@ TEST_CASE("GaLore by transformers' words and LLaMA-Factory's") {
   CHECK(value(factory, "model.optimizer_update_gap") == "500");
   CHECK(value(read("per_device_train_batch_size: 1\noptim_args: rank=-3\n"), "model.optimizer_rank").empty());
   CHECK(value(read("per_device_train_batch_size: 1\nuse_galore: false\n"), "model.optimizer").empty());
+  const TrainingSettings apollo = read(
+      "per_device_train_batch_size: 1\nfinetuning_type: full\nuse_apollo: true\napollo_rank: 128\n"
+      "apollo_scale: 32.0\n");
+  CHECK(value(apollo, "model.optimizer") == "\"apollo_adamw\"");
+  CHECK(value(apollo, "model.optimizer_rank") == "128");
 }
 
 }  // namespace memory_switches_test

@@ -53,6 +53,8 @@ TEST_CASE("states: a momentum of Muon, projector and moments of GaLore") {
                projectors = kBlocks * rank * 7 * 4096;
   CHECK(matrix_state_bytes(optimizer(OptimizerKind::galore_adamw, 1024), model) ==
         Approx(2 * projectors + 4 * projected + 4 * others));
+  CHECK(matrix_state_bytes(optimizer(OptimizerKind::apollo_adamw, 1024), model) ==
+        Approx(2 * projectors + 4 * projected + 4 * others));
   CHECK(matrix_state_bytes(optimizer(OptimizerKind::galore_adamw_8bit, 1024), model) ==
         Approx(2 * projectors + 2 * projected + 2 * others));
   // Blocks of 1024: 16 in a square matrix, 44 in the others (11008 = 10 * 1024 + 768).

@@ -145,4 +145,26 @@ TEST_CASE("an unknown fused kernel is a mistake with the known ones") {
   CHECK_THROWS_WITH(ask(), ContainsSubstring("known are rms_norm, swiglu, rope"));
 }
 
+TEST_CASE("a product in one function with its adapter keeps what goes in once") {
+  const auto kept = [](FusedKernels kernels) {
+    Model network = read_or_throw(*open_named(CatalogKind::models, "llama3_2_1b"), read_model);
+    network.tuning = {.adapter = AdapterKind::lora, .rank = 8, .targets = {"all-linear"}};
+    network.tuning.weights = WeightFormat::nf4, network.tuning.fused = kernels;
+    network.tuning.computes_in_half = true;
+    network.input = {1024};
+    ExpansionResult result = expand(network);
+    for (const ModelFault& fault : result.faults) FAIL(fault.message);
+    CHECK(result.model.parameter_elements() == 16 * 8 * (2 * 4096 + 2 * 2560 + 3 * 10240));
+    return peak(result.model);
+  };
+  using enum FusedKernel;
+  const double plain = kept({swiglu}), fused = kept({swiglu, lora});
+  // 16 layers, 2 bytes: copies of what goes into seven products (six are 2048 wide, one 8192), and what goes
+  // into the last of them itself.
+  const double copies = 16 * 2 * 1024.0 * (6 * 2048 + 8192 + 8192);
+  CHECK(plain - fused > 0.95 * copies);
+  CHECK(plain - fused < 1.15 * copies);
+  CHECK(kept({lora}) > fused);  // without a fused gate its result is kept
+}
+
 }  // namespace fused_kernels_test
