@@ -3,7 +3,8 @@
 
 asm(".section .rodata\n"
     "foretrain_catalogs_begin:\n"
-    ".incbin \"" FORETRAIN_CATALOGS_TAR "\"\n"
+    ".incbin \"" FORETRAIN_CATALOGS_TAR
+    "\"\n"
     "foretrain_catalogs_end:\n"
     ".byte 0\n"
     ".previous\n");
@@ -15,7 +16,8 @@ __attribute__((visibility("hidden"))) extern const char foretrain_catalogs_begin
 namespace foretrain {
 
 std::string_view packed_catalogs() {
-  return {foretrain_catalogs_begin, static_cast<std::size_t>(foretrain_catalogs_end - foretrain_catalogs_begin)};
+  return {foretrain_catalogs_begin,
+          static_cast<std::size_t>(foretrain_catalogs_end - foretrain_catalogs_begin)};
 }
 
 }  // namespace foretrain

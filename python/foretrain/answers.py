@@ -173,9 +173,13 @@ class Report(Answer):
         return []
 
     def _repr_html_(self) -> str:
-        rows = self.rows()
         said = self.raw.get("answer")
-        return (story_html(said) if said else "") + table_html(rows, list(rows[0])[:10] if rows else [])
+        story = story_html(said) if said else ""
+        for job in self.raw.get("jobs", []):
+            found = "".join(f"<li>{escape(str(one.get('text')))}</li>" for one in job.get("findings", []))
+            story += f"<p><b>Job {escape(str(job.get('job', {}).get('id')))}</b></p><ul>{found}</ul>"
+        rows = self.rows() if "jobs" not in self.raw else []
+        return story + table_html(rows, list(rows[0])[:10] if rows else [])
 
 
 class Text(str):
@@ -219,7 +223,8 @@ def _comparison(raw: Dict[str, Any]) -> Comparison:
 
 
 def _plan(raw: Dict[str, Any]) -> Plan:
-    return made(Plan, raw, layouts=_points(Layout, raw, "layouts"), raw=raw, warnings=raw.get("warnings", []))  # type: ignore[no-any-return]
+    layouts = _points(Layout, raw, "layouts")
+    return made(Plan, raw, layouts=layouts, raw=raw, warnings=raw.get("warnings", []))  # type: ignore[no-any-return]
 
 
 def _plans(raw: Dict[str, Any]) -> Plans:

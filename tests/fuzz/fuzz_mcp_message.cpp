@@ -1,5 +1,5 @@
-// Fuzz target: lines of a client of the Model Context Protocol; each is understood or a fault, and both are written as
-// one line of JSON.
+// Fuzz target: lines of a client of the Model Context Protocol; each is understood or a fault, and both are
+// written as one line of JSON.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,15 +11,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace foretrain;
   using test::require;
-  static const std::vector<McpTool> tools{
-      {"check",
-       {"job", "check"},
-       "",
-       {{"file", "", "", McpValueKind::text, {}, true},
-        {"gpus", "--gpus", "", McpValueKind::list},
-        {"limits", "--limits", "", McpValueKind::flag},
-        {"ignore", "--ignore", "", McpValueKind::repeated},
-        {"set", "--set", "", McpValueKind::settings}}}};
+  static const std::vector<McpTool> tools{{"check",
+                                           {"job", "check"},
+                                           "",
+                                           {{"file", "", "", McpValueKind::text, {}, true},
+                                            {"gpus", "--gpus", "", McpValueKind::list},
+                                            {"limits", "--limits", "", McpValueKind::flag},
+                                            {"ignore", "--ignore", "", McpValueKind::repeated},
+                                            {"set", "--set", "", McpValueKind::settings}}}};
   const McpMessage message = read_mcp_message({reinterpret_cast<const char*>(data), size}, tools);
   std::string line;
   if (message.request == McpRequest::fault) {

@@ -1,6 +1,8 @@
 // Messages of the Model Context Protocol: what is understood, and with which number each fault comes back.
 #include "sim/report/mcp/messages.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/report/json_value.hpp"
 #include "tests/support/catch.hpp"
 
@@ -11,21 +13,20 @@ using namespace foretrain;
 namespace {
 
 const std::vector<McpTool>& tools() {
-  static const std::vector<McpTool> all{
-      {"check",
-       {"job", "check"},
-       "What is wrong",
-       {{"file", "", "The script", McpValueKind::text, {}, true},
-        {"gpus", "--gpus", "Numbers", McpValueKind::list},
-        {"every_gpu", "--every-gpu", "All", McpValueKind::flag},
-        {"ignore", "--ignore", "Keys", McpValueKind::repeated},
-        {"set", "--set", "Settings", McpValueKind::settings}}},
-      {"topology",
-       {"topology", "show"},
-       "A machine",
-       {{"cluster", "", "Which", McpValueKind::text, {}, true}},
-       false,
-       false}};
+  static const std::vector<McpTool> all{{"check",
+                                         {"job", "check"},
+                                         "What is wrong",
+                                         {{"file", "", "The script", McpValueKind::text, {}, true},
+                                          {"gpus", "--gpus", "Numbers", McpValueKind::list},
+                                          {"every_gpu", "--every-gpu", "All", McpValueKind::flag},
+                                          {"ignore", "--ignore", "Keys", McpValueKind::repeated},
+                                          {"set", "--set", "Settings", McpValueKind::settings}}},
+                                        {"topology",
+                                         {"topology", "show"},
+                                         "A machine",
+                                         {{"cluster", "", "Which", McpValueKind::text, {}, true}},
+                                         false,
+                                         false}};
   return all;
 }
 
@@ -64,9 +65,9 @@ TEST_CASE("a value that looks like an option stays a value") {
 
 TEST_CASE("what is wrong with a call is a fault with the reason, code -32602") {
   for (const auto& [message, why] : std::vector<std::pair<McpMessage, std::string>>{
-           {call("chek", Json::object()), "there is no tool \"chek\"; did you mean check?"},
+           {call("chek", Json::object()), "there is no tool \"chek\"; did you mean \"check\"?"},
            {call("check", Json::object()), "check needs \"file\""},
-           {call("check", {{"file", "a"}, {"gpu", 1}}), "check has no argument \"gpu\"; did you mean gpus?"},
+           {call("check", {{"file", "a"}, {"gpu", 1}}), "check has no argument \"gpu\"; did you mean \"gpus\" or"},
            {call("check", {{"file", Json::object()}}), "neither text, number nor flag"},
            {call("check", {{"file", "a"}, {"every_gpu", "yes"}}), "true or false"},
            {call("check", {{"file", std::string("a\0b", 3)}}), "a NUL"},
@@ -111,10 +112,9 @@ TEST_CASE("nobody answers notifications and responses") {
 
 TEST_CASE("the client's version of the protocol is taken where it is known") {
   const auto version = [](const char* asked) {
-    const McpMessage message =
-        read(fmt::format(R"({{"jsonrpc": "2.0", "id": "a", "method": "initialize",
+    const McpMessage message = read(fmt::format(R"({{"jsonrpc": "2.0", "id": "a", "method": "initialize",
                              "params": {{"protocolVersion": "{}"}}}})",
-                         asked));
+                                                asked));
     const Json answer = Json::parse(write_mcp_initialized(message, "1.2.3"));
     CHECK(answer["id"] == "a");
     CHECK(answer["result"]["serverInfo"]["version"] == "1.2.3");
@@ -125,7 +125,8 @@ TEST_CASE("the client's version of the protocol is taken where it is known") {
 }
 
 TEST_CASE("a tool's schema says every parameter, and which it needs") {
-  const Json list = Json::parse(write_mcp_tools(read(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})"), tools()));
+  const Json list =
+      Json::parse(write_mcp_tools(read(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})"), tools()));
   const Json schema = list["result"]["tools"][0]["inputSchema"];
   CHECK(schema["required"] == Json::array({"file"}));
   CHECK(schema["additionalProperties"] == false);
@@ -138,7 +139,8 @@ TEST_CASE("an answer is its verdict, cause, action and assumptions, and the repo
   const std::string report = R"({"schema": "foretrain.prediction/1", "answer": {"verdict": "Take 4 GPUs.",
     "cause": "The host.", "action": "", "assumptions": [{"text": "10 workers", "option": "--workers"}]}})";
   CHECK(has_answer_in_words(report));
-  const std::string line = write_mcp_answer(call("topology", {{"cluster", "mahti"}}), {report, "", "warning: x\n"});
+  const std::string line =
+      write_mcp_answer(call("topology", {{"cluster", "mahti"}}), {report, "", "warning: x\n"});
   CHECK(line.find('\n') == line.size() - 1);
   const Json result = Json::parse(line)["result"];
   CHECK(result["content"][0]["text"] ==
