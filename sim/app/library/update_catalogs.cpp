@@ -37,7 +37,7 @@ constexpr const char* kWhatIsOne = "give foretrain-catalogs-DATE.tar.gz, as `mak
   throw InputError(std::vector<Diagnostic>{{file, {}, "", std::move(why), kWhatIsOne}});
 }
 
-bool is_date(std::string_view text) {
+bool is_day(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
   return text.size() == kForm.size() && std::ranges::equal(text, kForm, [](char c, char form) {
            return form == 'd' ? c >= '0' && c <= '9' : c == form;
@@ -73,7 +73,7 @@ NewCatalogs read_catalogs(const std::string& file) {
       refuse(file, fmt::format("holds \"{}\", which is no catalog", shortened(printable(entry.name))));
     if (entry.name == kCatalogsDateFile) out.date = entry.text.substr(0, entry.text.find('\n'));
   }
-  if (!is_date(out.date))
+  if (!is_day(out.date))
     refuse(file, fmt::format("does not say in {} from which day it is", kCatalogsDateFile));
   return out;
 }
