@@ -10,7 +10,7 @@ PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
-.PHONY: help run test test-python build format docs left-out judges page test-page
+.PHONY: help run test test-python wheel static catalogs build format docs left-out judges page test-page
 help:                     ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
@@ -30,7 +30,21 @@ test:                     ## install missing packages, build with assertions, ru
 
 test-python: build        ## install PyTorch and torchvision of Debian, run the tests of python/
 	@tools/install_packages python
+	@ninja -C build/release foretrain_python
 	@$(PYTHON) -m unittest discover -s python/tests -t python
+
+wheel: build              ## a Python package that works alone, in build/wheel: for this system, and with auditwheel for others
+	@rm -rf build/wheel && python3 -m pip wheel --quiet --no-deps -w build/wheel ./python
+	@! command -v auditwheel >/dev/null || { auditwheel repair -w build/wheel/tagged build/wheel/*.whl && mv build/wheel/tagged/*.whl build/wheel; }
+	@ls -l build/wheel
+
+static: build             ## the program as one file, catalogs inside, for any Linux of this processor: build/release/one_file/foretrain
+	@ninja -C build/release foretrain_one_file
+	@ls -l build/release/one_file/foretrain
+
+catalogs: build           ## an archive for `foretrain update-catalogs`: build/foretrain-catalogs-DATE.tar.gz
+	@ninja -C build/release foretrain_catalogs
+	@gzip -9 -n -c build/release/catalogs/catalogs.tar > build/foretrain-catalogs-$$(cat build/release/catalogs_date.txt).tar.gz && ls build/foretrain-catalogs-*
 
 format:                   ## clang-format over all sources (FORMAT="--dry-run -Werror": only look)
 	@tools/install_packages check

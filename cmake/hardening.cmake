@@ -8,8 +8,11 @@ add_library(foretrain_hardening INTERFACE)
 if(FORETRAIN_HARDENING AND NOT EMSCRIPTEN AND NOT FORETRAIN_SANITIZE AND NOT FORETRAIN_FUZZ)
   # Position-independent executables: the linker's half; the compiler's half is below, because libraries would get -fPIC of CMake.
   check_pie_supported(OUTPUT_VARIABLE ignored LANGUAGES CXX)
-  set(is_library $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)
-  target_compile_options(foretrain_hardening INTERFACE $<$<COMPILE_LANGUAGE:CXX>:$<$<NOT:${is_library}>:-fPIE>>)
+  # A release's code also goes into the shared library (cmake/library.cmake), and has its flags from there.
+  if(NOT FORETRAIN_IS_RELEASE)
+    set(is_library $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)
+    target_compile_options(foretrain_hardening INTERFACE $<$<COMPILE_LANGUAGE:CXX>:$<$<NOT:${is_library}>:-fPIE>>)
+  endif()
   target_link_options(foretrain_hardening INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
   # The last is CET of x86 and pointer authentication of ARM: whichever the compiler knows.
   foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard)
@@ -34,7 +37,7 @@ endif()
 # In a release the library's assertions are not in the layers whose loops take a prediction's time: there they cost a fifth to a half of its
 # instructions (docs/speed.md). No layer of these reads text. Builds for tests have them in every layer.
 set(FORETRAIN_UNCHECKED_LAYERS "")
-if(CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
+if(FORETRAIN_IS_RELEASE)
   set(FORETRAIN_UNCHECKED_LAYERS engine cluster workload collective strategy analysis)
 endif()
 

@@ -1,10 +1,11 @@
-# A Debian package of what is installed: `cpack -G DEB` in a build folder.
-set(CPACK_GENERATOR DEB)
+# A Debian package and an archive of what is installed: `cpack` in a build folder.
+set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME foretrain)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "the foretrain project")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "predicts training time on GPU clusters and where more GPUs stop paying")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_INCLUDE_TOPLEVEL_DIRECTORY ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -96,7 +96,11 @@ set_tests_properties("reports: JSON is as docs/reference/schema says"
 add_test(NAME "serve: requests are answered or refused, and the server lives on"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/serve_requests.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("serve: requests are answered or refused, and the server lives on"
-                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10)
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
+# Whether `mcp` speaks its protocol, answers what the commands answer, and lives on.
+add_test(NAME "mcp: calls are answered as by the commands, and hostile lines are faults"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/mcp_exchange.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
+set_tests_properties("mcp: calls are answered as by the commands, and hostile lines are faults" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 # Whether outputs are whole or as before when the world fails, and the same wherever the program runs.
 add_test(NAME "faults: outputs are whole or as before, and the same everywhere"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/faults/output_faults.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})

@@ -10,7 +10,7 @@ add_custom_command(
 add_library(toy_strategy OBJECT ${toy_sources})
 target_link_libraries(toy_strategy PRIVATE foretrain_flags fmt::fmt)
 
-add_executable(foretrain_toy sim/app/main.cpp $<TARGET_OBJECTS:toy_strategy>)
+add_executable(foretrain_toy sim/app/main.cpp ${FORETRAIN_ENTRY} $<TARGET_OBJECTS:toy_strategy>)
 target_link_libraries(foretrain_toy PRIVATE ${FORETRAIN_LIBRARIES})
 add_test(NAME "toy: the strategy of CONTRIBUTING.md is everywhere a strategy is" COMMAND ${PROJECT_SOURCE_DIR}/tests/toy/check_program.sh
          $<TARGET_FILE:foretrain_toy>)

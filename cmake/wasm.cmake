@@ -20,6 +20,6 @@ add_compile_definitions(FMT_HEADER_ONLY)
 add_compile_options(-fexceptions -Wno-unused-command-line-argument -include ${PROJECT_SOURCE_DIR}/web/workshop/engine/libcxx14.hpp)
 add_link_options(-fexceptions)
 
-# Sweeps run on threads and into files (web/workshop/engine/absent.cpp).
+# Sweeps run on threads and into files, and servers in processes (web/workshop/engine/absent.cpp).
 # Readers of XML, YAML and packed files need libraries that are not there: a page that is given one says so (web/workshop/engine/absent.cpp).
-set(FORETRAIN_ABSENT "(/app/sweep/[a-z_]+|/import/(jobs/yaml|networks/simgrid_platform|machines/(gpu_query|nccl_graph|xml_source|hwloc_xml|nccl_topology)|logs/nvidia_smi_xml|accounting/gzip|traces/trace_bytes))\\.cpp$")
+set(FORETRAIN_ABSENT "(/app/(sweep/[a-z_]+|serve|mcp/[a-z_]+|web/[a-z_]+)|/import/(jobs/yaml|networks/simgrid_platform|machines/(gpu_query|nccl_graph|xml_source|hwloc_xml|nccl_topology)|logs/nvidia_smi_xml|accounting/gzip|traces/trace_bytes))\\.cpp$")

@@ -10,8 +10,6 @@ class Foretrain(CMakePackage):
 
     version("main")
 
-    variant("serve", default=True, description="The workshop page of `foretrain serve`")
-
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
@@ -24,7 +22,6 @@ class Foretrain(CMakePackage):
     depends_on("pugixml@1.12:")
     depends_on("yaml-cpp@0.7:")
     depends_on("zlib-api")
-    depends_on("cpp-httplib@0.11:", when="+serve")
 
     conflicts("%gcc@:11", msg="C++20 as of GCC 12")
     conflicts("%clang@:13", msg="C++20 as of clang 14")

@@ -1,13 +1,28 @@
-"""foretrain: records a PyTorch model for the simulator, and asks the simulator from Python.
+"""foretrain: how long a distributed training takes, asked from Python; and records of PyTorch models for that.
 
-capture and time need torch; predict, compare and collective need the program, and nothing else.
+capture and time need torch; everything else needs nothing but the simulator, which a wheel holds (library.py).
 """
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import CaptureError, ForetrainError
-from .program import Collective, Comparison, Prediction, collective, compare, find_program, predict
+from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text
+from .errors import CaptureError, ForetrainError, InputError, UsageError, WorldError
+from .library import find_library, find_program, run
+from .program import (
+    calibrate,
+    check,
+    collective,
+    compare,
+    evidence,
+    explain,
+    plan,
+    predict,
+    recommend,
+    sweep,
+    topology,
+    tune,
+)
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -17,20 +32,39 @@ if TYPE_CHECKING:
 _NEED_TORCH = {"capture": "recording", "Capture": "recording", "time": "timing", "Timing": "timing"}
 
 __all__ = [
+    "Answer",
     "Capture",
     "CaptureError",
     "Collective",
     "Comparison",
     "ForetrainError",
+    "InputError",
+    "Plan",
+    "Plans",
     "Prediction",
+    "Report",
+    "Text",
     "Timing",
+    "UsageError",
+    "WorldError",
     "__version__",
+    "calibrate",
     "capture",
+    "check",
     "collective",
     "compare",
+    "evidence",
+    "explain",
+    "find_library",
     "find_program",
+    "plan",
     "predict",
+    "recommend",
+    "run",
+    "sweep",
     "time",
+    "topology",
+    "tune",
 ]
 
 

@@ -19,6 +19,18 @@ class CaptureError(ForetrainError):
     """A model that cannot be recorded."""
 
 
+class InputError(ForetrainError, ValueError):
+    """What was given is wrong; the text has every mistake with its file, line and hint."""
+
+
+class UsageError(InputError):
+    """An option or a command that there is not."""
+
+
+class WorldError(ForetrainError):
+    """A file or a device that failed, or no memory."""
+
+
 def is_library(path: str) -> bool:
     if path.startswith("<"):
         return True

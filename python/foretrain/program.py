@@ -1,175 +1,83 @@
-"""Asks the program: predict, compare and collective as dataclasses of its JSON. Times in seconds, sizes in
-bytes."""
+"""Asks the simulator: a function for each command, with the command's options as keywords."""
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
-from dataclasses import asdict, dataclass, field
-from html import escape
-from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+import tempfile
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .errors import ForetrainError
-from .reports import (
-    CollectiveFields,
-    CollectivePoint,
-    ComparisonFields,
-    ComparisonPoint,
-    PredictionFields,
-    PredictionPoint,
-    StrategyResult,
-)
+from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text, answer_of
+from .errors import InputError, UsageError, WorldError
+from .library import Ran, run
 
 Numbers = Union[int, str, Sequence[int]]
+Settings = Optional[Mapping[str, Any]]
 
-
-def find_program() -> str:
-    """The program: $FORETRAIN, PATH, or build/release or build/dev of the checkout that this package lies
-    in."""
-    named = os.environ.get("FORETRAIN")
-    if named:
-        if not os.access(named, os.X_OK) or os.path.isdir(named):
-            raise ForetrainError(f"FORETRAIN={named}: no program\n  hint: the path of the foretrain binary")
-        return named
-    found = shutil.which("foretrain")
-    if found:
-        return found
-    top = Path(__file__).resolve().parents[2]
-    for built in (top / "build/release/foretrain", top / "build/dev/foretrain"):
-        if os.access(built, os.X_OK):
-            return str(built)
-    raise ForetrainError(
-        "the program foretrain is not there\n  hint: put it on PATH, set FORETRAIN to its path, "
-        "or build it: make build"
-    )
-
-
-def ask(arguments: Sequence[str], timeout_s: Optional[float] = None) -> Dict[str, Any]:
-    """Runs the program with `arguments` and --format json; its answer. ForetrainError has what it prints
-    instead."""
-    command = [find_program(), *arguments, "--format", "json"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise ForetrainError(f"foretrain {arguments[0]} took longer than {timeout_s} s") from error
-    except OSError as error:
-        raise ForetrainError(f"{command[0]}: {error.strerror}") from error
-    if done.returncode != 0:
-        raise ForetrainError(
-            done.stderr.strip() or f"foretrain {arguments[0]} ended with exit code {done.returncode}"
-        )
-    try:
-        answer = json.loads(done.stdout)
-    except ValueError as error:
-        raise ForetrainError(f"foretrain {arguments[0]} printed no JSON: {error}") from error
-    if not isinstance(answer, dict):
-        raise ForetrainError(f"foretrain {arguments[0]} printed no JSON object")
-    return answer
+_ERRORS = {1: InputError, 2: UsageError, 3: WorldError}
 
 
 def _numbers(value: Numbers) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple, range)) else str(value)
 
 
-def _flat(entry: Mapping[str, Any], prefix: str = "") -> Dict[str, Any]:
-    """One level of columns: breakdown.compute_s becomes breakdown_compute_s; lists stay lists."""
-    row: Dict[str, Any] = {}
-    for key, value in entry.items():
-        if isinstance(value, Mapping):
-            row.update(_flat(value, f"{prefix}{key}_"))
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _words(options: Mapping[str, Any]) -> List[str]:
+    """every_gpu=True is --every-gpu, scaling="both" is --scaling both, a list is the option again and again, and settings are
+    --set; None and False leave an option out."""
+    made: List[str] = []
+    for name, value in options.items():
+        flag = "--" + name.strip("_").replace("_", "-")
+        if name == "settings":
+            for key, setting in (value or {}).items():
+                made += ["--set", f"{key}={_value(setting)}"]
+        elif value is None or value is False:
+            continue
+        elif value is True:
+            made.append(flag)
+        elif name in ("gpus", "nodes"):
+            made += [flag, _numbers(value)]
+        elif name in ("strategies", "models", "clusters", "over", "pareto", "columns") and not isinstance(value, str):
+            made += [flag, ",".join(value)]
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                made += [flag, _value(one)]
         else:
-            row[prefix + key] = value
-    return row
-
-
-@dataclass
-class Answer:
-    """What the program said; `raw` is its JSON, whole."""
-
-    warnings: List[str]
-    raw: Dict[str, Any] = field(repr=False)
-
-    def to_dict(self) -> Dict[str, Any]:
-        """The fields as plain dicts and lists, without `raw`."""
-        made = asdict(self)
-        made.pop("raw")
-        return made
-
-    def rows(self) -> List[Dict[str, Any]]:
-        """A flat dict for each line of the table: pandas.DataFrame(answer.rows())."""
-        return [_flat(point) for point in self.raw.get("points", [])]
-
-
-@dataclass
-class Prediction(PredictionFields, Answer):
-    """A scaling table."""
-
-    def _repr_html_(self) -> str:
-        """The answer in a notebook: the verdict, then cause, action and what was assumed."""
-        said = self.answer
-        assumed = ", ".join(f"{one['text']} ({one['option']})" for one in said["assumptions"])
-        lines = {"Cause": said["cause"], "Next step": said["action"], "Assumed": assumed}
-        listed = "".join(f"<li>{key}: {escape(text)}</li>" for key, text in lines.items() if text)
-        return f"<p><b>{escape(said['verdict'])}</b></p><ul>{listed}</ul>"
-
-
-@dataclass
-class Comparison(ComparisonFields, Answer):
-    """Strategies side by side."""
-
-    def rows(self) -> List[Dict[str, Any]]:
-        """A flat dict for each strategy and number of GPUs."""
-        return [
-            {"gpus": point["gpus"], "nodes": point["nodes"], **_flat(one)}
-            for point in self.raw.get("points", [])
-            for one in point["strategies"]
-        ]
-
-
-@dataclass
-class Collective(CollectiveFields, Answer):
-    """A collective over message sizes."""
-
-
-def _made(kind: Any, entry: Mapping[str, Any], **more: Any) -> Any:
-    """A dataclass from the fields that it knows; what it does not know stays in `raw`."""
-    known = {name: entry[name] for name in kind.__dataclass_fields__ if name in entry and name not in more}
-    for name, wanted in kind.__dataclass_fields__.items():
-        if name not in known and name not in more and str(wanted.type).startswith("Optional"):
-            known[name] = None
-    try:
-        return kind(**known, **more)
-    except TypeError as error:
-        raise ForetrainError(f"the program's answer is of another version: {error}") from error
-
-
-def _arguments(
-    scenario: Optional[str],
-    gpus: Optional[Numbers],
-    model: Optional[str],
-    cluster: Optional[str],
-    strategy: Optional[str],
-    batch: Optional[int],
-    precision: Optional[str],
-    settings: Optional[Mapping[str, Any]],
-) -> List[str]:
-    made: List[str] = [scenario] if scenario is not None else []
-    for flag, value in (
-        ("--model", model),
-        ("--cluster", cluster),
-        ("--strategy", strategy),
-        ("--batch", batch),
-        ("--precision", precision),
-    ):
-        if value is not None:
-            made += [flag, str(value)]
-    if gpus is not None:
-        made += ["--gpus", _numbers(gpus)]
-    for key, value in (settings or {}).items():
-        made += ["--set", f"{key}={str(value).lower() if isinstance(value, bool) else value}"]
+            made += [flag, _value(value)]
     return made
+
+
+def _carry_out(words: Sequence[str], also_ok: Tuple[int, ...] = ()) -> Ran:
+    done = run(words)
+    if done.exit_code != 0 and not (done.exit_code in also_ok and done.output):
+        text = done.messages.strip() or f"foretrain {words[0]} ended with exit code {done.exit_code}"
+        raise _ERRORS.get(done.exit_code, WorldError)(text)
+    return done
+
+
+def ask(words: Sequence[str], also_ok: Tuple[int, ...] = ()) -> Dict[str, Any]:
+    """A command's JSON; InputError, UsageError or WorldError with the diagnostics where it has none."""
+    done = _carry_out([*words, "--format", "json"], also_ok)
+    try:
+        raw = json.loads(done.output)
+    except ValueError as error:
+        raise WorldError(f"foretrain {words[0]} printed no JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise WorldError(f"foretrain {words[0]} printed no JSON object")
+    return raw
+
+
+def _text(words: Sequence[str]) -> Text:
+    done = _carry_out(words)
+    made = Text(done.output)
+    made.messages = done.messages
+    return made
+
+
+def _positional(*words: Any) -> List[str]:
+    return [_value(word) for word in words if word is not None]
 
 
 def predict(
@@ -181,17 +89,22 @@ def predict(
     strategy: Optional[str] = None,
     batch: Optional[int] = None,
     precision: Optional[str] = None,
-    settings: Optional[Mapping[str, Any]] = None,
+    settings: Settings = None,
+    **options: Any,
 ) -> Prediction:
-    """The scaling table of a scenario (its name or file), or of a model (name or file) on a cluster.
+    """The scaling table of a scenario (its name or file), of a job script, or of a model (name or file) on a cluster.
 
-    gpus: numbers of GPUs, as [1, 2, 4] or "1-8". batch: samples per GPU and step. settings: any key of
-    the scenario,
-    as {"strategy.bucket_cap": "10MiB"}. Raises ForetrainError with the program's diagnostics.
+    gpus: numbers of GPUs, as [1, 2, 4] or "1-8". batch: samples per GPU and step. settings: any key of the scenario, as
+    {"strategy.bucket_cap": "10MiB"}. options: any other option of `foretrain predict --help-all`, as every_gpu=True or
+    scaling="strong". Raises InputError with the program's diagnostics.
     """
-    raw = ask(["predict", *_arguments(scenario, gpus, model, cluster, strategy, batch, precision, settings)])
-    points = [_made(PredictionPoint, point) for point in raw.get("points", [])]
-    return _made(Prediction, raw, points=points, raw=raw)
+    named = dict(gpus=gpus, model=model, cluster=cluster, strategy=strategy, batch=batch, precision=precision, settings=settings)
+    return answer_of(ask(["predict", *_positional(scenario), *_words({**named, **options})]))  # type: ignore[no-any-return]
+
+
+def recommend(scenario: Optional[str] = None, **options: Any) -> Prediction:
+    """As predict(), and which job to ask for: `.recommendation`; options as deadline="2 h" are those of predict."""
+    return predict(scenario, recommend=True, **options)
 
 
 def compare(
@@ -203,18 +116,59 @@ def compare(
     strategies: Optional[Sequence[str]] = None,
     batch: Optional[int] = None,
     precision: Optional[str] = None,
-    settings: Optional[Mapping[str, Any]] = None,
-) -> Comparison:
-    """Strategies side by side; `strategies` None: all."""
-    arguments = _arguments(scenario, gpus, model, cluster, None, batch, precision, settings)
-    if strategies is not None:
-        arguments += ["--strategies", ",".join(strategies)]
-    raw = ask(["compare", *arguments])
-    points = [
-        _made(ComparisonPoint, point, strategies=[_made(StrategyResult, {"breakdown": {}, "memory": {}, **s}) for s in point["strategies"]])
-        for point in raw.get("points", [])
-    ]
-    return _made(Comparison, raw, points=points, raw=raw)
+    settings: Settings = None,
+    **options: Any,
+) -> Union[Comparison, Report]:
+    """Strategies side by side; `strategies` None: all. With clusters=[…] one training on several machines, with models=[…] and
+    clusters=[…] the best strategy of each: a Report."""
+    named = dict(gpus=gpus, model=model, cluster=cluster, strategies=strategies, batch=batch, precision=precision, settings=settings)
+    return answer_of(ask(["compare", *_positional(scenario), *_words({**named, **options})]))  # type: ignore[no-any-return]
+
+
+def plan(scenario: Optional[str] = None, **options: Any) -> Union[Plan, Plans]:
+    """Layouts of a large model that fit, fastest first: plan(model="llama3_8b", cluster="mahti", gpus=64); with several numbers of
+    GPUs which of them to ask for."""
+    return answer_of(ask(["plan", *_positional(scenario), *_words(options)]))  # type: ignore[no-any-return]
+
+
+def tune(scenario: str, **options: Any) -> Report:
+    """The best of many settings: tune("mahti-resnet50-ddp", gpus=8, over=["bucket_cap", "workers"]).best["settings"]."""
+    return answer_of(ask(["tune", *_positional(scenario), *_words(options)]))  # type: ignore[no-any-return]
+
+
+def sweep(file: str, database: Optional[str] = None, *, jobs: Optional[int] = None, most: int = 1_000_000, **options: Any) -> Any:
+    """Every case of a sweep file: a pandas.DataFrame where pandas is installed, else a Report with rows().
+
+    database: a file that keeps the results, so that a second call predicts only what is new. jobs: worker processes. options: of
+    `foretrain sweep show`, as where="fits", best="total_s".
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        kept = database if database is not None else os.path.join(folder, "sweep.sqlite")
+        workers = ["--threads", str(jobs)] if jobs is not None else []
+        _carry_out(["sweep", "run", *_positional(file), "--db", _value(kept), "--quiet", *workers])
+        raw = ask(["sweep", "show", _value(kept), "--most", str(most), *_words(options)])
+    made = Report(list(raw.get("warnings", [])), raw)
+    try:
+        import pandas
+    except ImportError:
+        return made
+    return pandas.DataFrame(raw["rows"], columns=raw["columns"])
+
+
+def check(file: str, *, cluster: Optional[str] = None, model: Optional[str] = None, settings: Settings = None, **options: Any) -> Report:
+    """What is wrong with a job script, before it is submitted: .can_start, .mistakes, .warnings, .answer."""
+    named = dict(cluster=cluster, model=model, settings=settings)
+    return answer_of(ask(["job", "check", *_positional(file), *_words({**named, **options})], also_ok=(1,)))  # type: ignore[no-any-return]
+
+
+def explain(*files: str, **options: Any) -> Report:
+    """A finished job beside its prediction: explain("sacct.json", "job.sbatch", model="resnet50").jobs."""
+    return answer_of(ask(["explain", *_positional(*files), *_words(options)]))  # type: ignore[no-any-return]
+
+
+def topology(cluster: str, **options: Any) -> Text:
+    """Links, routes between GPUs and all-reduces of a cluster; channels=True: what NCCL finds for a job of gpus=N."""
+    return _text(["topology", "show", *_positional(cluster), *_words(options)])
 
 
 def collective(
@@ -225,17 +179,25 @@ def collective(
     nodes: Optional[int] = None,
     sizes: Optional[str] = None,
     transport: Optional[str] = None,
-    settings: Optional[Mapping[str, Any]] = None,
+    settings: Settings = None,
+    **options: Any,
 ) -> Collective:
-    """A collective as "all_reduce" over message sizes, as "8:128M:2" (from, to, factor) or "1M,64M"; K,
-    M, G: powers of two."""
-    arguments = ["collective", "--op", op, "--cluster", cluster, "--gpus", str(gpus)]
-    for flag, value in (("--nodes", nodes), ("--sizes", sizes), ("--transport", transport)):
-        if value is not None:
-            arguments += [flag, str(value)]
-    for key, value in (settings or {}).items():
-        arguments += ["--set", f"{key}={value}"]
-    raw = ask(arguments)
-    return _made(
-        Collective, raw, points=[_made(CollectivePoint, point) for point in raw.get("points", [])], raw=raw
-    )
+    """A collective as "all_reduce" over message sizes, as "8:128M:2" (from, to, factor) or "1M,64M"; K, M, G: powers of two."""
+    named = dict(op=op, cluster=cluster, gpus=gpus, nodes=nodes, sizes=sizes, transport=transport, settings=settings)
+    return answer_of(ask(["collective", *_words({**named, **options})]))  # type: ignore[no-any-return]
+
+
+def calibrate(action: str, *files: str, **options: Any) -> Union[Text, Report]:
+    """`foretrain calibrate fit|show|samples|check`: calibrate("fit", "samples.csv", cluster="puhti") is the calibration file's text,
+    calibrate("check", …) the held-out errors."""
+    words = ["calibrate", action, *_positional(*files), *_words(options)]
+    return answer_of(ask(words)) if action == "check" else _text(words)  # type: ignore[no-any-return]
+
+
+def evidence(action: str = "list", *words: str, **options: Any) -> Text:
+    """`foretrain evidence list|show|report|score|learn|add|remove|undo|export`: measured runs that correct predictions."""
+    return _text(["evidence", action, *_positional(*words), *_words(options)])
+
+
+__all__ = ["Answer", "ask", "calibrate", "check", "collective", "compare", "evidence", "explain", "plan", "predict", "recommend", "sweep",
+           "topology", "tune"]

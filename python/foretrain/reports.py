@@ -1021,6 +1021,147 @@ class ComparisonFields:
     evidence: Optional[Evidence] = None
 
 
+class Range(TypedDict):
+    """Lowest and highest value of 90 %"""
+
+    #: lower end
+    low: float
+    #: upper end
+    high: float
+
+
+@dataclass
+class Layout:
+    """One layout of a large model"""
+
+    #: degrees above 1, as in TP 8 x PP 4 x DP 2
+    layout: str
+    #: GPUs that share each layer
+    tensor: int
+    #: stages
+    pipeline: int
+    #: parts of a stage
+    virtual_stages: int
+    #: GPUs that share each sequence
+    context: int
+    #: GPUs that share the experts
+    expert: int
+    #: copies of the network
+    data: int
+    #: sequences
+    micro_batch: int
+    #: of a step
+    micro_batches: int
+    #: order of the passes of a pipeline
+    schedule: str
+    #: what data ranks share out
+    shard: str
+    #: what backward computes again
+    recompute: str
+    #: a step; in seconds
+    step_s: float
+    #: 90 % interval of the step, of layouts that the table shows; seconds
+    step_90: Optional[Range]
+    #: likewise of the step over the first layout's
+    over_first_90: Optional[Range]
+    #: training rate of a GPU; in tokens per second
+    tokens_per_s_per_gpu: float
+    #: 3 x forward FLOPs, causal half of attention, over the peak
+    mfu: float
+    #: share of the step
+    bubble: float
+    #: of the fullest stage; in bytes
+    memory_bytes: int
+    #: into the memory, from the error of measured memory; 0 to 1
+    chance_of_fitting: float
+    #: of a step of the busiest stage; the parts sum to it
+    breakdown: Breakdown
+    #: within 2 %
+    tied_with_first: bool
+    #: nothing is faster and needs less memory
+    on_front: bool
+
+
+@dataclass
+class PlanFields:
+    """All layouts that fit, fastest first"""
+
+    #: the network
+    model: str
+    #: the cluster
+    cluster: str
+    #: number of GPUs
+    gpus: int
+    #: sequences of a step
+    global_batch: int
+    #: tokens of a step
+    tokens_per_step: int
+    #: layouts that divide
+    possible: int
+    #: those of them that need more than a GPU has
+    without_memory: int
+    #: what the second-best kind of layout loses; null: nothing fits
+    why_first: Optional[str]
+    #: what is nearest where nothing fits; null: something does
+    why_none: Optional[str]
+    #: machines on which another layout would be first
+    would_change: List[str]
+    #: that fit, fastest first
+    layouts: List[Layout]
+    #: the one answer, of a plan on one number of GPUs
+    answer: Optional[Answer] = None
+
+
+@dataclass
+class PlannedCount:
+    """One number of GPUs"""
+
+    #: number of GPUs
+    gpus: int
+    #: nodes they are on
+    nodes: int
+    #: whether any layout does
+    fits: bool
+    #: of the first layout, all GPUs; in tokens per second
+    tokens_per_s: Optional[float]
+    #: for tokens_of_run; in seconds
+    run_s: Optional[float]
+    #: of that; in GPU-hours
+    gpu_hours: Optional[float]
+    #: tokens/s a GPU over that of the fewest GPUs that fit
+    efficiency: Optional[float]
+    #: a doubling since the last number that pays is 1.4 times as fast or more
+    pays: bool
+    #: its layouts
+    plan: PlanFields
+
+
+@dataclass
+class PlansFields:
+    """Layouts on several numbers of GPUs"""
+
+    #: the network
+    model: str
+    #: the cluster
+    cluster: str
+    #: sequences of a step, on every number of GPUs
+    global_batch: int
+    #: tokens of a step
+    tokens_per_step: int
+    #: what run_s and gpu_hours are about
+    tokens_of_run: float
+    #: else 10^12 tokens
+    is_run_of_scenario: bool
+    #: the answer's verdict and action
+    verdict: List[str]
+    #: the one answer, as every output says it
+    answer: Answer
+    #: the last number that pays; null: nothing fits
+    best_gpus: Optional[int]
+    #: by growing number of GPUs
+    counts: List[PlannedCount]
+
+
 class CollectiveParts(TypedDict):
     """What a call's time goes to"""
 

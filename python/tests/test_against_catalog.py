@@ -30,7 +30,7 @@ CLUSTERS = {"puhti": "V100, InfiniBand", "juwels-booster": "A100, InfiniBand"}
 
 def ask(*words):
     """What the program answers, as JSON."""
-    from foretrain.program import find_program
+    from foretrain.library import find_program
 
     run = subprocess.run([find_program(), *words, "--format", "json"], capture_output=True, text=True)
     if run.returncode != 0:

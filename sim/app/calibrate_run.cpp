@@ -9,10 +9,12 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/machine/programs.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/held_output.hpp"
 
 namespace foretrain {
 
 void run_calibrate_run(const CalibrateCommand& command) {
+  need_own_process("foretrain calibrate run");
   const std::string program = bench_program();
   std::vector<std::string> words{program};
   words.insert(words.end(), command.bench_arguments.begin(), command.bench_arguments.end());

@@ -35,6 +35,7 @@
 #include "sim/app/pages/completion.hpp"
 #include "sim/app/pages/page_origin.hpp"
 #include "sim/app/pages/short_help.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/model/model_catalog.hpp"
@@ -59,6 +60,7 @@ struct Options {
   CollectiveCommand collective;
   ListCommand list;
   ServeCommand serve;
+  McpCommand mcp;
   TopologyOptions topology;
   ModelCommand model;
   ImportModelCommand model_import;
@@ -71,7 +73,7 @@ struct Options {
   EvidenceCommand evidence;
   MeasuredOptions measured;
   ReferenceCommand reference;
-  std::string pasted, shell;
+  std::string pasted, catalogs, shell;
   std::vector<std::string> help;
 };
 
@@ -268,7 +270,7 @@ constexpr std::array<std::string_view, 6> kMainCommands{"predict", "check", "com
 
 void declare(CLI::App& app, Options& options) {
   add_help_all(app);
-  app.set_version_flag("--version", "foretrain " FORETRAIN_VERSION);
+  app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or "
@@ -293,6 +295,8 @@ void declare(CLI::App& app, Options& options) {
   add_export(app, options.exported);
   add_paste(app, options.pasted);
   add_serve(app, options.serve);
+  add_mcp(app, options.mcp);
+  add_update_catalogs(app, options.catalogs);
   add_reference(app, options), add_completion(app, options), add_help(app, options);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     if (std::ranges::find(kMainCommands, command->get_name()) == kMainCommands.end()) command->group("Tools");
@@ -314,7 +318,7 @@ int answer(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream asked_for, none;
   const bool is_mistake = app.exit(error, asked_for, none) != 0;
   write_output("", asked_for.str());
-  if (is_mistake) fmt::print(stderr, "{}", printable_lines(usage_mistake(app, error)));
+  if (is_mistake) write_message(printable_lines(usage_mistake(app, error)));
   return is_mistake ? kUsageError : 0;
 }
 

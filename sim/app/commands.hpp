@@ -160,6 +160,12 @@ struct ServeCommand {
 };
 void run_serve(const ServeCommand& command);  // serve.cpp
 
+struct McpCommand {
+  std::vector<std::string> folders;  ///< whose files may be read, besides the catalogs
+};
+/// Ends with its standard input.
+void run_mcp(const McpCommand& command);  // mcp/mcp.cpp
+
 /// Arguments of `foretrain record`: options of the recorder and the command that it starts.
 struct RecordCommand {
   std::vector<std::string> words;  ///< everything behind `record`
@@ -196,6 +202,8 @@ struct ImportClusterCommand {
 void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
 
 void run_topology_questions(const std::string& file);  // topology_questions.cpp
+
+void run_update_catalogs(const std::string& file);  // library/update_catalogs.cpp
 
 void run_paste(const std::string& file);  // paste.cpp
 /// Whether a file is a text of many tools, as people paste it, and no job script.

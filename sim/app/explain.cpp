@@ -13,6 +13,7 @@
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
@@ -165,8 +166,7 @@ void run_explain(const ExplainCommand& command) {
   }
   write_report(command.output, command.format,
                find_row(kExplanationFormats, command.format)->write(explained));
-  for (auto& [job, input] : measured)
-    fmt::print(stderr, "{}", keep_measured(command, std::move(job), std::move(input)));
+  for (auto& [job, input] : measured) write_message(keep_measured(command, std::move(job), std::move(input)));
 }
 
 }  // namespace foretrain

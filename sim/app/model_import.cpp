@@ -1,9 +1,11 @@
 // model import: another tool's description of a network → a model file; what was assumed also on standard
 // error.
-#include <cstdio>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "sim/app/commands.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/traces/traced_network.hpp"
 #include "sim/report/output_file.hpp"
@@ -31,7 +33,7 @@ void run_model_import(const ImportModelCommand& command) {
   const ImportedModel made = imported(command);
   write_output(command.output, made.text);
   for (const std::string& remark : made.remarks)
-    std::fprintf(stderr, "note: %s\n", printable_lines(remark).c_str());
+    write_message(fmt::format("note: {}\n", printable_lines(remark)));
 }
 
 }  // namespace foretrain

@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "sim/base/held_output.hpp"
 #include "sim/base/printable.hpp"
 
 namespace foretrain {
 
 ProgressLine::ProgressLine(const std::string& what)
-    : what_(printable(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+    : what_(printable(what)), on_terminal_(is_terminal(STDERR_FILENO)) {}
 
 /// \x1b[K clears the rest of the line, which may have been longer.
 void ProgressLine::show(double done, const std::string& beside) {

@@ -10,10 +10,12 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/machine/programs.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/held_output.hpp"
 
 namespace foretrain {
 
 void run_record(const RecordCommand& command) {
+  need_own_process("foretrain record");
   add_package_to_python_path();
   std::vector<std::string> words{python_program(), "-m", "foretrain", "record"};
   words.insert(words.end(), command.words.begin(), command.words.end());

@@ -1,12 +1,12 @@
 // topology detect: the machine the program runs on, or the files of another, → a cluster file; what could not
 // be seen, what was assumed and what looks wrong also on standard error.
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/app/imported_cluster.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/detection/detection.hpp"
 
@@ -40,7 +40,7 @@ void run_topology_detect(const DetectClusterCommand& command) {
   DetectedMachine detected = detected_machine(command.root);
   const ImportedCluster cluster = cluster_of_detected(detected, command.answers);
   for (const std::string& what : detected.unseen)
-    std::fprintf(stderr, "not seen: %s\n", printable_lines(what).c_str());
+    write_message(fmt::format("not seen: {}\n", printable_lines(what)));
   write_imported(cluster, command.output);
 }
 

@@ -1,6 +1,5 @@
 // topology import: what tools print of a machine → one machine → a cluster file; assumptions also on standard
 // error. A text of many tools is cut into its blocks first.
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 
@@ -8,6 +7,7 @@
 
 #include "sim/app/commands.hpp"
 #include "sim/app/imported_cluster.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/detection/detection.hpp"
 #include "sim/import/machines/readers.hpp"
@@ -76,21 +76,20 @@ ImportedCluster cluster_of_read(const ReadMachines& read, const ImportAnswers& a
 void write_imported(const ImportedCluster& cluster, const std::string& output) {
   write_output(output, cluster.text);
   for (const std::string& assumption : cluster.assumptions)
-    std::fprintf(stderr, "assumed: %s\n", printable_lines(assumption).c_str());
+    write_message(fmt::format("assumed: {}\n", printable_lines(assumption)));
   for (const std::string& check : cluster.checks)
-    std::fprintf(stderr, "NCCL's graph: %s\n", printable_lines(check).c_str());
+    write_message(fmt::format("NCCL's graph: {}\n", printable_lines(check)));
   for (const MachineDoubt& doubt : cluster.doubts) {
     const std::string text =
         fmt::format("warning: {}: {}\n  hint: {}", to_string(doubt.place), doubt.what, doubt.hint);
-    std::fprintf(stderr, "%s\n", printable_lines(text).c_str());
+    write_message(printable_lines(text) + "\n");
   }
 }
 
 void run_topology_import(const ImportClusterCommand& command) {
   const ReadMachines read = read_machines(command.files);
   write_imported(cluster_of_read(read, command.answers), command.output);
-  for (const std::string& note : read.notes)
-    std::fprintf(stderr, "note: %s\n", printable_lines(note).c_str());
+  for (const std::string& note : read.notes) write_message(fmt::format("note: {}\n", printable_lines(note)));
 }
 
 }  // namespace foretrain

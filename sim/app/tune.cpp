@@ -11,6 +11,7 @@
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/sweep/tune_reports.hpp"
@@ -50,7 +51,7 @@ TuneGoal goal_of(const TuneCommand& command, const Scenario& own) {
 
 TuneAnswer tuned(const TuneCommand& command) {
   const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
-  for (const std::string& warning : evidence.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : evidence.warnings) write_message(fmt::format("warning: {}\n", warning));
   const SweptScenario scenario = swept_scenario(scenario_text(command), {&evidence.field, kOwnSource});
   const int gpus = number_of(command, scenario.own);
   const SourceText file = tuned_sweep(command.over, command.axes, command.where, scenario.own);

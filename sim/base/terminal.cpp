@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "sim/base/held_output.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -91,11 +93,11 @@ bool takes_colours(int descriptor) {
   const char* kind = std::getenv("TERM");
   const bool is_wanted = off == nullptr || *off == '\0';
   const bool is_able = kind != nullptr && std::string_view(kind) != "dumb";
-  return is_wanted && is_able && ::isatty(descriptor) == 1;
+  return is_wanted && is_able && is_terminal(descriptor);
 }
 
 bool takes_utf8(int descriptor) {
-  if (::isatty(descriptor) != 1) return false;
+  if (!is_terminal(descriptor)) return false;
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') continue;
@@ -106,7 +108,7 @@ bool takes_utf8(int descriptor) {
 }
 
 std::size_t prose_width(int descriptor) {
-  if (::isatty(descriptor) != 1) return 0;
+  if (!is_terminal(descriptor)) return 0;
   winsize size{};
   const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return std::clamp<std::size_t>(is_known ? size.ws_col : kNarrowest, kNarrowest, kWidest);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/narrow_table.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/terminal.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 /// Of text that is printable_lines() already.
 void write_standard_output(std::string_view shown) {
+  if (HeldOutput* held = HeldOutput::current()) return held->output += shown, void();
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0) return;
   throw WorldError(
       fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
@@ -67,7 +69,7 @@ void warn_beside(std::string_view format, const std::vector<std::string>& warnin
   if (format != "csv" && format != "json") return;
   std::string lines;
   for (const std::string& warning : warnings) lines += "warning: " + printable(warning) + "\n";
-  fmt::print(stderr, "{}", takes_colours(STDERR_FILENO) ? coloured(lines) : lines);
+  write_message(takes_colours(STDERR_FILENO) ? coloured(lines) : lines);
 }
 
 bool is_same_output(const std::string& a, const std::string& b) {

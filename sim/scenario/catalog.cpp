@@ -6,15 +6,19 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/scenario/catalog_dates.hpp"
 #include "sim/scenario/gpu_names.hpp"
 #include "sim/scenario/model_families.hpp"
+#include "sim/scenario/toml/packed_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -61,10 +65,21 @@ void add_user_roots(std::vector<std::string>& roots) {
   }
 }
 
-void add_roots_near_binary(std::vector<std::string>& roots) {
+/// What this code was loaded from: the shared library, or the program. Empty where neither is known.
+fs::path file_of_this_code() {
   std::error_code problem;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", problem);
-  if (problem) return;
+#ifndef __EMSCRIPTEN__
+  Dl_info loaded{};
+  const bool is_known = ::dladdr(reinterpret_cast<const void*>(&file_of_this_code), &loaded) != 0;
+  const char* file = is_known && loaded.dli_fname != nullptr ? loaded.dli_fname : "";
+  if (std::string_view(file).find(".so") != std::string_view::npos) return fs::canonical(file, problem);
+#endif
+  return fs::read_symlink("/proc/self/exe", problem);
+}
+
+void add_roots_near_binary(std::vector<std::string>& roots) {
+  const fs::path binary = file_of_this_code();
+  if (binary.empty()) return;
   for (fs::path folder = binary.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     if (!holds_catalogs(folder)) continue;
     roots.push_back(folder.string());
@@ -75,10 +90,29 @@ void add_roots_near_binary(std::vector<std::string>& roots) {
 }
 
 void add_names(const fs::path& folder, std::vector<std::string>& names) {
-  std::error_code problem;
-  for (fs::directory_iterator it(folder, problem), end; !problem && it != end; it.increment(problem)) {
-    if (it->path().extension() == ".toml") names.push_back(it->path().stem().string());
-  }
+  for (const std::string& file : files_in(folder.string(), ".toml"))
+    names.push_back(fs::path(file).stem().string());
+}
+
+/// "2026-11-28" of the file that says when catalogs were made; empty: none does, as in a source tree. Of
+/// whatever question: no file of somebody else's is read.
+std::string date_in(const std::string& root) {
+  const std::string file = root + "/" + std::string(kCatalogsDateFile);
+  if (const auto packed = packed_file(file)) return std::string(packed->substr(0, packed->find('\n')));
+  constexpr std::string_view kForm = "2026-11-28";
+  std::string day(kForm.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(day.data(), static_cast<std::streamsize>(day.size()));
+  return static_cast<std::size_t>(stream.gcount()) == day.size() ? day : "";
+}
+
+/// Before those that came with the program, where they are newer.
+void add_updated_root(std::vector<std::string>& roots, std::size_t at) {
+  const std::string updated = updated_catalogs_folder();
+  if (updated.empty() || at == roots.size() || !holds_catalogs(updated)) return;
+  const std::string own = date_in(roots[at]);
+  if (!own.empty() && own < date_in(updated))
+    roots.insert(roots.begin() + static_cast<std::ptrdiff_t>(at), updated);
 }
 
 bool is_path(std::string_view name) {
@@ -87,9 +121,8 @@ bool is_path(std::string_view name) {
 
 std::optional<std::string> file_named(CatalogKind kind, const std::string& name) {
   for (const std::string& root : catalog_roots()) {
-    const fs::path path = fs::path(root) / folder_of(kind) / (name + ".toml");
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) return path.string();
+    const std::string path = (fs::path(root) / folder_of(kind) / (name + ".toml")).string();
+    if (is_file_there(path)) return path;
   }
   return std::nullopt;
 }
@@ -185,10 +218,25 @@ std::string_view noun_of(CatalogKind kind) {
   return kNouns[static_cast<std::size_t>(kind)];
 }
 
+std::string updated_catalogs_folder() {
+  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
+  if (data != nullptr && *data != '\0') return std::string(data) + "/foretrain/catalogs";
+  return home != nullptr && *home != '\0' ? std::string(home) + "/.local/share/foretrain/catalogs" : "";
+}
+
+std::string catalogs_date() {
+  const std::vector<std::string> roots = catalog_roots();
+  return roots.empty() ? "" : date_in(roots.front());
+}
+
 std::vector<std::string> catalog_roots() {
   std::vector<std::string> roots;
   add_user_roots(roots);
+  const std::size_t of_user = roots.size();
   add_roots_near_binary(roots);
+  const bool is_alone = roots.size() == of_user;
+  if (is_alone && !packed_catalogs().empty()) roots.emplace_back(kPackedFolder);
+  add_updated_root(roots, of_user);
   return roots;
 }
 

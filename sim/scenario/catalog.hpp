@@ -27,8 +27,8 @@ enum class CatalogKind {
 /// "model", "cluster", …: for messages.
 std::string_view noun_of(CatalogKind kind);
 
-/// Folders that hold catalogs, first match wins: those in $FORETRAIN_PATH (separated by ':'), the source tree
-/// the binary was built in (found by walking up from the binary), PREFIX/share/foretrain beside the binary.
+/// First match wins: $FORETRAIN_PATH (with ':'), newer ones of `update-catalogs` (catalog_dates.hpp), then the
+/// source tree above program or shared library, PREFIX/share/foretrain beside it, or what is in the program.
 std::vector<std::string> catalog_roots();
 
 /// Below them the folders of the catalogs, and nothing else that lies there.

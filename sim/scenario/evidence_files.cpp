@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/toml/packed_files.hpp"
 
 namespace foretrain {
 
@@ -12,10 +13,7 @@ std::vector<std::string> shipped_evidence() {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   for (const std::string& root : catalog_roots()) {
-    std::error_code problem;
-    for (fs::directory_iterator it(fs::path(root) / "evidence", problem), end; !problem && it != end;
-         it.increment(problem))
-      if (it->path().extension() == ".csv") files.push_back(it->path().string());
+    files = files_in((fs::path(root) / "evidence").string(), ".csv");
     if (!files.empty()) break;
   }
   std::sort(files.begin(), files.end());

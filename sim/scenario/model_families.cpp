@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "sim/base/ascii.hpp"
+#include "sim/scenario/toml/packed_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -57,12 +58,7 @@ std::string without_ending(const std::string& name) {
 std::vector<std::string> family_files(const std::vector<std::string>& roots) {
   std::vector<std::string> out;
   for (const std::string& root : roots) {
-    std::vector<std::string> files;
-    std::error_code problem;
-    for (fs::directory_iterator it(fs::path(root) / "models" / "families", problem), end;
-         !problem && it != end; it.increment(problem)) {
-      if (it->path().extension() == ".toml") files.push_back(it->path().string());
-    }
+    std::vector<std::string> files = files_in((fs::path(root) / "models" / "families").string(), ".toml");
     std::ranges::sort(files);
     out.insert(out.end(), files.begin(), files.end());
   }

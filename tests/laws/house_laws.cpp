@@ -40,10 +40,10 @@ const Rooms& rooms() {
        {"advice", "answer", "causes", "collective", "evidence", "explanation", "fit", "search", "step",
         "spreads", "sweep", "traces", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "evidence", "explanation", "fields", "model",
-        "page", "plan", "prediction", "program", "simulators", "study", "sweep", "topology", "traces",
-        "validation", "workshop"}},
-      {"app", {"evidence", "machine", "options", "pages", "sweep", "web"}},
+       {"calibration", "collective", "comparison", "drawing", "evidence",   "explanation", "fields",
+        "mcp",         "model",      "page",       "plan",    "prediction", "program",     "simulators",
+        "study",       "sweep",      "topology",   "traces",  "validation", "workshop"}},
+      {"app", {"evidence", "library", "machine", "mcp", "options", "pages", "sweep", "web"}},
   };
   return plan;
 }

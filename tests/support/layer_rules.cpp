@@ -41,11 +41,11 @@ const std::vector<Door>& doors() {
   static const std::vector<Door> rows{
       {"toml++/", {"sim/scenario/toml/reader.cpp"}},
       {"boost/",
-       {"sim/cluster/", "sim/import/accounting/base64.cpp", "sim/scenario/sweep/sample_points.cpp"}},
+       {"sim/app/web/web_server.cpp", "sim/cluster/", "sim/import/accounting/base64.cpp",
+        "sim/scenario/sweep/sample_points.cpp"}},
       {"sqlite3", {"sim/scenario/sweep/sql.cpp"}},
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
-      {"httplib", {"sim/app/web/web_server.cpp"}},
       {"pugixml", {"sim/import/"}},
       {"zlib", {"sim/import/accounting/gzip.cpp", "sim/import/traces/trace_bytes.cpp"}},
       {"yaml-cpp/", {"sim/import/jobs/yaml.cpp"}},

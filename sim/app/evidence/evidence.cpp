@@ -10,6 +10,7 @@
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/output_file.hpp"
@@ -50,7 +51,7 @@ void refuse(const std::string& file, const std::vector<std::string>& refused) {
 
 ResidualField field_of(const EvidenceCommand& command) {
   OpenedEvidence opened = open_evidence(command.store);
-  for (const std::string& warning : opened.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : opened.warnings) write_message(fmt::format("warning: {}\n", warning));
   return std::move(opened.field);
 }
 

@@ -17,6 +17,7 @@
 #include "sim/app/imported_cluster.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/logs/log_hints.hpp"
@@ -58,7 +59,7 @@ std::string setting_of_log(const SourceText& text, const MeasuredCommand& comman
   const std::optional<PastedRate> rate = pasted_rate(text.text, gpus);
   if (!rate)
     refuse_text(text, 0, "no line of it has a rate", "as in 9.8it/s, 1.2s/it, 326 images/sec, 98 ms/step");
-  fmt::print(stderr, "note: {}: {}\n", printable(text.name), in_words(*rate));
+  write_message(fmt::format("note: {}: {}\n", printable(text.name), in_words(*rate)));
   if (rate->of == PastedRate::Of::steps) return fmt::format("measured.step=\"{} us\"", 1e6 / rate->per_s);
   if (rate->of == PastedRate::Of::samples) return fmt::format("measured.samples_per_s={}", rate->per_s);
   if (command.tokens_per_sample == 0)

@@ -13,6 +13,7 @@
 #include "sim/app/machine/run_folder.hpp"
 #include "sim/app/machine/stages.hpp"
 #include "sim/app/sweep/heeded_signals.hpp"
+#include "sim/base/held_output.hpp"
 #include "sim/base/interrupted.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
@@ -221,6 +222,7 @@ bool run_stages(MachineRun& run, const std::vector<const StageRow*>& rows, doubl
 }  // namespace
 
 void run_calibrate_machine(const MeasureMachineCommand& command) {
+  need_own_process("foretrain calibrate machine");
   const std::vector<const StageRow*> rows = asked_stages(command);
   check_command(command, rows);
   add_package_to_python_path();

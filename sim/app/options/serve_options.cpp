@@ -1,4 +1,4 @@
-// Two commands with few options.
+// Commands with few options.
 #include "sim/app/options/serve_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +19,35 @@ void add_serve(CLI::App& app, ServeCommand& serve) {
                     "Answer everybody on this machine, as for a kiosk: no secret in the address");
   command->footer("Examples:\n  foretrain serve\n  foretrain serve --port 8042");
   command->callback([&serve] { run_serve(serve); });
+}
+
+void add_mcp(CLI::App& app, McpCommand& mcp) {
+  CLI::App* command = app.add_subcommand(
+      "mcp",
+      "Tools for coding assistants: check, predict, compare, plan, explain and topology over standard input");
+  command
+      ->add_option("--folder", mcp.folders,
+                   "Also read files below this folder, as that of the work; otherwise only texts that come "
+                   "with a call")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  command->footer(
+      "The Model Context Protocol: an assistant starts this command itself. It opens no connection and "
+      "writes no file.\n"
+      "Example, for Claude Code:\n  claude mcp add foretrain -- foretrain mcp --folder .");
+  command->callback([&mcp] { run_mcp(mcp); });
+}
+
+void add_update_catalogs(CLI::App& app, std::string& file) {
+  CLI::App* command = app.add_subcommand(
+      "update-catalogs",
+      "Newer models, clusters and evidence from an archive, in place of those of the program");
+  command->add_option("FILE", file, "As foretrain-catalogs-2026-11-28.tar.gz")->required();
+  command->footer(
+      "They go to XDG_DATA_HOME/foretrain/catalogs; remove that folder to go back.\n"
+      "Example:\n  foretrain update-catalogs foretrain-catalogs-2026-11-28.tar.gz");
+  command->callback([&file] { run_update_catalogs(file); });
 }
 
 void add_paste(CLI::App& app, std::string& pasted) {

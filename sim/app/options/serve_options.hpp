@@ -1,4 +1,4 @@
-// Options of `foretrain serve` and `foretrain paste`.
+// Options of `foretrain serve`, `mcp`, `update-catalogs` and `foretrain paste`.
 #pragma once
 
 #include <string>
@@ -12,6 +12,8 @@ class App;
 namespace foretrain {
 
 void add_serve(CLI::App& app, ServeCommand& serve);
+void add_mcp(CLI::App& app, McpCommand& mcp);
+void add_update_catalogs(CLI::App& app, std::string& file);
 /// `pasted` must live until the command line is parsed.
 void add_paste(CLI::App& app, std::string& pasted);
 

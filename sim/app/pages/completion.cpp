@@ -59,9 +59,12 @@ std::string summary_of(const std::string& text) {
 CompletedValue value_of(const CLI::Option& option, const std::string& name) {
   const std::string type = option.get_type_name();
   CompletedValue value;
+  value.meaning = option.get_description();
   value.noun = option.get_positional() ? name : type.substr(0, type.find(':'));
   value.choices = choices_of(option);
   value.is_list = option.get_delimiter() != '\0';
+  value.is_repeated = !value.is_list && option.get_items_expected_max() > 1;
+  value.is_required = option.get_required();
   const CatalogOption* row = find_row(kCatalogOptions, name);
   if (row != nullptr) value.catalog = row->catalog;
   value.is_file = (row != nullptr && row->is_file) || value.noun == "FILE";
@@ -82,6 +85,7 @@ void add(const CLI::Option& option, CompletedCommand& command) {
     return;
   }
   CompletedOption completed{names_with_dashes(option), summary_of(option.get_description()), {}};
+  completed.value.meaning = option.get_description();
   if (option.get_items_expected_max() > 0) completed.value = value_of(option, completed.names.back());
   command.options.push_back(std::move(completed));
 }
@@ -93,6 +97,7 @@ CompletedCommand completed(const CommandPlace& place) {
   command.path = path.substr(std::min(path.find(' '), path.size() - 1) + 1);
   if (place.parent.empty()) command.path.clear();
   command.summary = summary_of(place.command->get_description());
+  command.description = place.command->get_description();
   for (const CLI::Option* option : place.command->get_options()) add(*option, command);
   for (const CLI::App* child : place.command->get_subcommands([](CLI::App*) { return true; })) {
     if (!child->get_name().empty()) {

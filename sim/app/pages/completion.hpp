@@ -19,6 +19,9 @@ struct CompletedValue {
   std::string catalog;               ///< what `foretrain list` knows; empty: no catalog
   bool is_file = false;              ///< also any file
   bool is_list = false;              ///< several, with commas
+  bool is_repeated = false;          ///< several, each by itself
+  bool is_required = false;
+  std::string meaning;  ///< all that the help says
 };
 
 /// An option that shells complete.
@@ -30,8 +33,8 @@ struct CompletedOption {
 
 /// A command that shells complete, with its options.
 struct CompletedCommand {
-  std::string path;  ///< "topology show"; empty for the program
-  std::string summary;
+  std::string path;                   ///< "topology show"; empty for the program
+  std::string summary, description;   ///< a line, and all of it
   std::vector<std::string> commands;  ///< below it
   std::vector<CompletedOption> options;
   CompletedValue argument;  ///< without a noun: it takes none

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "sim/scenario/catalog_dates.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -26,6 +28,11 @@ std::string command_text(int argc, char** argv) {
   std::string out = "foretrain";
   for (int i = 1; i < argc; ++i) out += " " + quoted(argv[i]);
   return out;
+}
+
+std::string version_text() {
+  const std::string date = catalogs_date();
+  return "foretrain " FORETRAIN_VERSION + (date.empty() ? "" : ", catalogs of " + date);
 }
 
 std::string date_of_today() {

@@ -1,4 +1,5 @@
 // What a page of another site can reach are names that lead here, and forms: both are told by their headers.
+// Beast reads requests; connections, deadlines and answers are our own.
 #include "sim/app/web/web_server.hpp"
 
 #include <array>
@@ -9,6 +10,10 @@
 #include <thread>
 #include <utility>
 
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,189 +26,220 @@
 #include "sim/app/web/web_connections.hpp"
 #include "sim/base/diagnostics.hpp"
 
-#ifdef FORETRAIN_HTTPLIB
-#include <httplib.h>
-#endif
-
 namespace foretrain {
-
-#ifdef FORETRAIN_HTTPLIB
 
 namespace {
 
+namespace http = boost::beast::http;
+using Request = http::request<http::string_body>;
+using RequestParser = http::request_parser<http::string_body>;
 using std::chrono::seconds;
 
-constexpr std::size_t kMostConnections = 64;
+constexpr std::size_t kMostConnections = 64, kLongestHead = 8 << 10;
 /// Until the first byte, until the whole request, and for each part of a response.
 constexpr seconds kSilent{1}, kForRequest{10}, kForPart{10};
 
+/// An answer to a request: its body is `body`, or the packed page.
+struct Reply {
+  http::status status = http::status::ok;
+  std::string type = "text/plain; charset=utf-8", body{}, more_headers{};
+  std::string_view page{};
+};
+
+Reply refusal(http::status status, std::string body = "") {
+  return {.status = status, .body = std::move(body)};
+}
+
 /// "127.0.0.1:PORT", "[::1]:PORT" and "localhost:PORT", as a browser on this machine says.
-bool is_own_host(const std::string& host, int port) {
+bool is_own_host(std::string_view host, int port) {
   for (const char* name : {"127.0.0.1", "[::1]", "localhost"}) {
     if (host == fmt::format("{}:{}", name, port) || (port == 80 && host == name)) return true;
   }
   return false;
 }
 
-bool is_own_origin(const httplib::Request& request, int port) {
-  if (!request.has_header("Origin")) return true;
-  const std::string origin = request.get_header_value("Origin");
+std::string_view header(const Request& request, http::field name) {
+  const auto value = request[name];
+  return {value.data(), value.size()};
+}
+
+bool is_own_origin(const Request& request, int port) {
+  if (request.count(http::field::origin) == 0) return true;
+  const std::string_view origin = header(request, http::field::origin);
   return origin.starts_with("http://") && is_own_host(origin.substr(7), port);
 }
 
-bool is_allowed(const httplib::Request& request, int port) {
-  return request.get_header_value_count("Host") == 1 && is_own_host(request.get_header_value("Host"), port) &&
+bool is_allowed(const Request& request, int port) {
+  return request.count(http::field::host) == 1 && is_own_host(header(request, http::field::host), port) &&
          is_own_origin(request, port);
-}
-
-void add_safety(httplib::Response& response) {
-  response.set_header("X-Content-Type-Options", "nosniff");
-  response.set_header("Cache-Control", "no-store");
-  response.set_header("Referrer-Policy", "no-referrer");
-  response.set_header("Cross-Origin-Resource-Policy", "same-origin");
-}
-
-/// As it is: cpp-httplib would pack text for a third of a second.
-void send_as_it_is(httplib::Response& response, std::string body, const char* type) {
-  const std::size_t size = body.size();
-  response.set_content_provider(
-      size, type, [text = std::move(body)](std::size_t from, std::size_t length, httplib::DataSink& sink) {
-        return sink.write(text.data() + from, length);
-      });
-}
-
-void add_routes(httplib::Server& http, const WebServer& server) {
-  http.Get("/", [&server](const httplib::Request&, httplib::Response& response) {
-    response.set_header("Content-Encoding", "gzip");
-    send_as_it_is(response, std::string(server.page), "text/html; charset=utf-8");
-  });
-  http.Get("/engine.json", [](const httplib::Request&, httplib::Response& response) {
-    send_as_it_is(response, R"({"engine": "native"})", "application/json");
-  });
-  http.Post("/api/answer", [&server](const httplib::Request& request, httplib::Response& response,
-                                     const httplib::ContentReader& read) {
-    if (request.is_multipart_form_data()) {
-      response.status = 415;
-      return;
-    }
-    std::string body;
-    bool is_too_large = false;
-    const auto take = [&](const char* data, std::size_t size) {
-      is_too_large = is_too_large || size > server.largest_body - body.size();
-      if (!is_too_large) body.append(data, size);
-      return !is_too_large;
-    };
-    if (!read(take)) {
-      response.status = is_too_large || response.status == 413 ? 413 : 400;
-      return;
-    }
-    WebResponse answer = server.answer(body);
-    response.status = answer.status;
-    send_as_it_is(response, std::move(answer.body), "application/json");
-  });
 }
 
 /// Port and name of a cookie: those of other ports of this machine come along.
 std::string cookie_name(int port) { return fmt::format("foretrain-{}", port); }
 
-bool has_token(const httplib::Request& request, const WebServer& server, int port) {
-  if (server.token.empty() || is_same_secret(request.get_param_value("token"), server.token)) return true;
-  for (std::size_t i = 0; i < request.get_header_value_count("Cookie"); ++i) {
-    if (is_same_secret(cookie_value(request.get_header_value("Cookie", i), cookie_name(port)), server.token))
-      return true;
+/// "/" and "token=…" of "/?token=…".
+std::pair<std::string_view, std::string_view> path_and_query(const Request& request) {
+  const std::string_view target(request.target().data(), request.target().size());
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  return {target.substr(0, mark), target.substr(std::min(mark + 1, target.size()))};
+}
+
+std::string_view token_of(std::string_view query) {
+  constexpr std::string_view kName = "token=";
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    if (query.starts_with(kName)) return query.substr(kName.size(), end - kName.size());
+    query.remove_prefix(std::min(end + 1, query.size()));
   }
-  return false;
+  return {};
+}
+
+bool has_token(const Request& request, const WebServer& server, int port) {
+  if (server.token.empty() || is_same_secret(token_of(path_and_query(request).second), server.token))
+    return true;
+  const auto [first, last] = request.equal_range(http::field::cookie);
+  return std::any_of(first, last, [&](const auto& cookie) {
+    const std::string_view value(cookie.value().data(), cookie.value().size());
+    return is_same_secret(cookie_value(value, cookie_name(port)), server.token);
+  });
 }
 
 /// The token leaves the address bar, where it would be copied along with the link, and becomes a cookie. That
 /// comes with links of other pages, as those of the lesson have (SameSite=Lax), but not with what they post.
-bool takes_token(const httplib::Request& request, const WebServer& server, int port,
-                 httplib::Response& response) {
-  if (server.token.empty() || request.path != "/" || !request.has_param("token")) return false;
-  response.status = 303;
-  response.set_header("Location", "/");
-  response.set_header("Set-Cookie",
-                      fmt::format("{}={}; Path=/; HttpOnly; SameSite=Lax", cookie_name(port), server.token));
-  return true;
+bool takes_token(const Request& request, const WebServer& server) {
+  const auto [path, query] = path_and_query(request);
+  return !server.token.empty() && path == "/" && !token_of(query).empty();
 }
 
-/// Answers what may not be asked, and what needs no route. Without the token nothing is told but how to get
-/// it.
-bool is_handled(const httplib::Request& request, const WebServer& server, int port,
-                httplib::Response& response) {
-  add_safety(response);
-  response.status = 403;
-  if (!is_allowed(request, port)) return true;
-  if (!has_token(request, server, port)) {
-    response.set_content("Open the address that `foretrain serve` printed: its token says who you are.\n",
-                         "text/plain; charset=utf-8");
-    return true;
+/// What needs only the head of a request: what may not be asked, how to get in, and what is not there. Ok: it
+/// is to be answered. Without the token nothing is told but how to get it.
+Reply reply_to_head(const Request& request, const WebServer& server, int port) {
+  if (!is_allowed(request, port)) return refusal(http::status::forbidden);
+  if (!has_token(request, server, port))
+    return refusal(http::status::forbidden,
+                   "Open the address that `foretrain serve` printed: its token says who you are.\n");
+  if (takes_token(request, server))
+    return {
+        .status = http::status::see_other,
+        .more_headers = fmt::format("Location: /\r\nSet-Cookie: {}={}; Path=/; HttpOnly; SameSite=Lax\r\n",
+                                    cookie_name(port), server.token)};
+  const std::string_view path = path_and_query(request).first;
+  const bool is_get = request.method() == http::verb::get || request.method() == http::verb::head;
+  const bool is_there = is_get ? path == "/" || path == "/engine.json"
+                               : request.method() == http::verb::post && path == "/api/answer";
+  if (!is_there) return refusal(http::status::not_found);
+  if (header(request, http::field::content_type).starts_with("multipart/"))
+    return refusal(http::status::unsupported_media_type);
+  return {};
+}
+
+Reply reply_to(const Request& request, const WebServer& server) {
+  if (request.method() == http::verb::post) {
+    WebResponse answer = server.answer(request.body());
+    return {static_cast<http::status>(answer.status), "application/json", std::move(answer.body)};
   }
-  response.status = -1;
-  return takes_token(request, server, port, response);
+  if (path_and_query(request).first == "/")
+    return {.type = "text/html; charset=utf-8",
+            .more_headers = "Content-Encoding: gzip\r\n",
+            .page = server.page};
+  return {.type = "application/json", .body = R"({"engine": "native"})"};
 }
 
-/// A connection as cpp-httplib reads and writes it, with a deadline for the whole request.
-class ConnectionStream : public httplib::Stream {
+std::string head_of(const Reply& reply) {
+  const auto reason = http::obsolete_reason(reply.status);
+  return fmt::format(
+      "HTTP/1.1 {} {}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"
+      "Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n{}Content-Type: {}\r\n"
+      "Content-Length: {}\r\nConnection: close\r\n\r\n",
+      static_cast<int>(reply.status), std::string_view(reason.data(), reason.size()), reply.more_headers,
+      reply.type, reply.page.empty() ? reply.body.size() : reply.page.size());
+}
+
+/// One request of a connection, within a deadline for all of it, and its answer.
+class Conversation {
  public:
-  ConnectionStream(WebConnections& connections, WebConnections::Handle connection)
-      : connections_(connections), connection_(connection) {}
+  Conversation(const WebServer& server, int port, WebConnections& connections,
+               WebConnections::Handle connection)
+      : server_(server), port_(port), connections_(connections), connection_(connection) {
+    parser_.header_limit(kLongestHead);
+    parser_.body_limit(server.largest_body);
+    parser_.eager(true);
+  }
 
-  bool is_readable() const override { return at_ < end_ || wait_to_read(); }
-  bool is_writable() const override {
-    return connections_.wait(connection_, POLLOUT, WebClock::now() + kForPart);
-  }
-  ssize_t read(char* to, std::size_t size) override {
-    if (at_ == end_) {
-      if (!wait_to_read()) return -1;
-      const ssize_t got = ::recv(connection_->socket, block_.data(), block_.size(), 0);
-      if (got <= 0) return got;
-      at_ = 0, end_ = static_cast<std::size_t>(got), has_begun_ = true;
+  /// What is left of a refused request is read and forgotten: a client that still sends would not see why.
+  void hold() {
+    const Reply reply = replied();
+    if (reply.status == http::status::unknown) return;
+    const bool is_head = parser_.is_header_done() && parser_.get().method() == http::verb::head;
+    const bool is_sent =
+        send(head_of(reply)) && (is_head || send(reply.page.empty() ? reply.body : reply.page));
+    if (!is_sent || parser_.is_done()) return;
+    ::shutdown(connection_->socket, SHUT_WR);
+    while (receive() > 0) {
     }
-    const std::size_t part = std::min(size, end_ - at_);
-    std::copy_n(block_.data() + at_, part, to);
-    at_ += part;
-    return static_cast<ssize_t>(part);
   }
-  ssize_t write(const char* from, std::size_t size) override {
-    while (is_writable()) {
-      const ssize_t sent = ::send(connection_->socket, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent >= 0 || (errno != EAGAIN && errno != EINTR)) return sent;
-    }
-    return -1;
-  }
-  void get_remote_ip_and_port(std::string& ip, int& port) const override { ip = "127.0.0.1", port = 0; }
-  void get_local_ip_and_port(std::string& ip, int& port) const override { ip = "127.0.0.1", port = 0; }
-  socket_t socket() const override { return connection_->socket; }
 
  private:
-  bool wait_to_read() const {
-    return connections_.wait(connection_, POLLIN,
-                             has_begun_ ? connection_->deadline : connection_->begin + kSilent);
+  /// Unknown: nobody waits for an answer.
+  Reply replied() {
+    while (!parser_.is_header_done())
+      if (const Reply fault = read_more(); fault.status != http::status::ok) return fault;
+    if (Reply reply = reply_to_head(parser_.get(), server_, port_); reply.status != http::status::ok)
+      return reply;
+    if (header(parser_.get(), http::field::expect) == "100-continue" && !parser_.is_done())
+      send("HTTP/1.1 100 Continue\r\n\r\n");
+    while (!parser_.is_done())
+      if (const Reply fault = read_more(); fault.status != http::status::ok) return fault;
+    return reply_to(parser_.get(), server_);
   }
 
+  /// Ok: some more of the request is there.
+  Reply read_more() {
+    const ssize_t got = receive();
+    if (got <= 0) return refusal(http::status::unknown);
+    pending_.append(block_.data(), static_cast<std::size_t>(got));
+    boost::beast::error_code problem;
+    pending_.erase(0, parser_.put(boost::asio::buffer(pending_), problem));
+    if (!problem || problem == http::error::need_more) return {};
+    if (problem == http::error::body_limit) return refusal(http::status::payload_too_large);
+    if (problem == http::error::header_limit) return refusal(http::status::request_header_fields_too_large);
+    return refusal(http::status::bad_request);
+  }
+
+  ssize_t receive() {
+    if (!connections_.wait(connection_, POLLIN,
+                           has_begun_ ? connection_->deadline : connection_->begin + kSilent))
+      return -1;
+    has_begun_ = true;
+    return ::recv(connection_->socket, block_.data(), block_.size(), 0);
+  }
+
+  bool send(std::string_view text) {
+    while (!text.empty()) {
+      if (!connections_.wait(connection_, POLLOUT, WebClock::now() + kForPart)) return false;
+      const ssize_t sent = ::send(connection_->socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
+      text.remove_prefix(sent > 0 ? static_cast<std::size_t>(sent) : 0);
+    }
+    return true;
+  }
+
+  const WebServer& server_;
+  int port_;
   WebConnections& connections_;
   WebConnections::Handle connection_;
-  std::array<char, 4096> block_{};
-  std::size_t at_ = 0, end_ = 0;
+  RequestParser parser_;
+  std::array<char, 1 << 16> block_{};
+  std::string pending_;
   bool has_begun_ = false;
 };
 
-/// cpp-httplib's requests and routes on connections of our own, one request on each: what is left of a
-/// refused request's body is never taken for a request of its own.
-class PageServer : public httplib::Server {
+/// One request on each connection: what is left of a refused request's body is never taken for a request of
+/// its own.
+class PageServer {
  public:
   PageServer(const WebServer& server, LoopbackSockets& sockets)
-      : sockets_(sockets), connections_(kMostConnections, kForRequest) {
-    svr_sock_ = sockets.sockets().front();  // it writes as long as it takes itself for running
-    set_payload_max_length(server.largest_body);
-    add_routes(*this, server);
-    set_pre_routing_handler(
-        [&server, port = sockets.port()](const httplib::Request& request, httplib::Response& response) {
-          return is_handled(request, server, port, response) ? HandlerResponse::Handled
-                                                             : HandlerResponse::Unhandled;
-        });
-  }
+      : server_(server), sockets_(sockets), connections_(kMostConnections, kForRequest) {}
 
   [[noreturn]] void run() {
     for (;;) {
@@ -230,9 +266,7 @@ class PageServer : public httplib::Server {
 
   void serve_one(WebConnections::Handle connection) {
     try {
-      ConnectionStream stream(connections_, connection);
-      bool is_closed = false;
-      process_request(stream, true, is_closed, nullptr);
+      Conversation(server_, sockets_.port(), connections_, connection).hold();
     } catch (const std::exception&) {  // as out of memory: the next one may have it
     }
     connections_.close(connection);
@@ -245,6 +279,7 @@ class PageServer : public httplib::Server {
     ::close(socket);
   }
 
+  const WebServer& server_;
   LoopbackSockets& sockets_;
   WebConnections connections_;
 };
@@ -253,18 +288,9 @@ class PageServer : public httplib::Server {
 
 void serve(const WebServer& server, const std::function<void(int port)>& ready) {
   LoopbackSockets sockets(server.port, server.or_another_port);
-  PageServer http(server, sockets);
+  PageServer pages(server, sockets);
   ready(sockets.port());
-  http.run();
+  pages.run();
 }
-
-#else
-
-void serve(const WebServer&, const std::function<void(int port)>&) {
-  throw WorldError(
-      "this program was built without cpp-httplib (Debian: libcpp-httplib-dev), which serve needs");
-}
-
-#endif
 
 }  // namespace foretrain

@@ -62,6 +62,19 @@ bool is_identifier(std::string_view key) {
          !(key[0] >= '0' && key[0] <= '9');
 }
 
+/// Objects that the package opens as classes; all others stay dicts, with their keys as types.
+constexpr std::string_view kPythonClasses[] = {
+    "Prediction",     "PredictionPoint", "Comparison",      "ComparisonPoint",
+    "StrategyResult", "Collective",      "CollectivePoint", "Plan",
+    "Layout",         "Plans",           "PlannedCount"};
+/// The package's own classes derive from these.
+constexpr std::string_view kPythonBases[] = {"Prediction", "Comparison", "Collective", "Plan", "Plans"};
+
+std::string python_name(const OutputShape& object) {
+  const bool is_base = std::ranges::find(kPythonBases, object.name) != std::end(kPythonBases);
+  return object.name + (is_base ? "Fields" : "");
+}
+
 std::string python_type(const OutputShape& shape);
 
 std::string python_type_without_null(const OutputShape& shape) {
@@ -79,7 +92,7 @@ std::string python_type_without_null(const OutputShape& shape) {
     case OutputKind::map:
       return fmt::format("Dict[str, {}]", python_type(shape.parts.front()));
     case OutputKind::object:
-      return shape.name;
+      return python_name(shape);
     case OutputKind::any_of:
       return "Union[str, float, int, bool]";
   }
@@ -103,19 +116,11 @@ std::string python_comment(const std::string& text) {
   return out + line + "\n";
 }
 
-/// Objects that the package opens as classes; all others stay dicts, with their keys as types.
-constexpr std::string_view kPythonClasses[] = {"Prediction",      "PredictionPoint", "Comparison",
-                                               "ComparisonPoint", "StrategyResult",  "Collective",
-                                               "CollectivePoint"};
-/// The package's own classes derive from these.
-constexpr std::string_view kPythonBases[] = {"Prediction", "Comparison", "Collective"};
-
 std::string python_field(const ShapeField& field, std::string_view type, std::string_view behind) {
   return python_comment(described_field(field)) + fmt::format("    {}: {}{}\n", field.name, type, behind);
 }
 
 std::string python_class(const OutputShape& object) {
-  const bool is_base = std::ranges::find(kPythonBases, object.name) != std::end(kPythonBases);
   std::string required, optional;
   for (const ShapeField& field : object.fields) {
     const std::string type = python_type(field.shape);
@@ -126,8 +131,8 @@ std::string python_class(const OutputShape& object) {
       optional +=
           python_field(field, type.starts_with("Opt") ? type : fmt::format("Optional[{}]", type), " = None");
   }
-  return fmt::format("\n\n@dataclass\nclass {}{}:\n    \"\"\"{}\"\"\"\n\n{}{}", object.name,
-                     is_base ? "Fields" : "", object.meaning, required, optional);
+  return fmt::format("\n\n@dataclass\nclass {}:\n    \"\"\"{}\"\"\"\n\n{}{}", python_name(object),
+                     object.meaning, required, optional);
 }
 
 std::string python_dict(const OutputShape& object) {
@@ -165,7 +170,8 @@ std::string python_text() {
       "from __future__ import annotations\n\nfrom dataclasses import dataclass\nfrom typing import Dict, "
       "List, Optional, TypedDict, Union\n";
   const auto is_opened = [](std::string_view name) {
-    return name == "prediction" || name == "comparison" || name == "collective";
+    return name == "prediction" || name == "comparison" || name == "collective" || name == "plan" ||
+           name == "plans";
   };
   for (const OutputShape& object : objects_of_reports(is_opened)) {
     const bool is_class = std::ranges::find(kPythonClasses, object.name) != std::end(kPythonClasses);

@@ -29,5 +29,7 @@ bool is_readable_file(const std::string& path);
 
 /// Whether read_text_file() has read the file that `path` names now, under this name or another (a link).
 bool was_read(const std::string& path);
+/// Of this thread: before another command of the same process, which may write over what the last one read.
+void forget_read_files();
 
 }  // namespace foretrain

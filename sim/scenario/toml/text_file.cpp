@@ -13,6 +13,7 @@
 
 #include "sim/base/input_file.hpp"
 #include "sim/scenario/toml/given_files.hpp"
+#include "sim/scenario/toml/packed_files.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -83,6 +84,7 @@ void reserve_for(const std::string& path, std::size_t largest, std::string& text
 bool is_readable_file(const std::string& path) {
   if (path.find('\0') != std::string::npos) return false;
   if (given_file(path) != nullptr) return true;
+  if (packed_file(path)) return true;
   std::error_code problem;
   return may_be_read(path) && std::filesystem::is_regular_file(path, problem);
 }
@@ -92,8 +94,11 @@ bool was_read(const std::string& path) {
   return mark && std::find(files_read().begin(), files_read().end(), *mark) != files_read().end();
 }
 
+void forget_read_files() { files_read().clear(); }
+
 std::string text_file_refusal(const std::string& path, std::size_t largest) {
   if (const SourceText* given = given_file(path)) return size_refusal(given->text.size(), largest);
+  if (const auto packed = packed_file(path)) return size_refusal(packed->size(), largest);
   if (!may_be_read(path)) return "is not among the files that came with the question";
   std::error_code problem;
   const auto status = std::filesystem::status(path, problem);
@@ -109,6 +114,7 @@ std::string text_file_refusal(const std::string& path, std::size_t largest) {
 SourceText read_text_file(const std::string& path, std::size_t largest) {
   if (std::string why = text_file_refusal(path, largest); !why.empty()) throw refused(path, std::move(why));
   if (const SourceText* given = given_file(path)) return *given;
+  if (const auto packed = packed_file(path)) return {path, std::string(*packed)};
   InputFile file(path);
   SourceText source{path, std::string()};
   reserve_for(path, largest, source.text);

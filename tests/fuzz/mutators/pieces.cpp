@@ -196,6 +196,7 @@ Language language_of(std::string_view target) {
       {"fuzz_simgrid_platform", Language::xml},
       {"fuzz_chakra", Language::json},
       {"fuzz_exported_program", Language::json},
+      {"fuzz_mcp_message", Language::json},
       {"fuzz_network_config", Language::json},
       {"fuzz_nccl_tests_json", Language::json},
       {"fuzz_nvbandwidth_json", Language::json},

@@ -1,4 +1,5 @@
-// What the engine in a browser does without: YAML, whose library is not there, and sweeps. It says so.
+// What the engine in a browser does without: YAML, whose library is not there, sweeps, and servers. It says so.
+#include "sim/app/commands.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/import/jobs/yaml.hpp"
@@ -31,5 +32,8 @@ void run_sweep_merge(const SweepMergeCommand&) { refuse_sweeps(); }
 void run_sweep_status(const SweepStatusCommand&) { refuse_sweeps(); }
 void run_sweep_submit(const SweepSubmitCommand&) { refuse_sweeps(); }
 void run_sweep_show(const SweepShowCommand&) { refuse_sweeps(); }
+
+void run_serve(const ServeCommand&) { throw InputError("a browser serves nothing", "`foretrain serve` does"); }
+void run_mcp(const McpCommand&) { throw InputError("a browser serves nothing", "`foretrain mcp` does"); }
 
 }  // namespace foretrain

@@ -1,0 +1,68 @@
+// The only catch and the only exit codes.
+#include "sim/app/library/run_program.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "sim/app/command_line.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/held_output.hpp"
+#include "sim/base/interrupted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/terminal.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kWrongInput = 1, kWorldFailed = 3, kInterrupted = 130;
+
+int fail(const std::string& text, int code) {
+  std::fflush(stdout);
+  const std::string shown = printable_lines(text);
+  write_message(takes_colours(STDERR_FILENO) ? coloured(shown) : shown);
+  return code;
+}
+
+/// Everything that was printed has arrived.
+int finish(int code) {
+  if (HeldOutput::current() != nullptr) return code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return fail("error: standard output: cannot be written\n", kWorldFailed);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  try {
+    return finish(run_command_line(argc, argv));
+  } catch (const InputError& error) {
+    return fail(error.what(), kWrongInput);
+  } catch (const Interrupted& interrupted) {
+    return fail(interrupted.what() + std::string("\n"), kInterrupted);
+  } catch (const std::bad_alloc&) {
+    return fail("error: out of memory\n", kWorldFailed);
+  } catch (const std::exception& error) {
+    return fail(std::string("error: ") + error.what() + "\n", kWorldFailed);
+  }
+}
+
+HeldRun run_held(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"foretrain"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  forget_read_files();
+  HeldOutput held;
+  const int code = run_program(static_cast<int>(words.size()), pointers.data());
+  return {code, std::move(held.output), std::move(held.messages)};
+}
+
+}  // namespace foretrain

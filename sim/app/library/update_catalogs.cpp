@@ -1,0 +1,124 @@
+// update-catalogs: newer catalogs from an archive into the user's own folder, whole or not at all.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sim/app/commands.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/whole_file.hpp"
+#include "sim/import/accounting/gzip.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/catalog_dates.hpp"
+#include "sim/scenario/toml/packed_files.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Catalogs have 3 MB in 400 files.
+constexpr std::size_t kLargestArchive = std::size_t{64} << 20, kMostFiles = 10'000;
+constexpr std::array<std::string_view, 6> kFolders{"models/",   "topologies/", "scenarios/",
+                                                   "datasets/", "evidence/",   "measured/"};
+constexpr const char* kWhatIsOne = "give foretrain-catalogs-DATE.tar.gz, as `make catalogs` packs it";
+
+[[noreturn]] void refuse(const std::string& file, std::string why) {
+  throw InputError(std::vector<Diagnostic>{{file, {}, "", std::move(why), kWhatIsOne}});
+}
+
+bool is_day(std::string_view text) {
+  constexpr std::string_view kForm = "dddd-dd-dd";
+  return text.size() == kForm.size() && std::ranges::equal(text, kForm, [](char c, char form) {
+           return form == 'd' ? c >= '0' && c <= '9' : c == form;
+         });
+}
+
+bool is_of_catalogs(const TarEntry& entry) {
+  if (entry.name == kCatalogsDateFile) return true;
+  const bool is_text = entry.name.ends_with(".toml") || entry.name.ends_with(".csv");
+  return is_text && std::ranges::any_of(
+                        kFolders, [&](std::string_view folder) { return entry.name.starts_with(folder); });
+}
+
+/// The files, and the day that one of them says.
+struct NewCatalogs {
+  std::string archive;
+  std::vector<TarEntry> entries;
+  std::string date;
+};
+
+NewCatalogs read_catalogs(const std::string& file) {
+  const SourceText packed = read_text_file(file, kLargestArchive);
+  NewCatalogs out;
+  auto unpacked =
+      packed.text.starts_with("\x1f\x8b") ? unpacked_gzip(packed.text, kLargestArchive) : packed.text;
+  if (!unpacked) refuse(file, fmt::format("is broken, or holds more than {} MiB", kLargestArchive >> 20));
+  out.archive = std::move(*unpacked);
+  auto entries = read_tar(out.archive, kMostFiles);
+  if (!entries) refuse(file, "is no archive of tar that is whole, with plain names");
+  out.entries = std::move(*entries);
+  for (const TarEntry& entry : out.entries) {
+    if (!is_of_catalogs(entry))
+      refuse(file, fmt::format("holds \"{}\", which is no catalog", shortened(printable(entry.name))));
+    if (entry.name == kCatalogsDateFile) out.date = entry.text.substr(0, entry.text.find('\n'));
+  }
+  if (!is_day(out.date))
+    refuse(file, fmt::format("does not say in {} from which day it is", kCatalogsDateFile));
+  return out;
+}
+
+void write_below(const fs::path& folder, const std::vector<TarEntry>& entries) {
+  for (const TarEntry& entry : entries) {
+    const fs::path path = folder / entry.name;
+    fs::create_directories(path.parent_path());
+    write_whole_file(path.string(), entry.text);
+  }
+}
+
+/// Takes the place of what was there before.
+void put_in_place(const fs::path& made, const fs::path& folder) {
+  const fs::path before = folder.string() + fmt::format(".before-{}", ::getpid());
+  const bool was_there = fs::exists(folder);
+  if (was_there) fs::rename(folder, before);
+  fs::rename(made, folder);
+  if (was_there) fs::remove_all(before);
+}
+
+}  // namespace
+
+void run_update_catalogs(const std::string& file) {
+  const NewCatalogs catalogs = read_catalogs(file);
+  const std::string folder = updated_catalogs_folder();
+  if (folder.empty())
+    throw InputError("there is no place for catalogs of your own: neither HOME nor XDG_DATA_HOME is set",
+                     "set XDG_DATA_HOME to a folder of yours");
+  const std::string own = catalogs_date();
+  if (!own.empty() && catalogs.date <= own)
+    throw InputError(fmt::format("{} is of {}, and what is there is of {}", shortened(printable(file)),
+                                 catalogs.date, own),
+                     "nothing was changed");
+  const fs::path made = folder + fmt::format(".new-{}", ::getpid());
+  try {
+    write_below(made, catalogs.entries);
+    put_in_place(made, folder);
+  } catch (const fs::filesystem_error& error) {
+    std::error_code ignored;
+    fs::remove_all(made, ignored);
+    throw WorldError(fmt::format("{}: {}", folder, error.code().message()));
+  }
+  write_output("",
+               fmt::format("{} files of {} are in {}.\n", catalogs.entries.size(), catalogs.date, folder));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,42 @@
+// The command's own JSON, and its words: those of the answers in it, or else what it prints for people.
+#include "sim/app/mcp/tool_call.hpp"
+
+#include <utility>
+
+#include "sim/app/library/run_program.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/toml/given_files.hpp"
+
+namespace foretrain {
+
+namespace {
+
+HeldRun run_as(const McpCall& call, const char* format) {
+  std::vector<std::string> words = call.words;
+  if (format != nullptr)
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(call.tool->command.size()),
+                 {"--format", format});
+  return run_held(words);
+}
+
+McpAnswer answered(const McpCall& call) {
+  HeldRun run = run_as(call, call.tool->has_json ? "json" : nullptr);
+  // A job that cannot start ends `job check` with code 1 and a report.
+  const bool is_report = run.output.starts_with('{');
+  if (run.exit_code != 0 && !is_report) return {"", run.messages + run.output, "", true};
+  if (!call.tool->has_json) return {"", std::move(run.output), std::move(run.messages)};
+  McpAnswer answer{std::move(run.output), "", std::move(run.messages)};
+  if (!has_answer_in_words(answer.json)) answer.text = run_as(call, nullptr).output;
+  return answer;
+}
+
+}  // namespace
+
+std::string answer_mcp_call(const McpMessage& message, const std::vector<std::string>& folders) {
+  std::vector<std::string> readable = catalog_folders();
+  readable.insert(readable.end(), folders.begin(), folders.end());
+  const GivenFiles files(message.call.files, readable);
+  return write_mcp_answer(message, answered(message.call));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,9 @@
+// No catalogs in the program: they lie beside it. Alone in its object file, so that a program of one file
+// links its own.
+#include "sim/scenario/toml/packed_files.hpp"
+
+namespace foretrain {
+
+std::string_view packed_catalogs() { return {}; }
+
+}  // namespace foretrain
