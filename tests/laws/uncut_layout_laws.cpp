@@ -48,11 +48,15 @@ const std::vector<Pair>& pairs() {
        "parameters",
        {"model.half_weights=true", "framework.execution=\"compiled\"", "strategy.reduce_dtype=\"fp32\"",
         "strategy.no_sync=false", "strategy.units=\"ends\"", "model.optimizer_form=\"fused\""}},
-      {"fsdp", "llm-foundry", "parameters", {"model.half_weights=true", "strategy.no_sync=false"}},
+      {"fsdp",
+       "llm-foundry",
+       "parameters",
+       {"model.half_weights=true", "strategy.no_sync=false", "model.fused_kernels=\"cross_entropy\""}},
       {"fsdp",
        "llm-foundry",
        "gradients",
-       {"model.half_weights=true", "strategy.no_sync=false", "strategy.sharding=\"shard_grad_op\""}},
+       {"model.half_weights=true", "strategy.no_sync=false", "strategy.sharding=\"shard_grad_op\"",
+        "model.fused_kernels=\"cross_entropy\""}},
   };
   return all;
 }
