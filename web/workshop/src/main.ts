@@ -93,7 +93,7 @@ function show(): void {
   else if (!shown) room.replaceChildren(notice ?? '');
   else {
     const ofState = refused && good ? good : state;
-    room.replaceChildren(...(notice ? [notice] : []), results({ answer: shown, notes: clamped(ofState).notes, state: ofState, pins: pinned(), command: commandOf(question(ofState), shown.prediction.points.map((p: { gpus: number }) => p.gpus)),
+    room.replaceChildren(...(notice ? [notice] : []), results({ answer: shown, notes: clamped(ofState).notes, state: ofState, pins: pinned(), command: commandOf(question(ofState), /^gpus = \[/m.test(shown.scenario_toml ?? '') ? shown.prediction.points.map((p: { gpus: number }) => p.gpus) : []),
       withJob: () => engine.ask({ ...question(ofState), job: true }) }));
   }
   room.classList.toggle('old', refused !== '');

@@ -113,10 +113,11 @@ export function questionOf(state: State, perNode: number, files: Record<string, 
 }
 
 const kPlain = /^[\w+=.,/:@%-]+$/;
-/** The line that gives the same in a terminal; `gpus`: the numbers that the answer has. */
+/** The line that gives the same in a terminal; `gpus`: the numbers that the answer has, where its scenario states them: one that
+    does not is answered about another number once they are stated. */
 export function commandOf(question: Question, gpus: number[]): string {
   const line = [...(question.arguments ?? [])], at = line.indexOf('--gpus');
-  if (at >= 0) line[at + 1] = gpus.join(','); else line.push('--gpus', gpus.join(','));
+  if (at >= 0 && gpus.length) line[at + 1] = gpus.join(','); else if (gpus.length) line.push('--gpus', gpus.join(','));
   return ['foretrain', 'predict', ...line].map((word) => kPlain.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
 }
 
