@@ -63,17 +63,6 @@ TensorId record_adapter_sum(Tape& tape, TensorId left, TensorId right) {
   return sum;
 }
 
-/// The second thin product is added to the layer's result in place (unsloth/kernels/utils.py, matmul_lora),
-/// which has its scale in the thin weight.
-TensorId record_sum_in_place(Tape& tape, TensorId base, TensorId thin) {
-  const Shape shape = tape.at(base).shape;
-  const auto n = static_cast<double>(shape.elements());
-  tape.forward(adapter_pass(n, 12 * n));
-  const TensorId sum = tape.alias(shape, base);
-  tape.node({}, {base, thin}, sum);
-  return sum;
-}
-
 /// Down to `rank` features and up again.
 TensorId record_thin_products(Tape& tape, TensorId input, std::int64_t rank, std::int64_t out,
                               std::string_view prefix) {
@@ -128,7 +117,7 @@ TensorId record_lora(Tape& tape, TensorId input, TensorId base, std::string_view
   if (tuning.wide_adapters && tuning.computes_in_half && !is_fused) x = record_conversions(tape, x);
   if (tuning.dropout) x = record_dropout_before(tape, x);
   const TensorId thin = record_thin_products(tape, x, tuning.rank, out, prefix);
-  if (is_fused) return record_sum_in_place(tape, base, thin);
+  if (is_fused) return record_adapter_sum(tape, base, thin);  // the thin weight holds the scale
   const auto n = static_cast<double>(tape.at(thin).shape.elements());
   const TensorId scaled = record_adapter_pass(tape, thin, adapter_pass(n, 8 * n));
   const TensorId sum = record_adapter_sum(tape, base, scaled);
