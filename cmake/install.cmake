@@ -8,7 +8,6 @@ if(TARGET foretrain)
   function(foretrain_install_catalogs folder)
     install(DIRECTORY models topologies datasets scenarios DESTINATION ${folder} ${ARGN} FILES_MATCHING PATTERN "*.toml")
     install(DIRECTORY models evidence DESTINATION ${folder} ${ARGN} FILES_MATCHING PATTERN "*.csv")
-    install(FILES docs/measured/scaling.csv DESTINATION ${folder}/measured ${ARGN})
     # From which day they are: that of the last change to them, or, of sources without a history, today.
     install(CODE "execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} log -1 --format=%cs -- models topologies datasets scenarios evidence docs/measured
         OUTPUT_VARIABLE day ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
