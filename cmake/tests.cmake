@@ -101,7 +101,7 @@ set_tests_properties("serve: requests are answered or refused, and the server li
 add_test(NAME "mcp: calls are answered as by the commands, and hostile lines are faults"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/mcp_exchange.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("mcp: calls are answered as by the commands, and hostile lines are faults" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
-# Whether outputs are whole or as before when the world fails, and the same wherever the program runs.
+# Whether outputs are whole or as before when files or devices fail, and the same wherever the program runs.
 add_test(NAME "faults: outputs are whole or as before, and the same everywhere"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/faults/output_faults.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("faults: outputs are whole or as before, and the same everywhere" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)

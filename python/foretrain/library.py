@@ -17,7 +17,7 @@ _PACKED = _PACKAGE / "program"
 
 
 class Ran(NamedTuple):
-    """What a command came to: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed, 130 interrupted."""
+    """What a command came to: 0 ok, 1 wrong input, 2 wrong usage, 3 environment error, 130 interrupted."""
 
     exit_code: int
     output: str

@@ -184,7 +184,7 @@ class Predictor {
                                "what the step's matrix products and convolutions would take at the GPU's "
                                "peak, over the measured step");
     }
-    for (std::string& doubt : doubts_about(anchored)) prediction.warnings.push_back(std::move(doubt));
+    for (std::string& doubt : warnings_about(anchored)) prediction.warnings.push_back(std::move(doubt));
   }
 
   /// Speedup is over one GPU of this very model, measured or not.

@@ -23,10 +23,10 @@ std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize s
 /// What is predicted besides the curve and its crossover.
 struct PredictOptions {
   bool sensitivity = false;  ///< of the largest listed number of GPUs
-  std::optional<int>
-      break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
-  bool every_gpu =
-      false;  ///< the crossover is about every number of GPUs, not only those that a person would request
+  /// Ask the inverse questions for so many GPUs; 0: where more GPUs stop paying.
+  std::optional<int> break_even{};
+  /// The crossover is about every number of GPUs, not only those that a person would request.
+  bool every_gpu = false;
   bool limits = false;     ///< the largest batch, the longest samples and the smallest cards that fit
   EvidenceUse evidence{};  ///< corrects the steps
 };

@@ -51,8 +51,8 @@ struct Crossover {
   int fastest_gpus = 1;  ///< the fewest GPUs that come within 0.1 % of the largest throughput
   std::vector<GpuRange> slower_than_one_gpu{};  ///< throughput at least 2 % below that of one GPU
   std::vector<GpuRange> slower_than_fewer{};    ///< at least 2 % below that of some smaller number
-  std::optional<int>
-      no_gain_from;  ///< smallest number beyond the fastest; none when the whole cluster is fastest
+  /// Smallest number beyond the fastest; none when the whole cluster is fastest.
+  std::optional<int> no_gain_from;
   std::optional<int> efficiency_below_90, efficiency_below_80, efficiency_below_70, efficiency_below_50;
   std::vector<WorthRequesting> worth_requesting{};  ///< at 90, 80, 70 and 50 %
   std::vector<CrossoverCause> causes{};             ///< at each of the answers, fewest GPUs first
@@ -60,8 +60,8 @@ struct Crossover {
   int searched = 1;   ///< the answers are about 1 to this
   int numbers = 1;    ///< so many of which a person would request
   int simulated = 0;  ///< of these, for the answers
-  bool is_certain =
-      true;  ///< false: too expensive to look everywhere, dips between simulated numbers may be missed
+  /// false: too expensive to look everywhere, dips between simulated numbers may be missed.
+  bool is_certain = true;
 };
 
 inline std::optional<int> first_of_ranges(const std::vector<GpuRange>& ranges) {
@@ -69,7 +69,7 @@ inline std::optional<int> first_of_ranges(const std::vector<GpuRange>& ranges) {
 }
 
 /// The number whose loss tells most: the first that is slower than one GPU, or below 90 %.
-inline std::optional<int> telling_number(const Crossover& c) {
+inline std::optional<int> informative_number(const Crossover& c) {
   return c.slower_than_one_gpu.empty() ? c.efficiency_below_90 : first_of_ranges(c.slower_than_one_gpu);
 }
 

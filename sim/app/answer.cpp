@@ -91,7 +91,7 @@ std::string why(const Prediction& prediction) {
 /// What was asked as a file can say it: a kind of scaling is the batch that stays.
 ScenarioOverrides as_in_file(const PredictCommand& asked, const Scenario& scenario) {
   ScenarioOverrides overrides = asked.overrides;
-  if (asked.scaling == AskedScaling::of_scenario) return overrides;
+  if (asked.scaling == RequestedScaling::of_scenario) return overrides;
   overrides.batch.reset();
   overrides.settings.push_back(scenario.global_batch
                                    ? fmt::format("model.global_batch={}", *scenario.global_batch)
@@ -100,7 +100,7 @@ ScenarioOverrides as_in_file(const PredictCommand& asked, const Scenario& scenar
 }
 
 /// A person who asks over the network may leave evidence out, and name no file of this machine.
-EvidenceUse evidence_asked(const PredictCommand& asked, const OpenedEvidence& evidence) {
+EvidenceUse requested_evidence(const PredictCommand& asked, const OpenedEvidence& evidence) {
   if (asked.evidence == "off") return {};
   if (!asked.evidence.empty())
     throw InputError("a question names no store of evidence", "--evidence off leaves all stores out");
@@ -153,7 +153,7 @@ OpenedScenario opened_curve(PredictCommand& asked, std::string& left_out) {
 
 std::string answered(const WorkshopQuestion& question, const OpenedEvidence& evidence) {
   PredictCommand asked = predict_question(question.arguments);
-  const EvidenceUse use = evidence_asked(asked, evidence);
+  const EvidenceUse use = requested_evidence(asked, evidence);
   std::string left_out;
   const OpenedScenario opened = question.wants_curve ? opened_curve(asked, left_out) : opened_as(asked);
   if (!opened.scenario.study.axes.empty())
@@ -190,7 +190,7 @@ std::string answer_question(std::string_view question) {
     return asked.lists ? answered_list() : answered(asked, evidence);
   } catch (const InputError& error) {
     return write_refusal(without_folders(printable_lines(error.what())));
-  } catch (const WorldError& error) {
+  } catch (const EnvironmentError& error) {
     return write_refusal("error: " + without_folders(printable_lines(error.what())) + "\n");
   }
 }

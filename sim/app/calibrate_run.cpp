@@ -23,11 +23,11 @@ void run_calibrate_run(const CalibrateCommand& command) {
   arguments.push_back(nullptr);
   execvp(program.c_str(), arguments.data());
   if (errno == ENOENT)
-    throw WorldError(
+    throw EnvironmentError(
         "foretrain-bench is neither beside foretrain nor on the PATH; where there is a CUDA toolkit, `cmake "
         "--preset cuda && "
         "cmake --build --preset cuda` builds it");
-  throw WorldError(program + ": " + std::strerror(errno));
+  throw EnvironmentError(program + ": " + std::strerror(errno));
 }
 
 }  // namespace foretrain

@@ -273,7 +273,7 @@ void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or "
+      "Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 environment error (a file cannot be read or "
       "written), 130 interrupted.");
   add_predict(app, options.training);
   add_job_check(app, options.job);

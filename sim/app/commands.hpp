@@ -38,12 +38,12 @@ struct RecommendationOptions {
 };
 
 /// `both`: as the scenario says, and the other beside it.
-enum class AskedScaling : std::uint8_t { of_scenario, weak, strong, both };
+enum class RequestedScaling : std::uint8_t { of_scenario, weak, strong, both };
 
 /// Arguments of `foretrain predict` as the command line gives them, before any file is read.
 struct PredictCommand {
-  std::vector<std::string>
-      scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
+  /// Files or catalog names; none: model and cluster come from the overrides.
+  std::vector<std::string> scenarios;
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;                    ///< file; empty = standard output
@@ -56,7 +56,7 @@ struct PredictCommand {
   bool details = false;                  ///< all tables instead of the answer
   std::vector<std::string> ignored;      ///< settings that are not modelled, to be answered as if not there
   bool explain = false;
-  AskedScaling scaling = AskedScaling::of_scenario;
+  RequestedScaling scaling = RequestedScaling::of_scenario;
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
   bool sensitivity = false;
   bool every_gpu = false;
@@ -170,8 +170,8 @@ void run_mcp(const McpCommand& command);  // mcp/mcp.cpp
 struct RecordCommand {
   std::vector<std::string> words;  ///< everything behind `record`
 };
-/// Hands over to `python3 -m foretrain record`, which takes this process's place. Throws WorldError where
-/// Python or the package is not there.
+/// Hands over to `python3 -m foretrain record`, which takes this process's place. Throws EnvironmentError
+/// where Python or the package is not there.
 void run_record(const RecordCommand& command);  // record.cpp
 
 /// Arguments of `foretrain topology show`, `check` and `draw`.

@@ -40,7 +40,7 @@ void refuse_repeated(const std::vector<std::string>& names, std::string_view opt
 
 // Request: names that go together.
 
-std::vector<std::string> strategies_asked(const CompareCommand& command) {
+std::vector<std::string> requested_strategies(const CompareCommand& command) {
   refuse_empty(command.strategies, "--strategies");
   refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
   refuse_repeated(command.models, "--models"), refuse_repeated(command.clusters, "--clusters");
@@ -139,7 +139,7 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
 void run_compare(const CompareCommand& asked) {
   refuse_empty(asked.gpu_kinds, "--gpu"), refuse_repeated(asked.gpu_kinds, "--gpu");
   const CompareCommand command = with_gpu_servers(asked);
-  const std::vector<std::string> strategies = strategies_asked(command);
+  const std::vector<std::string> strategies = requested_strategies(command);
   if (asks_for_machines(command)) return compare_clusters(command);
   refuse_idle_machine_options(command);
   asks_for_pairs(command) ? compare_pairs(command, strategies) : compare_scenarios(command, strategies);

@@ -48,7 +48,7 @@ OpenOnMachine opener_of(const CompareCommand& command) {
     ScenarioOverrides overrides = command.overrides;
     overrides.cluster = cluster, overrides.gpus = gpus;
     return std::move(
-        open_scenarios(command.scenarios, overrides, AskedScaling::of_scenario).front().scenario);
+        open_scenarios(command.scenarios, overrides, RequestedScaling::of_scenario).front().scenario);
   };
 }
 

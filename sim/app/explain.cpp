@@ -107,8 +107,8 @@ JobInput input_of(const FinishedJob& job, const OpenedScenario& opened, const Sc
   return input;
 }
 
-ExplainedJob beside_prediction(const ExplainCommand& command, const std::string& scenario,
-                               const FinishedJob& job) {
+ExplainedJob with_prediction(const ExplainCommand& command, const std::string& scenario,
+                             const FinishedJob& job) {
   ScenarioOverrides overrides = command.overrides;
   overrides.gpus = gpus_to_predict(command, job);
   if (command.overrides.gpus.empty())
@@ -116,7 +116,7 @@ ExplainedJob beside_prediction(const ExplainCommand& command, const std::string&
   std::vector<std::string> names;
   if (!scenario.empty()) names.push_back(scenario);
   const OpenedScenario opened =
-      std::move(open_scenarios(names, overrides, AskedScaling::of_scenario).front());
+      std::move(open_scenarios(names, overrides, RequestedScaling::of_scenario).front());
   ProgressLine progress("predicting " + opened.scenario.name);
   const Prediction prediction = predict(opened.scenario, [&progress](double done) { progress.show(done); });
   const auto point = std::ranges::find(prediction.points, overrides.gpus.front(), &PredictionPoint::gpus);
@@ -160,7 +160,7 @@ void run_explain(const ExplainCommand& command) {
   std::vector<std::pair<JobObservation, JobInput>> measured;
   for (const FinishedJob& job : files.jobs) {
     ExplainedJob one =
-        predicts ? beside_prediction(command, files.scenario, job) : ExplainedJob{explain_job(job)};
+        predicts ? with_prediction(command, files.scenario, job) : ExplainedJob{explain_job(job)};
     if (one.measured) measured.emplace_back(std::move(*one.measured), std::move(one.input));
     explained.push_back(std::move(one.explanation));
   }

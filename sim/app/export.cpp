@@ -46,7 +46,7 @@ std::string summary(const ExportCommand& command, const ExportedSteps& steps, do
 
 void run_export(const ExportCommand& command) {
   const OpenedScenario opened =
-      std::move(open_scenarios(command.scenarios, command.overrides, AskedScaling::of_scenario).front());
+      std::move(open_scenarios(command.scenarios, command.overrides, RequestedScaling::of_scenario).front());
   if (command.output == "-")
     throw InputError("an export goes into files, not to standard output", "as in -o steps.goal");
   check_outputs({{"-o", command.format == "goal" ? command.output : command.output + ".0.et"}});

@@ -12,8 +12,8 @@ namespace foretrain {
 /// What files tell of a machine: each block of a pasted text is a machine of its own until they are joined.
 struct ReadMachines {
   std::vector<Machine> machines;
-  std::vector<MachineDoubt> doubts;  ///< blocks that contradict each other
-  std::vector<std::string> notes;    ///< what else is in the files
+  std::vector<MachineWarning> doubts;  ///< blocks that contradict each other
+  std::vector<std::string> notes;      ///< what else is in the files
 };
 
 /// "-" is standard input. Bounded.

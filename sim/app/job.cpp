@@ -49,7 +49,7 @@ struct PredictedJob {
 
 PredictedJob predicted_job(const JobCommand& command, const OpenedJob& job) {
   const OpenedScenario opened =
-      std::move(open_scenarios({command.file}, command.overrides, AskedScaling::of_scenario).front());
+      std::move(open_scenarios({command.file}, command.overrides, RequestedScaling::of_scenario).front());
   const OpenedEvidence evidence = open_evidence("", EvidenceOf::trainings);
   const Prediction prediction =
       predict(opened.scenario, nullptr, {.evidence = {&evidence.field, kOwnSource}});
@@ -121,7 +121,7 @@ std::optional<OpenedScenario> job_of_any_network(const JobCommand& command, cons
   ScenarioOverrides overrides = command.overrides;
   overrides.model = kStandIn;
   try {
-    return std::move(open_scenarios({command.file}, overrides, AskedScaling::of_scenario).front());
+    return std::move(open_scenarios({command.file}, overrides, RequestedScaling::of_scenario).front());
   } catch (const InputError&) {
     return std::nullopt;  // whatever it is, the script's own findings say it
   }

@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-const JobSystem& asked_system(const RecommendationOptions& options, const JobPlan& plan) {
+const JobSystem& requested_system(const RecommendationOptions& options, const JobPlan& plan) {
   const std::string& name = options.job_system;
   const auto found = std::ranges::find(kBatchSystemNames, std::string_view(name));
   return job_system(name.empty() || found == kBatchSystemNames.end()
@@ -24,12 +24,12 @@ std::vector<FileText> job_script_files(const RecommendationOptions& options, con
   if (!options.condor.empty())
     files.push_back({options.condor, write_job_script(plan, job_system(BatchSystem::htcondor))});
   if (!options.job_script.empty())
-    files.push_back({options.job_script, write_job_script(plan, asked_system(options, plan))});
+    files.push_back({options.job_script, write_job_script(plan, requested_system(options, plan))});
   return files;
 }
 
 std::string script_or_reason(const RecommendationOptions& options, const JobPlan& plan) {
-  const JobSystem& system = asked_system(options, plan);
+  const JobSystem& system = requested_system(options, plan);
   const ScriptRefusal refusal = why_not_written(plan, system.system);
   return refusal.why.empty() ? write_job_script(plan, system) : fmt::format("# {}\n", refusal.why);
 }

@@ -16,7 +16,7 @@ struct FileText {
 };
 
 /// What --job-system says, else the cluster's.
-const JobSystem& asked_system(const RecommendationOptions& options, const JobPlan& plan);
+const JobSystem& requested_system(const RecommendationOptions& options, const JobPlan& plan);
 std::vector<FileText> job_script_files(const RecommendationOptions& options, const JobPlan& plan);
 
 /// The script for the system that is asked for, or a comment that says why there is none.

@@ -11,7 +11,7 @@
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/import/job_settings.hpp"
-#include "sim/import/jobs/asked_gpus.hpp"
+#include "sim/import/jobs/requested_gpus.hpp"
 #include "sim/import/jobs/whole_nodes.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/import/settings/readers.hpp"
@@ -44,13 +44,13 @@ bool loads_data(const ScenarioOverrides& overrides) {
 }
 
 /// The network: an option's, or what the training program is told, where our catalog has one of that name.
-struct SaidModel {
+struct GivenModel {
   std::string name;                           ///< empty: nothing says it
   const ProgramArgument* argument = nullptr;  ///< of the program, as in --arch resnet101
 };
 
-SaidModel model_of(const JobScript& script, const ScenarioOverrides& overrides) {
-  SaidModel said{said_of("model.name", overrides.model, overrides.settings)};
+GivenModel model_of(const JobScript& script, const ScenarioOverrides& overrides) {
+  GivenModel said{said_of("model.name", overrides.model, overrides.settings)};
   const ProgramArgument* argument = find_argument(script.launch.arguments, "model");
   if (!said.name.empty() || argument == nullptr) return said;
   said.name = model_named(argument->value);
@@ -64,7 +64,7 @@ std::string line_of(const JobScript& script, const ProgramArgument& argument) {
 }
 
 /// People should know that a name was taken for a network of ours.
-Diagnostic taken_as_model(const JobScript& script, const SaidModel& said) {
+Diagnostic taken_as_model(const JobScript& script, const GivenModel& said) {
   const std::string& file = script.launch.file.empty() ? script.file : script.launch.file;
   return {file, said.argument->span, "",
           fmt::format("{} {} is taken for the catalog's model {}; --model NAME says otherwise",
@@ -147,12 +147,12 @@ bool names_program(const ScenarioOverrides& overrides) {
 
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job;
-  const ScriptFinder find = files_beside(text.name);
+  const ScriptFinder find = sibling_files(text.name);
   job.script = read_job_script(text, find);
   job.text = std::move(text);
   JobSettings settings = read_job_settings(job.text, job.script, find);
   job.settings = std::move(settings.files);
-  const SaidModel said = model_of(job.script, overrides);
+  const GivenModel said = model_of(job.script, overrides);
   for (TrainingSettings& read : job.settings)
     if (!said.name.empty())
       std::erase_if(read.keys, [](const ReadKey& key) { return key.path == kNetworkOfProgram; });
@@ -223,7 +223,7 @@ OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
         {job.text.name, {}, "", "how many GPUs it reserves is not known", "give --gpus, as in --gpus 1,4"});
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   if (!job.cluster) choose_cluster(job.script, "");  // throws, with the candidates
-  const SaidModel said = model_of(job.script, overrides);
+  const GivenModel said = model_of(job.script, overrides);
   if (names_program(overrides)) return job;
   if (said.name.empty() && !describes_network(job)) throw missing_model(job.script, job.settings);
   if (said.argument != nullptr) job.findings.warnings.push_back(taken_as_model(job.script, said));

@@ -68,7 +68,7 @@ std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
                       fmt::format("{}:{}", printable(job->text.name), limit.span.line)};
 }
 
-OpenedScenario opened(NamedScenario named, const ScenarioOverrides& overrides, AskedScaling scaling) {
+OpenedScenario opened(NamedScenario named, const ScenarioOverrides& overrides, RequestedScaling scaling) {
   Scenario scenario =
       named.source.text.empty() ? make_scenario(overrides) : read_scenario(named.source, overrides);
   apply_job(named.job, scenario);
@@ -108,7 +108,7 @@ std::vector<Opened> open_each(const std::vector<std::string>& names, const Scena
 }  // namespace
 
 std::vector<OpenedScenario> open_scenarios(const std::vector<std::string>& names,
-                                           const ScenarioOverrides& overrides, AskedScaling scaling) {
+                                           const ScenarioOverrides& overrides, RequestedScaling scaling) {
   return open_each<OpenedScenario>(
       names, overrides, [&](NamedScenario named) { return opened(std::move(named), overrides, scaling); });
 }
@@ -124,14 +124,14 @@ std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& nam
 std::vector<std::string> given_parallel_keys(const SourceText& source, const ScenarioOverrides& overrides) {
   const ScenarioDocument document(source, overrides);
   std::vector<std::string> keys;
-  for (const Key<LargeModelJob>& key : parallel_keys())
+  for (const Key<LargeModelRun>& key : parallel_keys())
     if (document.has(fmt::format("parallel.{}", key.name))) keys.emplace_back(key.name);
   return keys;
 }
 
-Scenario scaled(Scenario scenario, AskedScaling scaling) {
-  if (scaling == AskedScaling::weak) return with_scaling(std::move(scenario), Scaling::weak);
-  if (scaling == AskedScaling::strong) return with_scaling(std::move(scenario), Scaling::strong);
+Scenario scaled(Scenario scenario, RequestedScaling scaling) {
+  if (scaling == RequestedScaling::weak) return with_scaling(std::move(scenario), Scaling::weak);
+  if (scaling == RequestedScaling::strong) return with_scaling(std::move(scenario), Scaling::strong);
   return scenario;
 }
 

@@ -31,7 +31,7 @@ struct OpenedScenario {
 /// Opens each of `names`; no name at all is a scenario from the options alone. The mistakes of all are thrown
 /// at once as InputError, each once.
 std::vector<OpenedScenario> open_scenarios(const std::vector<std::string>& names,
-                                           const ScenarioOverrides& overrides, AskedScaling scaling);
+                                           const ScenarioOverrides& overrides, RequestedScaling scaling);
 
 /// The same, each once for every strategy.
 std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& names,
@@ -42,6 +42,6 @@ std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& nam
 std::vector<std::string> given_parallel_keys(const SourceText& source, const ScenarioOverrides& overrides);
 
 /// What --scaling does to a scenario.
-Scenario scaled(Scenario scenario, AskedScaling scaling);
+Scenario scaled(Scenario scenario, RequestedScaling scaling);
 
 }  // namespace foretrain

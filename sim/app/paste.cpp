@@ -50,9 +50,9 @@ std::string block_rows(const PastedText& pasted) {
   return out;
 }
 
-std::string doubt_rows(const PastedText& pasted) {
+std::string row_warnings(const PastedText& pasted) {
   std::string out;
-  for (const MachineDoubt& doubt : pasted.doubts)
+  for (const MachineWarning& doubt : pasted.doubts)
     out += fmt::format("warning: {}: {}\n  hint: {}\n", to_string(doubt.place), doubt.what, doubt.hint);
   return out;
 }
@@ -87,7 +87,7 @@ void run_paste(const std::string& file) {
                        "",
                        "no tool that is known printed this text",
                        "as nvidia-smi, lscpu, sinfo, NCCL_DEBUG=INFO, print(model) or a training log do"}});
-  std::string out = block_rows(*pasted) + doubt_rows(*pasted) + machine_rows(file, *pasted);
+  std::string out = block_rows(*pasted) + row_warnings(*pasted) + machine_rows(file, *pasted);
   for (const std::string& note : pasted->notes) out += fmt::format("note: {}\n", printable_lines(note));
   write_output("", printable_lines(out));
 }

@@ -126,7 +126,7 @@ void run_plan(const PlanCommand& command) {
   overrides.origins[overrides.settings.front()] = {"foretrain plan", SettingOrigin::Kind::command, {}};
   if (std::ranges::find(request.fixed, "sequence_parallel") != request.fixed.end())
     overrides.settings.erase(overrides.settings.begin());
-  const OpenedScenario opened = open_scenarios(names, overrides, AskedScaling::of_scenario).front();
+  const OpenedScenario opened = open_scenarios(names, overrides, RequestedScaling::of_scenario).front();
   const Scenario& scenario = opened.scenario;
   if (asks_for_script(command.scripts)) refuse_unknown_length(scenario);
   request.global_batch = sequences_of(command.global_batch, layout_of(scenario).sequence);

@@ -44,7 +44,7 @@ void refuse_traces(const PredictCommand& command, bool is_written, std::string_v
     if (!file->empty())
       throw InputError(fmt::format("{} shows one scenario, not {}", option, what), std::string(hint));
   }
-  if (command.scaling == AskedScaling::both)
+  if (command.scaling == RequestedScaling::both)
     throw InputError(fmt::format("--scaling both shows one scenario, not {}", what), std::string(hint));
   if (command.recommendation.is_wanted())
     throw InputError(fmt::format("{} is about one scenario, not {}", command.recommendation.given_as(), what),
@@ -55,19 +55,20 @@ void refuse_traces(const PredictCommand& command, bool is_written, std::string_v
 }
 
 /// Its combinations say themselves what varies, and its table has no room for more than one line each.
-void refuse_beside_study(const PredictCommand& command) {
-  const std::string_view option = command.scaling != AskedScaling::of_scenario ? "--scaling"
-                                  : command.break_even                         ? "--break-even"
-                                  : command.sensitivity                        ? "--sensitivity"
-                                  : command.every_gpu                          ? "--every-gpu"
-                                                                               : "";
+void refuse_with_study(const PredictCommand& command) {
+  const std::string_view option = command.scaling != RequestedScaling::of_scenario ? "--scaling"
+                                  : command.break_even                             ? "--break-even"
+                                  : command.sensitivity                            ? "--sensitivity"
+                                  : command.every_gpu                              ? "--every-gpu"
+                                                                                   : "";
   if (!option.empty())
     throw InputError(fmt::format("{} has no effect on the combinations of a study", option),
                      "leave [study] out, and say with --set which one");
 }
 
 void check_scalings(const PredictCommand& command) {
-  if (command.scaling != AskedScaling::both || find_report(command.format)->write_both_scalings != nullptr)
+  if (command.scaling != RequestedScaling::both ||
+      find_report(command.format)->write_both_scalings != nullptr)
     return;
   throw InputError(fmt::format("--scaling both has no {}", command.format),
                    "ask for --scaling weak and --scaling strong, or for table, json or csv");
@@ -145,7 +146,7 @@ Answered answered(const PredictCommand& command, const OpenedEvidence& evidence,
     prediction.answer = with_recommendation(std::move(prediction.answer), *prediction.recommendation,
                                             opened.scenario, {&evidence.field, kOwnSource});
   }
-  if (command.scaling == AskedScaling::both) {
+  if (command.scaling == RequestedScaling::both) {
     const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
     answer.other_scaling =
         predicted(command, evidence, with_scaling(opened.scenario, other), opened.time_limit);
@@ -246,7 +247,7 @@ void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
 }
 
 void predict_study(const PredictCommand& command, const OpenedScenario& opened) {
-  refuse_beside_study(command);
+  refuse_with_study(command);
   const auto write = find_report(command.format)->write_study;
   refuse_traces(command, write != nullptr, "the combinations of a study",
                 "leave [study] out, and say with --set which combination");

@@ -23,7 +23,7 @@ void run_record(const RecordCommand& command) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());
-  throw WorldError(
+  throw EnvironmentError(
       fmt::format("{} cannot be run: {}\n  hint: install Python with PyTorch, or name it in FORETRAIN_PYTHON",
                   words.front(), std::strerror(errno)));
 }

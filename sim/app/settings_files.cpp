@@ -30,7 +30,7 @@ std::optional<SourceText> text_in(const fs::path& folder, const std::string& nam
 }
 
 /// GPUs of the job, where the command line asks for one number, or for one beside a single GPU.
-int asked_gpus(const std::vector<int>& gpus) {
+int requested_gpus(const std::vector<int>& gpus) {
   if (gpus.empty()) return 0;
   const auto [least, most] = std::ranges::minmax(gpus);
   return least == most || (gpus.size() == 2 && least == 1) ? most : 0;
@@ -53,7 +53,7 @@ std::string chosen_strategy(const std::vector<TrainingSettings>& all, const Scen
 
 }  // namespace
 
-ScriptFinder files_beside(const std::string& file) {
+ScriptFinder sibling_files(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   return [folder](const std::string& name) -> std::optional<SourceText> {
     if (name.find('\0') != std::string::npos) return std::nullopt;
@@ -69,7 +69,7 @@ std::vector<TrainingSettings> open_settings(const std::vector<std::string>& file
   for (const std::string& file : files) {
     try {
       const SourceText text = read_text_file(file, kLargestSettings);
-      out.push_back(read_settings(text, {gpus, nullptr, files_beside(file)}));
+      out.push_back(read_settings(text, {gpus, nullptr, sibling_files(file)}));
     } catch (const InputError& error) {
       mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
@@ -80,7 +80,7 @@ std::vector<TrainingSettings> open_settings(const std::vector<std::string>& file
 
 void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides) {
   std::vector<std::string> settings;
-  std::vector<TrainingSettings> all = open_settings(files, asked_gpus(overrides.gpus));
+  std::vector<TrainingSettings> all = open_settings(files, requested_gpus(overrides.gpus));
   const std::string strategy = chosen_strategy(all, overrides);
   for (TrainingSettings& read : all) {
     for (const Diagnostic& note : leave_out_options(strategy, read))

@@ -11,7 +11,7 @@ namespace foretrain {
 
 /// Files that `file` names: in its own folder and those below it, by the name as written or its last part;
 /// nothing else of the disk is read.
-ScriptFinder files_beside(const std::string& file);
+ScriptFinder sibling_files(const std::string& file);
 
 /// Reads each; `gpus` is the job's number of GPUs, 0: not known. The mistakes of all are thrown at once.
 std::vector<TrainingSettings> open_settings(const std::vector<std::string>& files, int gpus);

@@ -14,7 +14,7 @@
 #include "sim/cluster/site_kinds.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/topology/cluster_doubts.hpp"
+#include "sim/report/topology/cluster_warnings.hpp"
 #include "sim/report/topology/cluster_words.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
@@ -50,14 +50,14 @@ std::string connections(const ClusterSpec& spec) {
 /// What may be a slip of the pen, though it can be built.
 std::string doubts(const ClusterSpec& spec) {
   std::string out;
-  for (const std::string& doubt : doubts_about(spec)) out += "warning: " + doubt + "\n";
+  for (const std::string& doubt : warnings_about(spec)) out += "warning: " + doubt + "\n";
   return out;
 }
 
 /// The same of what has a line in the file.
-std::string placed_doubts(const std::string& cluster, const ClusterSpec& spec) {
+std::string placed_warnings(const std::string& cluster, const ClusterSpec& spec) {
   std::string out;
-  for (const ClusterDoubt& doubt : cluster_doubts(spec)) {
+  for (const ClusterWarning& doubt : cluster_warnings(spec)) {
     const std::string place = doubt.line > 0 ? fmt::format("{}:{}", cluster, doubt.line) : cluster;
     out += fmt::format("warning: {}: {}\n  hint: {}\n", place, doubt.what, doubt.hint);
   }
@@ -162,7 +162,7 @@ std::string node_pages(const ClusterSpec& spec, int kind) {
 
 /// The first node of every kind, all of its GPUs.
 Placement one_node_of_each(const ClusterSpec& spec) {
-  std::vector<NodeRoom> rooms;
+  std::vector<NodeCapacity> rooms;
   int gpus = 0;
   for (int kind = 0; kind < kind_count(spec); ++kind) {
     rooms.push_back({first_node_of_kind(spec, kind), node_of_kind(spec, kind).gpus});
@@ -189,8 +189,8 @@ std::string shown_cluster(const ClusterSpec& spec) {
   return out;
 }
 
-std::string words_and_doubts(const std::string& cluster, const ClusterSpec& spec) {
-  return cluster_in_words(spec) + doubts(spec) + placed_doubts(cluster, spec);
+std::string description_and_warnings(const std::string& cluster, const ClusterSpec& spec) {
+  return cluster_in_words(spec) + doubts(spec) + placed_warnings(cluster, spec);
 }
 
 /// "partitions a40, test; type a40"
@@ -212,7 +212,7 @@ std::string checked_site(const TopologyCommand& command, const ClusterSpec& site
                                 counted(kind_count(site), "kind"));
   for (const ClusterSpec& kind : clusters_of_site(site))
     out += fmt::format("\n{}: {}\n{}{}", kind.name, nodes_line(kind, 0), leads_in_words(kind.site),
-                       words_and_doubts(command.cluster, kind));
+                       description_and_warnings(command.cluster, kind));
   return out;
 }
 
@@ -221,7 +221,7 @@ void check_kinds(const TopologyCommand& command, const ClusterSpec& spec) {
   std::string out = fmt::format("{}: {}, {}, {} of node: no faults\n", spec.name, counted(spec.nodes, "node"),
                                 counted(gpu_count(spec), "GPU"), counted(kind_count(spec), "kind"));
   for (int kind = 0; kind < kind_count(spec); ++kind)
-    out += nodes_line(spec, kind) + "\n" + words_and_doubts(command.cluster, as_kind(spec, kind));
+    out += nodes_line(spec, kind) + "\n" + description_and_warnings(command.cluster, as_kind(spec, kind));
   write_output("", out);
 }
 
@@ -242,7 +242,7 @@ void run_topology_check(const TopologyCommand& command) {
   write_output("",
                fmt::format("{}: {}, {}, {} per node: no faults\n{}", spec.name, counted(spec.nodes, "node"),
                            counted(gpu_count(spec), "GPU"), counted(std::ssize(spec.node.links) * 2, "link"),
-                           words_and_doubts(command.cluster, spec)));
+                           description_and_warnings(command.cluster, spec)));
 }
 
 void run_topology_new(const NewClusterCommand& command) {

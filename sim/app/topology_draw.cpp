@@ -26,7 +26,7 @@ CollectiveKnobs knobs_of(const TopologyCommand& command) {
 
 int gpus_of_first(const ClusterSpec& spec, int nodes) {
   int gpus = 0;
-  for (const NodeRoom& room : rooms_of(spec, nodes)) gpus += room.gpus;
+  for (const NodeCapacity& room : node_capacities_of(spec, nodes)) gpus += room.gpus;
   return gpus;
 }
 

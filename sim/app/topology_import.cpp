@@ -79,7 +79,7 @@ void write_imported(const ImportedCluster& cluster, const std::string& output) {
     write_message(fmt::format("assumed: {}\n", printable_lines(assumption)));
   for (const std::string& check : cluster.checks)
     write_message(fmt::format("NCCL's graph: {}\n", printable_lines(check)));
-  for (const MachineDoubt& doubt : cluster.doubts) {
+  for (const MachineWarning& doubt : cluster.doubts) {
     const std::string text =
         fmt::format("warning: {}: {}\n  hint: {}", to_string(doubt.place), doubt.what, doubt.hint);
     write_message(printable_lines(text) + "\n");

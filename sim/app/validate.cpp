@@ -206,7 +206,7 @@ std::string validated_training(const ValidateCommand& command, const Measurement
 }
 
 /// Statistics stand before the first empty line.
-std::string asked_part(const ValidateCommand& command, std::string report) {
+std::string requested_part(const ValidateCommand& command, std::string report) {
   const std::size_t end = report.find("\n\n");
   if (command.quiet && command.format == "table" && end != std::string::npos) report.resize(end + 1);
   return report;
@@ -237,7 +237,7 @@ std::string left_out(const ValidateCommand& command, MeasurementFile file, const
   ProgressLine progress("leaving out each " + command.leave_out);
   const Progress show = [&progress](double done) { progress.show(done); };
   const auto by =
-      static_cast<LeftOutBy>(std::ranges::find(kLeftOutNames, command.leave_out) - kLeftOutNames.begin());
+      static_cast<HoldOutUnit>(std::ranges::find(kLeftOutNames, command.leave_out) - kLeftOutNames.begin());
   const LeaveOneOut scores = file.kind == MeasurementFile::Kind::collective
                                  ? leave_one_out(file.collective, by, command.settings, show)
                                  : leave_one_out(file, by, options, show);
@@ -283,7 +283,7 @@ void run_validate(const ValidateCommand& command) {
     text = validated_collectives(command, file);
   else
     text = validated_training(command, file, options, groups);
-  write_report(command.output, command.format, asked_part(command, std::move(text)));
+  write_report(command.output, command.format, requested_part(command, std::move(text)));
 }
 
 }  // namespace foretrain

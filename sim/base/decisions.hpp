@@ -26,8 +26,8 @@ class Decisions {
 
  private:
   std::vector<Decision> list_;
-  std::unordered_multimap<std::size_t, std::size_t>
-      places_;  ///< in the list, by hash: plans of many messages have many decisions
+  /// In the list, by hash: plans of many messages have many decisions.
+  std::unordered_multimap<std::size_t, std::size_t> places_;
 };
 
 }  // namespace foretrain

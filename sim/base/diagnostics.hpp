@@ -61,8 +61,8 @@ class InputError : public std::exception {
   std::string text_;
 };
 
-/// The world failed: a file cannot be read or written, memory is out (exit code 3). Says path and cause.
-class WorldError : public std::runtime_error {
+/// Environment error: a file cannot be read or written, memory is out (exit code 3). Says path and cause.
+class EnvironmentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -40,7 +40,7 @@ bool is_terminal(int descriptor) { return HeldOutput::current() == nullptr && ::
 
 void need_own_process(std::string_view command) {
   if (HeldOutput::current() != nullptr)
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("{} needs a process of its own: run the program instead of the library", command));
 }
 

@@ -28,8 +28,8 @@ void write_message(std::string_view text);
 /// Whether a stream is a terminal; none is while the thread's output is held.
 bool is_terminal(int descriptor);
 
-/// For a command that takes the whole process: throws WorldError while the thread's output is held. `command`
-/// is how it is called ("foretrain serve").
+/// For a command that takes the whole process: throws EnvironmentError while the thread's output is held.
+/// `command` is how it is called ("foretrain serve").
 void need_own_process(std::string_view command);
 
 }  // namespace foretrain

@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{10};
 }
 
 [[noreturn]] void fail_to_read(const std::string& path) {
-  throw WorldError(
+  throw EnvironmentError(
       fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
 }
 

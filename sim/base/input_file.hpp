@@ -16,15 +16,15 @@ class InputFile {
  public:
   static constexpr int kPatienceMilliseconds = 3000;
 
-  /// `path` is also the name in messages. Throws InputError for a folder, a disk and a socket, and WorldError
-  /// with the cause where the system does not open it.
+  /// `path` is also the name in messages. Throws InputError for a folder, a disk and a socket, and
+  /// EnvironmentError with the cause where the system does not open it.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
   /// The next bytes, at most `size`; 0 at the end. Throws InputError for a pipe that nobody opened for
-  /// writing in time and a device that has no bytes, and WorldError with the cause where reading fails.
+  /// writing in time and a device that has no bytes, and EnvironmentError with the cause where reading fails.
   std::size_t read(char* block, std::size_t size);
 
  private:

@@ -37,7 +37,7 @@ constexpr std::time_t kOldPartS = 60;
 constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions = 0777;
 
 [[noreturn]] void fail_to_write(const std::string& path, std::string_view cause) {
-  throw WorldError(fmt::format("{}: cannot be written: {}", path, cause));
+  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path, cause));
 }
 
 [[noreturn]] void fail_to_write(const std::string& path) {
@@ -108,7 +108,7 @@ class OpenFile {
 std::uint64_t number_nobody_knows() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
-    throw WorldError("the system has no random numbers");
+    throw EnvironmentError("the system has no random numbers");
   return number;
 }
 

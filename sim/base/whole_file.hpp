@@ -11,8 +11,8 @@ namespace foretrain {
 /// that is there stay, and a link keeps pointing where it does. Written to as they stand are devices, pipes
 /// that somebody reads, and files with several names (hard links) or an owner that cannot be kept. Signals
 /// that end the program wait until nothing half-written is left, or give up what is half-written first (a
-/// program of one thread). Throws WorldError with path and cause: a folder, a socket, a disk, a pipe that
-/// nobody reads, a file that may not be written, no room.
+/// program of one thread). Throws EnvironmentError with path and cause: a folder, a socket, a disk, a pipe
+/// that nobody reads, a file that may not be written, no room.
 void write_whole_file(const std::string& path, std::string_view text);
 
 /// The same for an entry of a folder that others can write to: whatever is at `path`, a link too, is replaced

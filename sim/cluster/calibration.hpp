@@ -20,8 +20,8 @@ struct ConstantRange {
   double least = 0, most = 0;          ///< what physics allows
   double prior = 0.3;  ///< standard deviation of its logarithm among machines: what is known without samples
   std::string meaning;
-  std::string
-      source{};  ///< of the value where nothing was measured; empty: the page of the layer's model has it
+  /// Of the value where nothing was measured; empty: the page of the layer's model has it.
+  std::string source{};
 };
 
 /// The same with the way to it in the value that holds it.
@@ -66,8 +66,8 @@ struct CalibratedCollective {
 /// What a cluster's file names with `calibration = "…"`.
 struct Calibration {
   std::string name, description;
-  std::vector<std::pair<std::string, std::string>>
-      provenance;  ///< gpu, driver, cuda, nccl, host, date, sources …
+  /// Gpu, driver, cuda, nccl, host, date, sources ….
+  std::vector<std::pair<std::string, std::string>> provenance;
   std::vector<CalibratedConstant> constants;
   std::vector<CalibratedCollective> collectives;
   bool empty() const { return constants.empty() && collectives.empty(); }

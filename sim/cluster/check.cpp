@@ -61,7 +61,7 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
     if (kind > 0) check_count(faults, "the number of nodes", nodes_of_kind(spec, kind), 1, kMostNodes);
     check_node_counts(faults, node);
   });
-  const NodeSpec room = roomiest_node(spec);
+  const NodeSpec room = largest_node(spec);
   if (faults.empty() && gpu_count(spec) > kMostClusterGpus) {
     faults.push_back(
         {fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, room.gpus, kMostClusterGpus),
@@ -150,9 +150,9 @@ void check_links(Faults& faults, const NodeSpec& node) {
   }
 }
 
-/// As the fabric is built: it has links for as many NICs as the roomiest node has.
+/// As the fabric is built: it has links for as many NICs as the largest node has.
 ClusterSpec with_most_nics(ClusterSpec spec) {
-  spec.node.nics = roomiest_node(spec).nics;
+  spec.node.nics = largest_node(spec).nics;
   return spec;
 }
 
@@ -284,7 +284,7 @@ double rate_at(const NodeSpec& node, std::string_view device, LinkKind kind) {
 }
 
 /// Of the first GPU of which something is doubtful.
-void add_doubts(std::vector<std::string>& out, const ClusterSpec& spec, const NodeSpec& node) {
+void add_cluster_warnings(std::vector<std::string>& out, const ClusterSpec& spec, const NodeSpec& node) {
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
     const std::string name = fmt::format("gpu{}", gpu);
     const double nvlink = rate_at(node, name, LinkKind::nvlink);
@@ -337,9 +337,10 @@ std::vector<ClusterFault> check(const ClusterSpec& spec) {
 }
 
 /// What may be meant, but probably is not: warnings, no faults.
-std::vector<std::string> doubts_about(const ClusterSpec& spec) {
+std::vector<std::string> warnings_about(const ClusterSpec& spec) {
   std::vector<std::string> out;
-  for (int kind = 0; kind < kind_count(spec); ++kind) add_doubts(out, spec, node_of_kind(spec, kind));
+  for (int kind = 0; kind < kind_count(spec); ++kind)
+    add_cluster_warnings(out, spec, node_of_kind(spec, kind));
   return out;
 }
 

@@ -16,8 +16,8 @@ namespace {
 /// Of links that fill up the list of a node with fewer links than another kind: no route has them.
 constexpr ByteRate kUnused{1e18};
 
-/// With the devices of the roomiest node, so that each has the same number in every node.
-NodeSpec in_room(NodeSpec node, const NodeSpec& room) {
+/// With the devices of the largest node, so that each has the same number in every node.
+NodeSpec with_capacity_of(NodeSpec node, const NodeSpec& room) {
   node.gpus = room.gpus, node.cpus = room.cpus, node.switches = room.switches;
   node.nvswitches = room.nvswitches, node.nics = room.nics;
   return node;
@@ -45,7 +45,7 @@ Cluster Cluster::build(const ClusterSpec& spec, int nodes) {
 
 /// Kinds that are the same machine are one type, and clusters of one type know nothing of kinds.
 void Cluster::find_types() {
-  room_ = is_mixed(spec_) ? roomiest_node(spec_) : spec_.node;
+  room_ = is_mixed(spec_) ? largest_node(spec_) : spec_.node;
   for (int kind = 0, first = 0; kind < kind_count(spec_) && first < nodes_; ++kind) {
     const int like = first_kind_like(spec_, kind);
     auto known = std::ranges::find(types_, like, &Type::kind);
@@ -63,7 +63,7 @@ void Cluster::add_nodes() {
   std::vector<std::vector<ClusterLink>> links_of_type;
   std::vector<Vertex> layout;
   for (Type& type : types_) {
-    const NodeSpec node = in_room(node_of_kind(spec_, type.kind), room_);
+    const NodeSpec node = with_capacity_of(node_of_kind(spec_, type.kind), room_);
     NodeGraph graph = node_graph(node);
     NodeRoutes routes = node_routes(graph, peer_reach(node));
     type.routes = std::move(routes.best), type.host_routes = std::move(routes.host);
@@ -173,8 +173,8 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail)
 
 Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
                                    NodeExit exit) const {
-  WayBetweenNodes way;
-  find_way_between_nodes(from_gpu, to_gpu, from_nic, to_nic, way, exit);
+  NodeToNodeRoute way;
+  find_route_between_nodes(from_gpu, to_gpu, from_nic, to_nic, way, exit);
   std::vector<LinkId> links;
   links.reserve(way.out->links.size() + way.fabric.size() + way.in->links.size());
   for (const LinkId link : way.out->links) links.push_back(link + first_link(vertices_[from_gpu].node));
@@ -186,8 +186,8 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_
   return route;
 }
 
-void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
-                                     WayBetweenNodes& way, NodeExit exit) const {
+void Cluster::find_route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
+                                       NodeToNodeRoute& way, NodeExit exit) const {
   const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
   way.out = &leg_out(from, type_at(from_gpu), from_nic, exit, way.relayed),
   way.in = &type_at(to_gpu).from_nic[pair_of(to.index, to_nic)];
@@ -276,7 +276,7 @@ void Cluster::add_gpudirect(Type& type) {
   }
 }
 
-void WaySum::add(const ClusterLink& link) {
+void RouteSum::add(const ClusterLink& link) {
   const double effective = link.bandwidth.per_second * link.collective_efficiency;
   const bool is_pcie = link.kind == LinkKind::pcie || link.kind == LinkKind::socket;
   add({link.latency, link.bandwidth, link.collective_efficiency, effective, link.kind == LinkKind::network,
@@ -284,7 +284,7 @@ void WaySum::add(const ClusterLink& link) {
 }
 
 /// Latencies add, the narrowest link sets the rate; efficiency is that of the link that reaches least.
-void WaySum::add(const WaySum& part) {
+void RouteSum::add(const RouteSum& part) {
   latency += part.latency;
   if (part.bandwidth.per_second > 0)
     bandwidth = bandwidth.per_second > 0 ? std::min(bandwidth, part.bandwidth) : part.bandwidth;

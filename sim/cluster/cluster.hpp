@@ -97,23 +97,23 @@ struct Vertex {
 };
 
 /// What the links of a way come to; ways add up, part by part.
-struct WaySum {
+struct RouteSum {
   Time latency{};
   ByteRate bandwidth{};  ///< smallest on the way; 0: no link yet
-  double collective_efficiency =
-      1;  ///< of the link with the smallest bandwidth times efficiency, of equal ones the first
+  /// Of the link with the smallest bandwidth times efficiency, of equal ones the first.
+  double collective_efficiency = 1;
   double narrowest = std::numeric_limits<double>::infinity();  ///< that product, bytes per second
   bool crosses_network = false, nvlink_only = true;
   int pcie_hops = 0;  ///< links of kind pcie or socket
 
   void add(const ClusterLink& link);
-  void add(const WaySum& part);
+  void add(const RouteSum& part);
 };
 
 /// The way between a GPU and a NIC of one node, with the links of node 0.
 struct NicLeg {
   std::vector<LinkId> links;
-  WaySum sum;
+  RouteSum sum;
   bool staged = false;  ///< through the memory of the GPU's CPU
   ByteRate reached{};   ///< by collectives
 };
@@ -127,12 +127,12 @@ struct NodeExit {
 
 /// The way between GPUs of two nodes in three parts; only the links of the fabric, and a leg over a relay,
 /// are its own.
-struct WayBetweenNodes {
+struct NodeToNodeRoute {
   const NicLeg* out = nullptr;  ///< `relayed`, or the cluster's
   NicLeg relayed{};
   std::vector<LinkId> fabric;
   const NicLeg* in = nullptr;
-  WaySum sum;                        ///< with the switches' latency
+  RouteSum sum;                      ///< with the switches' latency
   double collective_efficiency = 1;  ///< of the narrowest link or leg
 };
 
@@ -177,7 +177,7 @@ std::vector<ClusterFault> check_network(const ClusterSpec& spec);
 std::vector<ClusterFault> check_kind_names(const ClusterSpec& spec);
 
 /// What is possible and hardly meant, in sentences: NVLinks slower than the PCIe beside them.
-std::vector<std::string> doubts_about(const ClusterSpec& spec);
+std::vector<std::string> warnings_about(const ClusterSpec& spec);
 
 /// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in
 /// every node: one that has fewer devices or links than another kind has some that lead nowhere.
@@ -224,8 +224,8 @@ class Cluster {
                             NodeExit exit = {}) const;
   /// The same for one who asks for many: what `way` held is replaced, its memory used again. Within one node
   /// (pods that meet at its interface) the way turns round before the wire.
-  void find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
-                              WayBetweenNodes& way, NodeExit exit = {}) const;
+  void find_route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
+                                NodeToNodeRoute& way, NodeExit exit = {}) const;
   /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than
   /// gpudirect_reach.
   bool gpudirect(int gpu_index, int nic_index, int node = 0) const;

@@ -150,12 +150,12 @@ struct NodeSpec {
   int gpus = 0, cpus = 1, switches = 0, nvswitches = 0, nics = 0;
   Gpu gpu;
   Host host;
-  bool peer_access =
-      true;  ///< GPUs may read each other over PCIe; otherwise traffic is staged through host memory
-  bool gpudirect =
-      true;  ///< NICs reach GPU memory (GPUDirect RDMA); otherwise messages are staged through host memory
-  PathClass gpudirect_reach =
-      PathClass::pxb;      ///< farthest NIC that does (NCCL_NET_GDR_LEVEL); from beyond, messages are staged
+  /// GPUs may read each other over PCIe; otherwise traffic is staged through host memory.
+  bool peer_access = true;
+  /// NICs reach GPU memory (GPUDirect RDMA); otherwise messages are staged through host memory.
+  bool gpudirect = true;
+  /// Farthest NIC that does (NCCL_NET_GDR_LEVEL); from beyond, messages are staged.
+  PathClass gpudirect_reach = PathClass::pxb;
   bool multicast = false;  ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
   std::vector<NodeLink> links;
   friend bool operator==(const NodeSpec&, const NodeSpec&) = default;

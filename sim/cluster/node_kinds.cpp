@@ -95,14 +95,14 @@ int most_gpus_per_node(const ClusterSpec& spec) {
   return most;
 }
 
-std::vector<NodeRoom> rooms_of(const ClusterSpec& spec, int nodes) {
-  std::vector<NodeRoom> rooms;
+std::vector<NodeCapacity> node_capacities_of(const ClusterSpec& spec, int nodes) {
+  std::vector<NodeCapacity> rooms;
   for (int node = 0; node < nodes; ++node)
     rooms.push_back({node, node_of_kind(spec, kind_of_node(spec, node)).gpus});
   return rooms;
 }
 
-NodeSpec roomiest_node(const ClusterSpec& spec) {
+NodeSpec largest_node(const ClusterSpec& spec) {
   NodeSpec room;
   room.cpus = 0;
   for (int kind = 0; kind < kind_count(spec); ++kind) {

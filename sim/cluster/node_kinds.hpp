@@ -37,10 +37,10 @@ std::int64_t gpu_count(const ClusterSpec& spec);
 /// Of the node that has most.
 int most_gpus_per_node(const ClusterSpec& spec);
 /// Devices of each sort as many as the node that has most of it, and no links: what every node has room for.
-NodeSpec roomiest_node(const ClusterSpec& spec);
+NodeSpec largest_node(const ClusterSpec& spec);
 
 /// What the cluster's first `nodes` nodes have.
-std::vector<NodeRoom> rooms_of(const ClusterSpec& spec, int nodes);
+std::vector<NodeCapacity> node_capacities_of(const ClusterSpec& spec, int nodes);
 
 /// Does something to the node of every kind.
 template <class Visitor>

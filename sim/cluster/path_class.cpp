@@ -53,8 +53,8 @@ std::string_view name_of(PathClass path) {
 
 PathClass host_path_class(const Cluster& cluster, VertexId from, VertexId to) {
   const int type = cluster.type_of_node(cluster.vertices()[from].node);
-  return way_class(cluster.host_route_in_node(from, to).links, cluster.vertices(),
-                   cluster.links().of_type(type));
+  return route_class(cluster.host_route_in_node(from, to).links, cluster.vertices(),
+                     cluster.links().of_type(type));
 }
 
 PathClass path_class(const Cluster& cluster, VertexId from, VertexId to) {

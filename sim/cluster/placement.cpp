@@ -26,7 +26,7 @@ Placement place(int gpus, int gpus_per_node, Layout layout, int nodes) {
 namespace {
 
 /// Ranks of each node when every node in turn takes one.
-std::vector<int> dealt_out(const std::vector<NodeRoom>& rooms, int gpus) {
+std::vector<int> dealt_out(const std::vector<NodeCapacity>& rooms, int gpus) {
   std::vector<int> ranks(rooms.size(), 0);
   for (int left = gpus; left > 0;) {
     const int before = left;
@@ -38,9 +38,9 @@ std::vector<int> dealt_out(const std::vector<NodeRoom>& rooms, int gpus) {
   return ranks;
 }
 
-std::vector<int> filled_up(const std::vector<NodeRoom>& rooms, int gpus) {
+std::vector<int> filled_up(const std::vector<NodeCapacity>& rooms, int gpus) {
   std::vector<int> ranks;
-  for (const NodeRoom& room : rooms) {
+  for (const NodeCapacity& room : rooms) {
     ranks.push_back(std::min(gpus, room.gpus));
     gpus -= ranks.back();
   }
@@ -49,7 +49,7 @@ std::vector<int> filled_up(const std::vector<NodeRoom>& rooms, int gpus) {
 
 }  // namespace
 
-Placement place_on(const std::vector<NodeRoom>& rooms, int gpus, Layout layout) {
+Placement place_on(const std::vector<NodeCapacity>& rooms, int gpus, Layout layout) {
   const std::vector<int> ranks = layout == Layout::packed ? filled_up(rooms, gpus) : dealt_out(rooms, gpus);
   Placement placement;
   placement.nodes = 0;

@@ -26,12 +26,12 @@ struct Placement {
 /// node. Requires 1 <= gpus and enough room: gpus <= nodes * gpus_per_node.
 Placement place(int gpus, int gpus_per_node, Layout layout, int nodes);
 /// A node of a job, and how many GPUs it has.
-struct NodeRoom {
+struct NodeCapacity {
   int node = 0, gpus = 0;
 };
 /// The same over nodes that are not alike, in their order. spread: each in turn gets a rank as long as it has
 /// room, consecutive ranks on one node. Requires that they have room for all.
-Placement place_on(const std::vector<NodeRoom>& rooms, int gpus, Layout layout);
+Placement place_on(const std::vector<NodeCapacity>& rooms, int gpus, Layout layout);
 /// packed on as few nodes as possible.
 Placement place_packed(int gpus, int gpus_per_node);
 

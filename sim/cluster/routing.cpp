@@ -143,7 +143,7 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
     for (std::size_t to = 0; to < n; ++to) {
       Route& route = routes[from * n + to];
       if (from == to || !is_gpu(node, to) || route.nvlink_only ||
-          way_class(route.links, node.vertices, node.links) <= reach)
+          route_class(route.links, node.vertices, node.links) <= reach)
         continue;
       const std::vector<LinkId>& down = routes[cpu * n + to].links;
       if (down.empty()) continue;
@@ -161,8 +161,8 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
 
 }  // namespace
 
-PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
-                    std::span<const ClusterLink> all) {
+PathClass route_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
+                      std::span<const ClusterLink> all) {
   if (way.empty()) return PathClass::loc;
   int switches = 0, cpus = 0;
   bool crosses_sockets = false, all_nvlink = true;
@@ -188,7 +188,7 @@ PathClass peer_reach(const NodeSpec& node) {
   return trusted ? PathClass::sys : PathClass::pxb;
 }
 
-Route route_of(std::vector<LinkId> links, const WaySum& sum) {
+Route route_of(std::vector<LinkId> links, const RouteSum& sum) {
   Route route{std::move(links),    sum.latency, sum.bandwidth, sum.collective_efficiency,
               sum.crosses_network, false,       false,         sum.pcie_hops};
   route.nvlink_only = sum.nvlink_only && !route.links.empty();
@@ -196,7 +196,7 @@ Route route_of(std::vector<LinkId> links, const WaySum& sum) {
 }
 
 Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) {
-  WaySum sum;
+  RouteSum sum;
   for (const LinkId id : links) sum.add(all[id]);
   return route_of(std::move(links), sum);
 }

@@ -11,12 +11,12 @@ namespace foretrain {
 /// A route from its links: latency is their sum, bandwidth the smallest, efficiency that of the narrowest.
 Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all);
 /// The same of links that are summed already.
-Route route_of(std::vector<LinkId> links, const WaySum& sum);
+Route route_of(std::vector<LinkId> links, const RouteSum& sum);
 
 /// The class of a way over PCIe, CPUs and socket links by what stands on it; LOC for no links, see
 /// path_class.hpp.
-PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
-                    std::span<const ClusterLink> all);
+PathClass route_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
+                      std::span<const ClusterLink> all);
 
 /// The farthest GPU whose memory a GPU reads over PCIe; LOC when none. NCCL trusts the root complexes of AMD
 /// and POWER CPUs only (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data

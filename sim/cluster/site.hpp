@@ -51,8 +51,8 @@ struct Site {
   std::optional<SiteKind> kind;  ///< none: kind_of() tells
   BatchSystem system = BatchSystem::none;
   std::string gpu_type;  ///< as in --gres=gpu:TYPE:N; empty: without a type
-  std::vector<std::string>
-      constraints;           ///< features by which a job asks for these nodes, as in --constraint=gpu
+  /// Features by which a job asks for these nodes, as in --constraint=gpu.
+  std::vector<std::string> constraints;
   std::string requirements;  ///< HTCondor's require_gpus that selects these GPUs
   std::vector<Partition> partitions;
   Billing billing;

@@ -23,8 +23,8 @@
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_kinds.hpp"
 #include "sim/collective/chain_overlap.hpp"
+#include "sim/collective/communicator_traffic.hpp"
 #include "sim/collective/costs.hpp"
-#include "sim/collective/job_traffic.hpp"
 #include "sim/collective/measured_time.hpp"
 #include "sim/collective/peer_traffic.hpp"
 #include "sim/collective/staging.hpp"
@@ -75,7 +75,7 @@ CollectiveCosts costs_of_job(const Cluster& cluster, const Placement& placement)
 
 struct Communicator::State {
   State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_,
-        const CollectiveCosts& costs_, nccl::NodeBook& searched)
+        const CollectiveCosts& costs_, nccl::NodeGraphCache& searched)
       : cluster(cluster_),
         settings(settings_),
         costs(costs_),
@@ -268,7 +268,7 @@ struct Communicator::State {
   CollectiveSettings settings;
   CollectiveCosts costs;
   nccl::Job job, by_host;  ///< the second only of NVLink domains of several nodes
-  JobTraffic traffic;
+  CommunicatorTraffic traffic;
   const LinkType& network;  ///< from the NICs of the slowest node
   bool is_of_first_kind;    ///< which is what was measured
 };
@@ -285,12 +285,12 @@ Communicator::Communicator(const Cluster& cluster, const Placement& placement,
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement,
                            const CollectiveSettings& settings, const CollectiveCosts& costs) {
-  nccl::NodeBook none;
+  nccl::NodeGraphCache none;
   state_ = std::make_unique<State>(cluster, placement, settings, costs, none);
 }
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement,
-                           const CollectiveSettings& settings, nccl::NodeBook& searched)
+                           const CollectiveSettings& settings, nccl::NodeGraphCache& searched)
     : state_(std::make_unique<State>(cluster, placement, settings, costs_of_job(cluster, placement),
                                      searched)) {}
 

@@ -63,7 +63,7 @@ class Communicator {
                const CollectiveCosts& costs);
   /// The same with nodes that were searched before.
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
-               nccl::NodeBook& searched);
+               nccl::NodeGraphCache& searched);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 

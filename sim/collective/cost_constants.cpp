@@ -7,8 +7,8 @@ namespace {
 
 using CostRow = ConstantOf<CollectiveCosts>;
 
-/// Among generations and clusters of the open rows times differ by about a factor of two, rates by a third
-/// (docs/models/calibration.md).
+/// Among generations and clusters of the training rows times differ by about a factor of two, rates by a
+/// third (docs/models/calibration.md).
 constexpr double kTimePrior = 0.6, kRatePrior = 0.35, kSharePrior = 0.2;
 constexpr double kLongest = 1e-2;
 

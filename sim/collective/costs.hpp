@@ -24,7 +24,7 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 /// Fitted on docs/measured/nccl.csv per generation of GPU and kind of link, never per cluster, size or row
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
-  Time launch{};           ///< host time of one launch; follows the GPU, not the CPU, in the open rows
+  Time launch{};           ///< host time of one launch; follows the GPU, not the CPU, in the training rows
   Time channel_enqueue{};  ///< and of every channel but the first, before NCCL 2.10
   Time group_launch{};     ///< of a group of sends and receives
   Time kernel{};           ///< a kernel that starts, meets its peers and ends
@@ -43,9 +43,9 @@ struct CollectiveCosts {
   ByProtocol<double> network_efficiency{};  ///< the same between nodes
   ByteRate low_latency_network{};  ///< most that LL gets out of a NIC: a CPU thread checks every line
   ByteRate peer_channel_rate{};    ///< one channel of a send
-  double peer_network_efficiency =
-      1;                   ///< share of a NIC's rate that sends to many peers reach, in small messages
-  Time multicast_start{};  ///< NVLS: beyond `kernel`
+  /// Share of a NIC's rate that sends to many peers reach, in small messages.
+  double peer_network_efficiency = 1;
+  Time multicast_start{};             ///< NVLS: beyond `kernel`
   double multicast_efficiency = 0.8;  ///< NVLS: of the NVLinks' rate
   Time default_network_step{};        ///< where the link gives no collective_latency
   ByteRate socket_rate{};  ///< what the one thread of a rank that serves its sockets moves each way

@@ -65,7 +65,7 @@ void LinkLoads::add_leg(int node, const NicLeg& leg, double share, double effici
   for (const LinkId link : leg.links) at_node(node_class, link).add_between(share, efficiency);
 }
 
-void LinkLoads::add_between(int from_node, int to_node, const WayBetweenNodes& way, double share) {
+void LinkLoads::add_between(int from_node, int to_node, const NodeToNodeRoute& way, double share) {
   const double plain = share / way.sum.bandwidth.per_second, efficiency = way.collective_efficiency;
   alone_between_ = std::max(alone_between_, plain / efficiency);
   alone_between_plain_ = std::max(alone_between_plain_, plain);
@@ -132,7 +132,7 @@ Bottleneck slowest_of(const std::vector<AlikeLinks>& links, const TrafficEfficie
   return slowest;
 }
 
-double LinkLoads::alone_between(const Efficiency& efficiency) const {
+double LinkLoads::isolated_between(const Efficiency& efficiency) const {
   if (efficiency.most_between.per_second <= 0) return alone_between_ / efficiency.between;
   return std::max(alone_between_plain_ / efficiency.between,
                   largest_share_ / efficiency.most_between.per_second);

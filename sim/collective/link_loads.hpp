@@ -58,7 +58,7 @@ class LinkLoads {
   void add_inside(int node_class, const Route& route, double share);
   /// A way between two nodes. Links in a node that is not the first of its class are left out, since that one
   /// stands for them.
-  void add_between(int from_node, int to_node, const WayBetweenNodes& way, double share);
+  void add_between(int from_node, int to_node, const NodeToNodeRoute& way, double share);
 
   using Efficiency = TrafficEfficiency;
   /// Of the links that carry traffic of this leg, with everything else they carry.
@@ -70,7 +70,7 @@ class LinkLoads {
 
   /// Seconds per byte of message that one route between nodes needs if nothing else is on its links: the
   /// slowest route's.
-  double alone_between(const Efficiency& efficiency) const;
+  double isolated_between(const Efficiency& efficiency) const;
 
   /// Links of the fabric that carry something, but for those between NICs and their switches.
   const std::vector<LinkId>& between_switches() const { return inner_.links(); }

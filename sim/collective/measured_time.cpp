@@ -32,7 +32,7 @@ void scale(CollectivePlan& plan, double factor) {
 }  // namespace
 
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,
-                                          const MeasuredJob& job) {
+                                          const MeasuredCommunicator& job) {
   const int processes = processes_of(job.settings->processes_per_node, job.ranks_per_node);
   const CalibratedCollective* best = nullptr;
   for (const CalibratedCollective& measured : calibration.collectives) {

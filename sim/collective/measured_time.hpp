@@ -8,7 +8,7 @@
 namespace foretrain {
 
 /// The job a communicator stands for.
-struct MeasuredJob {
+struct MeasuredCommunicator {
   int ranks = 1, nodes = 1, ranks_per_node = 1;
   const CollectiveSettings* settings = nullptr;
 };
@@ -16,7 +16,7 @@ struct MeasuredJob {
 /// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing
 /// was. Of several the one with the job's processes.
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,
-                                          const MeasuredJob& job);
+                                          const MeasuredCommunicator& job);
 
 /// Seconds at a size: on the pieces' lines, on a straight line between two pieces, and beyond the ends on the
 /// nearest piece's line.

@@ -3,7 +3,7 @@
 #include <compare>
 #include <map>
 
-#include "sim/collective/job_traffic.hpp"
+#include "sim/collective/communicator_traffic.hpp"
 #include "sim/collective/nccl/double_tree.hpp"
 
 namespace foretrain {

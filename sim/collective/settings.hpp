@@ -11,8 +11,8 @@ namespace foretrain {
 /// nccl-tests.
 struct CollectiveSettings {
   nccl::Settings nccl{};
-  int processes_per_node =
-      0;  ///< 0: one per GPU; one process that drives several GPUs launches their kernels one after the other
+  /// 0: one per GPU; one process that drives several GPUs launches their kernels one after the other.
+  int processes_per_node = 0;
   int threads_per_process = 1;  ///< that share out its GPUs, and launch at the same time (nccl-tests -t)
   int iterations = 20;          ///< calls between two looks at the clock (nccl-tests -n)
   bool operator==(const CollectiveSettings&) const = default;

@@ -77,7 +77,7 @@ Time small_step(const TimingInput& in) {
   return in.sockets_of_pods ? std::max(own, in.costs->socket_step) : own;
 }
 
-bool asks_first(const TimingInput& in, double message) {
+bool uses_rendezvous(const TimingInput& in, double message) {
   return in.network->eager_limit.count > 0 &&
          with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
 }
@@ -88,7 +88,7 @@ Time copied_by_cpu(const TimingInput& in, double message) {
   const LinkType& link = *in.network;
   const double wire = with_flags(in.protocol, message);
   if (link.copy_limit.count == 0 || wire <= static_cast<double>(link.copy_limit.count) ||
-      asks_first(in, message))
+      uses_rendezvous(in, message))
     return Time::zero();
   return link.copy_latency + seconds(link.copy_rate.per_second > 0 ? wire / link.copy_rate.per_second : 0);
 }
@@ -100,7 +100,7 @@ Time network_step(const TimingInput& in, double message) {
   const Time one = seconds(to_seconds(small_step(in)) * of(in.costs->network_factor, in.protocol)) +
                    of(in.costs->network_step, in.protocol);
   return one + in.relayed + copied_by_cpu(in, message) +
-         (asks_first(in, message) ? in.network->rendezvous_latency : Time::zero());
+         (uses_rendezvous(in, message) ? in.network->rendezvous_latency : Time::zero());
 }
 
 int multicast_pieces(const TimingInput& in) {
@@ -186,7 +186,7 @@ Time message_gap(const TimingInput& in) {
 /// What a message of that size keeps a proxy busy for: a thread that matches messages has the handshake in
 /// its time.
 Time proxy_message(const TimingInput& in, double message) {
-  return std::max(message_gap(in), asks_first(in, message) ? in.network->rendezvous_gap : Time::zero());
+  return std::max(message_gap(in), uses_rendezvous(in, message) ? in.network->rendezvous_gap : Time::zero());
 }
 
 /// A proxy's messages of one step, one after the other.
@@ -364,7 +364,7 @@ Time peer_step(const TimingInput& in, const PeerSend& send) {
   }
   const LinkType& link = *in.network;
   const Time small = small_step(in);
-  const Time asks = asks_first(in, send.bytes) ? link.rendezvous_latency : Time::zero();
+  const Time asks = uses_rendezvous(in, send.bytes) ? link.rendezvous_latency : Time::zero();
   const bool injected =
       link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
   const Time message =

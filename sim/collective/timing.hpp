@@ -24,8 +24,8 @@ struct TimingInput {
   nccl::RunShape run{};
   nccl::ChunkShape chunk{};
   double inside_seconds_per_byte = 0,
-         between_seconds_per_byte =
-             0;              ///< of the busiest link inside nodes and between them, per byte of message
+         /// Of the busiest link inside nodes and between them, per byte of message.
+      between_seconds_per_byte = 0;
   bool by_channel = false;   ///< the kernel's work is handed over channel by channel
   double copied = 1;         ///< of the channels' rate, with operands that do not lie alike (copied_share())
   double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links

@@ -102,7 +102,7 @@ class PrivateLinks {
   }
 
   /// Appends to the way those that a message to rank `to` crosses.
-  void extend(TransportWay& way, int to) {
+  void extend(TransportRoute& way, int to) {
     const auto receiver = static_cast<std::size_t>(to);
     if (way.links.empty()) way.links.push_back(own_link(copies_[receiver], way.bandwidth.per_second));
     if (work_rate_ > 0) way.links.push_back(own_link(work_[receiver], work_rate_));
@@ -126,7 +126,8 @@ class PrivateLinks {
 
 }  // namespace
 
-TransportJob::TransportJob(const Cluster& cluster, const Placement& placement, const Transport& transport)
+TransportRequest::TransportRequest(const Cluster& cluster, const Placement& placement,
+                                   const Transport& transport)
     : cluster_(cluster),
       transport_(transport),
       ways_(cluster, placement, find_transport_library(transport.library)->data),
@@ -135,7 +136,7 @@ TransportJob::TransportJob(const Cluster& cluster, const Placement& placement, c
   std::iota(order_.begin(), order_.end(), 0);
 }
 
-TransportChoice TransportJob::choice_of(CollectiveOp op, Bytes size, std::string_view family) const {
+TransportChoice TransportRequest::choice_of(CollectiveOp op, Bytes size, std::string_view family) const {
   const int ranks = static_cast<int>(order_.size());
   TransportChoice choice = choose(transport_, op, size, ranks);
   if (ranks < 2 || family.empty() ||
@@ -149,7 +150,7 @@ TransportChoice TransportJob::choice_of(CollectiveOp op, Bytes size, std::string
   return {op, row.family, pieces, "asked for"};
 }
 
-TransportRun TransportJob::run(CollectiveOp op, Bytes size, std::string_view family, Fidelity fidelity) {
+TransportRun TransportRequest::run(CollectiveOp op, Bytes size, std::string_view family, Fidelity fidelity) {
   TransportRun run;
   run.plan.choice = choice_of(op, size, family);
   const TransportChoice& choice = run.plan.choice;
@@ -171,7 +172,7 @@ TransportRun TransportJob::run(CollectiveOp op, Bytes size, std::string_view fam
   return run;
 }
 
-const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
+const TransportRequest::Load& TransportRequest::load_of(const Algorithm& algorithm) {
   const auto [known, is_new] = loads_.try_emplace(algorithm.name);
   Load& load = known->second;
   if (!is_new) return load;
@@ -181,7 +182,7 @@ const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
   std::vector<RankLoad> ranks(order_.size());
   ByteRate narrowest{std::numeric_limits<double>::infinity()};
   for (const Lane& lane : lanes.lanes) {
-    const TransportWay way = ways_.way(lane.from, lane.to);
+    const TransportRoute way = ways_.way(lane.from, lane.to);
     const double bytes = lane.messages * lanes.message_share(lane), needed = bytes / way.bandwidth.per_second;
     RankLoad &from = ranks[static_cast<std::size_t>(lane.from)],
              &to = ranks[static_cast<std::size_t>(lane.to)];
@@ -207,17 +208,17 @@ const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
   return load;
 }
 
-std::vector<PatternFlow> TransportJob::flows_of(const Algorithm& algorithm) const {
+std::vector<PatternFlow> TransportRequest::flows_of(const Algorithm& algorithm) const {
   std::vector<PatternFlow> flows;
   for (const PairShare& pair : pair_shares(lanes_to_play(algorithm, request_of(1)))) {
-    TransportWay way = ways_.way(pair.from, pair.to);
+    TransportRoute way = ways_.way(pair.from, pair.to);
     if (!way.links.empty()) flows.push_back({std::move(way.links), pair.share / transport_.wire_efficiency});
   }
   return flows;
 }
 
 /// Of the busiest link.
-double TransportJob::seconds_per_byte(const std::vector<PatternFlow>& flows) const {
+double TransportRequest::seconds_per_byte(const std::vector<PatternFlow>& flows) const {
   std::vector<double> bytes(cluster_.links().size());
   double most = 0;
   for (const PatternFlow& flow : flows) {
@@ -228,14 +229,14 @@ double TransportJob::seconds_per_byte(const std::vector<PatternFlow>& flows) con
 }
 
 /// Of the connection that carries most.
-double TransportJob::connection_seconds_per_byte(const std::vector<PatternFlow>& flows) const {
+double TransportRequest::connection_seconds_per_byte(const std::vector<PatternFlow>& flows) const {
   if (transport_.stream_rate.per_second <= 0) return 0;
   double most = 0;
   for (const PatternFlow& flow : flows) most = std::max(most, flow.weight * transport_.wire_efficiency);
   return most / (transport_.stream_rate.per_second * std::max(1, transport_.streams));
 }
 
-TransportTraffic TransportJob::traffic(CollectiveOp op, Bytes size) {
+TransportTraffic TransportRequest::traffic(CollectiveOp op, Bytes size) {
   TransportTraffic traffic;
   const TransportRun alone = run(op, size, "", Fidelity::analytic);
   traffic.plan = alone.plan;
@@ -249,14 +250,14 @@ TransportTraffic TransportJob::traffic(CollectiveOp op, Bytes size) {
 }
 
 /// One task: what the closed form has beyond the data of the busiest link, then the flows.
-Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
+Time TransportRequest::flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   PrivateLinks links(cluster_, transport_, plan, order_.size());
   std::vector<PatternFlow> flows;
   const std::vector<PairShare> pairs = pair_shares(lanes_to_play(algorithm, request_of(1)));
   flows.reserve(pairs.size());
   std::vector<double> weights;
   for (const PairShare& pair : pairs) {
-    TransportWay way = ways_.way(pair.from, pair.to);
+    TransportRoute way = ways_.way(pair.from, pair.to);
     links.extend(way, pair.to);
     const double weight = pair.share / transport_.wire_efficiency;
     weights.resize(links.capacities.size());
@@ -278,7 +279,7 @@ Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const Tran
   return foretrain::run(graph, *network).end_of(id);
 }
 
-Time TransportJob::chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
+Time TransportRequest::chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   const Lanes lanes = lanes_to_play(algorithm, request_of(plan.choice.pieces));
   PrivateLinks links(cluster_, transport_, plan, order_.size());
   const double host =
@@ -288,7 +289,7 @@ Time TransportJob::chunk_level(const Algorithm& algorithm, Bytes size, const Tra
   const bool at_once = lanes.needs.empty() && busy > Time{} && plan.message.count > 0;
   std::vector<LinkId> senders(order_.size(), kNone), receivers(order_.size(), kNone);
   const auto carrier = [&](int from, int to) {
-    TransportWay way = ways_.way(from, to);
+    TransportRoute way = ways_.way(from, to);
     const Time latency = way.latency * (plan.rendezvous ? 3 : 1) + transport_.header / plan.rate;
     const ByteRate wire = way.bandwidth;
     links.extend(way, to);

@@ -10,7 +10,7 @@
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
 #include "sim/collective/fidelity.hpp"
-#include "sim/collective/transport_ways.hpp"
+#include "sim/collective/transport_routes.hpp"
 #include "sim/collective/transports/transport.hpp"
 #include "sim/engine/task_graph.hpp"
 
@@ -41,10 +41,10 @@ struct TransportTraffic {
 /// processes where an algorithm sends all at once. Beside the cluster's links: one per connection where the
 /// transport limits a stream; one per receiving process where it copies in the memory of a CPU, and where
 /// working on pipelined data is slower than the wire.
-class TransportJob {
+class TransportRequest {
  public:
   /// Keeps references. Requires the placement's nodes to be part of the cluster, and a known library.
-  TransportJob(const Cluster& cluster, const Placement& placement, const Transport& transport);
+  TransportRequest(const Cluster& cluster, const Placement& placement, const Transport& transport);
 
   /// Root: rank 0. `family`: of the algorithm catalog; empty: what the library takes. Throws InputError for a
   /// family that does not exist, or cannot do this; a library that has no such op says so in plan.choice.why,
@@ -80,7 +80,7 @@ class TransportJob {
 
   const Cluster& cluster_;
   const Transport& transport_;
-  TransportWays ways_;
+  TransportRoutes ways_;
   std::vector<int> order_, groups_;
   std::map<std::string_view, Load> loads_;  ///< by name of the algorithm
 };

@@ -77,7 +77,7 @@ std::int64_t ChunkProgress::known_to(const State& state) const {
 }
 
 /// Messages before this one overwrite no arrival that is still needed.
-std::int64_t ChunkProgress::room_to(const State& state) const {
+std::int64_t ChunkProgress::free_space_to(const State& state) const {
   std::int64_t to = state.transfers;
   for (std::uint32_t i = state.first_dependent; i < state.end_dependent; ++i) {
     const State& after = states_[dependents_[i].connection];
@@ -95,7 +95,7 @@ std::uint32_t ChunkProgress::possible(std::uint32_t connection) {
   state.wants_room = false;
   const std::int64_t known = known_to(state);
   if (known <= state.next) return 0;
-  const std::int64_t room = room_to(state);
+  const std::int64_t room = free_space_to(state);
   if (room <= state.next) park(connection);
   return static_cast<std::uint32_t>(std::max<std::int64_t>(0, std::min(known, room) - state.next));
 }
@@ -177,7 +177,7 @@ std::uint32_t ChunkProgress::next_to_visit() {
   return connection;
 }
 
-bool ChunkProgress::make_room(Time now) {
+bool ChunkProgress::make_space(Time now) {
   if (now < earliest_parked_) return false;
   bool made = false;
   earliest_parked_ = Time::max();

@@ -34,7 +34,7 @@ class ChunkProgress {
   std::uint32_t next_to_visit();
   /// Gives room to the connections that wait for it although they could send at `now` or before; to be called
   /// before the clock goes on to `now`, so that nobody misses his turn. False: there was none.
-  bool make_room(Time now);
+  bool make_space(Time now);
   bool is_beyond_horizon() const { return beyond_horizon_; }
 
   ChunkResult result() const;
@@ -55,7 +55,7 @@ class ChunkProgress {
   void link_dependents();
   void open_windows();
   std::int64_t known_to(const State& state) const;
-  std::int64_t room_to(const State& state) const;
+  std::int64_t free_space_to(const State& state) const;
   std::uint32_t possible(std::uint32_t connection);
   void park(std::uint32_t connection);
   void widen(State& state);

@@ -1,4 +1,4 @@
-// The clock's agenda: moments in order, ties in the order of their rank.
+// The clock's event queue: moments in order, ties in the order of their rank.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Tasks whose length cannot change once they are released (host work, kernels nobody disturbs) are timed as
-// soon as their last predecessor is: a graph of fixed durations needs no agenda. Only tasks that compete go
-// through the event queue: for a pool, for links, or for the GPU with a collective. Whatever is timed early
-// lies in the future of the clock, so the order of events holds.
+// soon as their last predecessor is: a graph of fixed durations needs no event queue. Only tasks that compete
+// go through the event queue: for a pool, for links, or for the GPU with a collective. Whatever is timed
+// early lies in the future of the clock, so the order of events holds.
 //
 // The algorithm is an event-driven list scheduler. A task goes through four states: it waits for
 // dependencies, it is released, it runs, it has ended. A dependency counts one waiter at a time, kept in a
@@ -66,7 +66,7 @@ class Executor {
     TaskId first_waiter = kNone, next_waiter = kNone;
     std::uint32_t flows = 0;
   };
-  struct Line {
+  struct WaitQueue {
     std::uint32_t free = 0;
     std::deque<TaskId> waiting;
   };
@@ -78,9 +78,9 @@ class Executor {
     return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device] &&
            !takes_share(task);
   }
-  void look_at(TaskId task);
+  void try_to_start(TaskId task);
   void release(TaskId task);
-  void settle();
+  void propagate_ends();
   bool is_next(Time moment);
   Time next_end_of_flows();
   void handle(const Event& event);
@@ -101,9 +101,9 @@ class Executor {
   std::vector<Waiting> waiting_;
   std::vector<SharedDevice> devices_;
   std::vector<char> is_shared_;  ///< devices some task takes a share of
-  std::vector<Line> lines_;
-  EventQueue agenda_;
-  std::vector<TaskId> settled_;  ///< ended, waiters not told yet
+  std::vector<WaitQueue> wait_queues_;
+  EventQueue event_queue_;
+  std::vector<TaskId> newly_ended_;  ///< ended, waiters not told yet
   std::vector<TaskId> task_of_flow_;
   std::vector<FlowId> idle_flows_, ended_flows_;
   Time flows_end_{};
@@ -120,7 +120,7 @@ Executor::Executor(const TaskGraph& graph, Network& network, FoldedPatterns patt
       devices_(graph.devices().size()),
       is_shared_(devices_.size()) {
   timeline_.spans.resize(tasks_.size(), Span{.end = kOpen});
-  for (const Pool& pool : graph.pools()) lines_.push_back({pool.capacity, {}});
+  for (const Pool& pool : graph.pools()) wait_queues_.push_back({pool.capacity, {}});
   for (const Task& task : tasks_) {
     if (takes_share(task)) is_shared_[task.device] = true;
   }
@@ -133,7 +133,7 @@ bool Executor::competes(const Task& task) const {
 
 /// Goes on where it had to stop: at the first dependency that had not ended. The one that passes last
 /// releases the task, of several the first. Requires that the task before it on its queue has ended.
-void Executor::look_at(TaskId task) {
+void Executor::try_to_start(TaskId task) {
   Span& span = timeline_.spans[task];
   Waiting& waiting = waiting_[task];
   const std::span<const Dependency> needs = graph_.dependencies(task);
@@ -155,28 +155,28 @@ void Executor::look_at(TaskId task) {
 /// All dependencies have ended; spans[task].start is the moment of release.
 void Executor::release(TaskId task) {
   Span& span = timeline_.spans[task];
-  if (competes(tasks_[task])) return agenda_.push(event_of(EventKind::ready, span.start, task));
+  if (competes(tasks_[task])) return event_queue_.push(event_of(EventKind::ready, span.start, task));
   span.end = later(span.start, tasks_[task].duration);
   ++done_;
-  settled_.push_back(task);
+  newly_ended_.push_back(task);
 }
 
 /// Tells who waits for ended tasks, which may end others at once.
-void Executor::settle() {
-  while (!settled_.empty()) {
-    const TaskId ended = settled_.back();
-    settled_.pop_back();
+void Executor::propagate_ends() {
+  while (!newly_ended_.empty()) {
+    const TaskId ended = newly_ended_.back();
+    newly_ended_.pop_back();
     TaskId waiter = waiting_[ended].first_waiter;
-    while (waiter != kNone) look_at(std::exchange(waiter, waiting_[waiter].next_waiter));
-    if (const TaskId next = graph_.next_on_queue(ended); next != kNone) look_at(next);
+    while (waiter != kNone) try_to_start(std::exchange(waiter, waiting_[waiter].next_waiter));
+    if (const TaskId next = graph_.next_on_queue(ended); next != kNone) try_to_start(next);
   }
 }
 
 void Executor::request(TaskId task, Time now) {
   const PoolId pool = tasks_[task].pool;
   if (pool == kNone) return start(task, now);
-  if (lines_[pool].free == 0) return lines_[pool].waiting.push_back(task);
-  --lines_[pool].free;
+  if (wait_queues_[pool].free == 0) return wait_queues_[pool].waiting.push_back(task);
+  --wait_queues_[pool].free;
   start(task, now);
 }
 
@@ -186,7 +186,7 @@ void Executor::start(TaskId id, Time now) {
   share_device(task, task.device_share, now);
   if (is_shared_kernel(task)) return start_kernel(id, now);
   const EventKind next = task.pattern == kNone ? EventKind::end : EventKind::transfer;
-  agenda_.push(event_of(next, later(now, task.duration), id));
+  event_queue_.push(event_of(next, later(now, task.duration), id));
 }
 
 /// A kernel that ends before anything else happens needs no event.
@@ -195,11 +195,11 @@ void Executor::start_kernel(TaskId id, Time now) {
   SharedDevice& device = devices_[task.device];
   const Time end = device.end_of(task.duration, now);
   if (task.pool == kNone && task.pattern == kNone && is_next(end)) return finish(id, end);
-  agenda_.push(event_of(EventKind::end, device.begin(id, task.duration, now), id));
+  event_queue_.push(event_of(EventKind::end, device.begin(id, task.duration, now), id));
 }
 
 bool Executor::is_next(Time moment) {
-  return (agenda_.empty() || agenda_.top().time > moment) && next_end_of_flows() > moment;
+  return (event_queue_.empty() || event_queue_.top().time > moment) && next_end_of_flows() > moment;
 }
 
 Time Executor::next_end_of_flows() {
@@ -214,7 +214,7 @@ void Executor::share_device(const Task& task, double share, Time now) {
   SharedDevice& device = devices_[task.device];
   device.take(share, now);
   for (const SharedDevice::Running& kernel : device.running())
-    agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
+    event_queue_.push(event_of(EventKind::end, kernel.end, kernel.task));
 }
 
 void Executor::begin_transfer(TaskId id, Time now) {
@@ -244,12 +244,12 @@ void Executor::finish(TaskId id, Time now) {
   share_device(task, -task.device_share, now);
   if (task.pool != kNone) give_back(task.pool, id, now);
   ++done_;
-  settled_.push_back(id);
-  settle();
+  newly_ended_.push_back(id);
+  propagate_ends();
 }
 
 void Executor::give_back(PoolId pool, TaskId task, Time now) {
-  Line& line = lines_[pool];
+  WaitQueue& line = wait_queues_[pool];
   if (line.waiting.empty()) {
     ++line.free;
     return;
@@ -287,15 +287,15 @@ void Executor::end_flows(Time now) {
 
 Timeline Executor::run() {
   for (QueueId queue = 0; queue < graph_.queues().size(); ++queue) {
-    if (const TaskId first = graph_.first_on(queue); first != kNone) look_at(first);
+    if (const TaskId first = graph_.first_on(queue); first != kNone) try_to_start(first);
   }
-  settle();
+  propagate_ends();
   while (done_ < tasks_.size()) {
     const Time flows_end = next_end_of_flows();
-    if (agenda_.empty() && flows_end > kHorizon) throw endless_transfer();
-    const Time now = agenda_.empty() ? flows_end : std::min(flows_end, agenda_.top().time);
+    if (event_queue_.empty() && flows_end > kHorizon) throw endless_transfer();
+    const Time now = event_queue_.empty() ? flows_end : std::min(flows_end, event_queue_.top().time);
     if (flows_end == now) end_flows(now);
-    while (!agenda_.empty() && agenda_.top().time == now) handle(agenda_.pop());
+    while (!event_queue_.empty() && event_queue_.top().time == now) handle(event_queue_.pop());
   }
   return std::move(timeline_);
 }

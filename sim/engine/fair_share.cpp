@@ -113,7 +113,7 @@ void SharedLinks::run() {
     visit_all();
     const Time now = std::min(starts_.empty() ? Time::max() : starts_.top().time,
                               ends_.empty() ? Time::max() : ends_.top().time);
-    if (progress_.make_room(now)) continue;
+    if (progress_.make_space(now)) continue;
     if (now == Time::max()) return;
     end_messages(now);
     visit_all();

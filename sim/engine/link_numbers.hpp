@@ -43,8 +43,8 @@ class LinkNumbers {
   }
 
   std::vector<LinkId> links_;
-  std::vector<std::uint32_t> places_ =
-      std::vector<std::uint32_t>(64, kNone);  ///< a power of two, at most half full
+  /// A power of two, at most half full.
+  std::vector<std::uint32_t> places_ = std::vector<std::uint32_t>(64, kNone);
 };
 
 }  // namespace foretrain

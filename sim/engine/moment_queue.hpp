@@ -1,4 +1,4 @@
-// The agenda of the chunk level: a moment and an index in 16 bytes, in order, ties by index.
+// The event queue of the chunk level: a moment and an index in 16 bytes, in order, ties by index.
 #pragma once
 
 #include <cassert>

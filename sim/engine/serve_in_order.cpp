@@ -20,7 +20,7 @@ struct Hop {
 };
 
 /// A connection's way through the links, and where its message is.
-struct ConnectionWay {
+struct ConnectionRoute {
   Time lead{};  ///< through the lone links before the first hop
   std::uint32_t first_hop = 0, end_hop = 0;
   std::uint32_t hop = 0;
@@ -40,10 +40,10 @@ class InOrderLinks {
 
   bool run_ahead_;
   ChunkProgress& progress_;
-  std::vector<ConnectionWay> ways_;
+  std::vector<ConnectionRoute> ways_;
   std::vector<Hop> hops_;
-  std::vector<Time> free_;  ///< per link: done with all it has taken up
-  MomentQueue agenda_;      ///< the first byte of a connection's message is at its next hop
+  std::vector<Time> free_;   ///< per link: done with all it has taken up
+  MomentQueue event_queue_;  ///< the first byte of a connection's message is at its next hop
 };
 
 InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
@@ -51,7 +51,7 @@ InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate>
     : run_ahead_(run_ahead), progress_(progress), ways_(graph.connections.size()), free_(capacities.size()) {
   const std::vector<bool> shared = shared_links(graph, capacities.size());
   for (std::uint32_t c = 0; c < ways_.size(); ++c) {
-    ConnectionWay& way = ways_[c];
+    ConnectionRoute& way = ways_[c];
     way.first_hop = way.end_hop = static_cast<std::uint32_t>(hops_.size());
     if (!(graph.connections[c].bytes > 0)) continue;
     for (const LinkId link : graph.route(c)) {
@@ -72,15 +72,15 @@ void InOrderLinks::run() {
       visit(connection);
       continue;
     }
-    if (progress_.make_room(agenda_.empty() ? Time::max() : agenda_.top().time)) continue;
-    if (agenda_.empty()) return;
-    const Moment next = agenda_.pop();
+    if (progress_.make_space(event_queue_.empty() ? Time::max() : event_queue_.top().time)) continue;
+    if (event_queue_.empty()) return;
+    const Moment next = event_queue_.pop();
     serve(next.index, next.time);
   }
 }
 
 void InOrderLinks::visit(std::uint32_t connection) {
-  ConnectionWay& way = ways_[connection];
+  ConnectionRoute& way = ways_[connection];
   if (way.under_way) return;
   if (run_ahead_ && way.first_hop == way.end_hop) return progress_.run_ahead(connection, way.lead);
   const std::optional<Time> start = progress_.next_start(connection);
@@ -88,18 +88,18 @@ void InOrderLinks::visit(std::uint32_t connection) {
   way.under_way = true;
   way.hop = way.first_hop;
   way.tail = *start + way.lead;
-  agenda_.push({*start, connection});
+  event_queue_.push({*start, connection});
 }
 
 /// The first byte passes as many hops as take it up at once.
 void InOrderLinks::serve(std::uint32_t connection, Time now) {
-  ConnectionWay& way = ways_[connection];
+  ConnectionRoute& way = ways_[connection];
   while (way.hop < way.end_hop) {
     const Hop& hop = hops_[way.hop++];
     const Time begin = std::max(now, free_[hop.link]);
     free_[hop.link] = begin + hop.busy;
     way.tail = std::max(way.tail, begin + hop.through);
-    if (begin > now && way.hop < way.end_hop) return agenda_.push({begin, connection});
+    if (begin > now && way.hop < way.end_hop) return event_queue_.push({begin, connection});
   }
   way.under_way = false;
   progress_.send(connection, way.tail);

@@ -57,10 +57,10 @@ struct Task {
   std::uint8_t account = 0;  ///< which account the time is charged to; the planner gives the meaning
   QueueId queue = kNone;     ///< required
   PoolId pool = kNone;       ///< holds one unit from start to end
-  DeviceId device =
-      kNone;  ///< where it runs; kernels without a share of their own are stretched by those who take one
-  double device_share =
-      0;  ///< fraction of the device's throughput the running task takes from other kernels, [0, 1)
+  /// Where it runs; kernels without a share of their own are stretched by those who take one.
+  DeviceId device = kNone;
+  /// Fraction of the device's throughput the running task takes from other kernels, [0, 1).
+  double device_share = 0;
   Time duration{};
   PatternId pattern = kNone;  ///< flows started after `duration`
   Bytes traffic{};            ///< multiplied by each flow's weight
@@ -159,8 +159,8 @@ class TaskGraph {
   };
   LabelId& place_of(std::size_t hash, std::string_view text);
   std::vector<Label> labels_;
-  std::vector<LabelId>
-      label_places_;  ///< a hash table with open addressing, a power of two; kNone: nothing there
+  /// A hash table with open addressing, a power of two; kNone: nothing there.
+  std::vector<LabelId> label_places_;
 };
 
 }  // namespace foretrain

@@ -10,8 +10,8 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
-#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/requested_gpus.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/program_arguments.hpp"
 

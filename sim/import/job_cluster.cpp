@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
-#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/gpu_requirements.hpp"
 #include "sim/import/jobs/node_choice.hpp"
+#include "sim/import/jobs/requested_gpus.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
@@ -71,7 +71,7 @@ int points_under_condor(const JobScript& script, const ClusterSpec& cluster) {
 
 /// Whether the nodes have what is asked of each; breaks ties only, since asking for too much is a mistake of
 /// its own.
-bool has_room(const JobScript& script, const ClusterSpec& cluster) {
+bool fits_on_cluster(const JobScript& script, const ClusterSpec& cluster) {
   const JobResources& asked = script.resources;
   const bool gpus = !asked.gpus_per_node || asked.gpus_per_node->value <= cluster.node.gpus;
   const bool cores = !asked.cpus_per_node || asked.cpus_per_node->value <= 2 * cluster.node.host.cores;
@@ -114,7 +114,7 @@ ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpe
     if (cluster.site.system != script.system) continue;
     const int points = script.system == BatchSystem::htcondor ? points_under_condor(script, cluster)
                                                               : points_under_slurm(script, cluster);
-    if (points > 0) scored.push_back({points, has_room(script, cluster), cluster.name});
+    if (points > 0) scored.push_back({points, fits_on_cluster(script, cluster), cluster.name});
   }
   ClusterMatch match;
   if (scored.empty()) return match.why = why_none(script), match;

@@ -57,8 +57,8 @@ std::optional<std::string> why_alone(StartedBy starter, const Options& options, 
 
 }  // namespace
 
-void LaunchReader::set_alone(const Words& words, std::size_t first, std::size_t end, const Options& options,
-                             JobLaunch& launch) const {
+void LaunchReader::set_standalone(const Words& words, std::size_t first, std::size_t end,
+                                  const Options& options, JobLaunch& launch) const {
   if (launch.alone) return;
   for (std::size_t i = first; i < std::min(end, words.size()); ++i) {
     const bool is_value =

@@ -284,7 +284,7 @@ void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& w
   LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
   const std::size_t first = ++i;
   const Options options = read_options(words, i, torchrun_syntax());
-  set_alone(words, first, i, options, out.launch);
+  set_standalone(words, first, i, options, out.launch);
   const LauncherOption* each = find_option(options, {"--nproc-per-node"});
   out.launch.awaited_nodes = awaited_nodes(find_option(options, {"--nnodes"}));
   const auto from_environment = values_.find("PET_NPROC_PER_NODE");  // as Kubeflow sets it
@@ -307,7 +307,7 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
   const SourceSpan span = words[i].span;
   const std::size_t first = i + 1;
   const Options options = read_options(words, ++i, accelerate_syntax());
-  set_alone(words, first, i, options, out.launch);
+  set_standalone(words, first, i, options, out.launch);
   const auto at = [&](std::size_t word) {
     return words.begin() + static_cast<std::ptrdiff_t>(std::min(word, words.size()));
   };
@@ -347,7 +347,7 @@ void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& 
   if (i < words.size() && words[i].text == "model") ++i;
   const std::size_t first = i;
   const Options options = read_options(words, i, lightning_syntax());
-  set_alone(words, first, i, options, out.launch);
+  set_standalone(words, first, i, options, out.launch);
   const LauncherOption* devices = find_option(options, {"--devices"});
   out.launch.awaited_nodes = awaited_nodes(find_option(options, {"--num-nodes"}));
   out.launch.follows_gpus = devices != nullptr && counts_gpus(*devices);
@@ -362,7 +362,7 @@ void LaunchReader::read_deepspeed(const Words& words, std::size_t i, const Way& 
   const SourceSpan span = words[i].span;
   const std::size_t first = ++i;
   const Options options = read_options(words, i, deepspeed_syntax());
-  set_alone(words, first, i, options, out.launch);
+  set_standalone(words, first, i, options, out.launch);
   const LauncherOption* gpus = find_option(options, {"--num-gpus"});
   const LauncherOption* nodes = find_option(options, {"--num-nodes"});
   const bool has_hosts = find_option(options, {"--hostfile", "-H"}) != nullptr;

@@ -123,12 +123,12 @@ class LaunchReader {
   void settle_module(const Words& words, std::size_t i, LaunchCandidate& candidate) const;
   void add_tool(const Words& words, std::size_t i, LaunchCandidate candidate,
                 const std::optional<ProgramArgument>& more);
-  Field<int> count_said(const Words& words, std::size_t from, std::initializer_list<std::string_view> names,
-                        std::vector<NotUnderstood>& open) const;
+  Field<int> stated_count(const Words& words, std::size_t from, std::initializer_list<std::string_view> names,
+                          std::vector<NotUnderstood>& open) const;
 
   /// Sets launch.alone by the launcher's options, which stand in words[first, end); launch_meeting.cpp.
-  void set_alone(const Words& words, std::size_t first, std::size_t end, const Options& options,
-                 JobLaunch& launch) const;
+  void set_standalone(const Words& words, std::size_t first, std::size_t end, const Options& options,
+                      JobLaunch& launch) const;
   LaunchCandidate begin(const ShellWord& word, StartedBy starter, const Way& way) const;
   void add_program(const Words& words, std::size_t i, LaunchCandidate candidate);
   Field<int> count_of(const LauncherOption& option, std::vector<NotUnderstood>& open) const;

@@ -45,9 +45,9 @@ constexpr std::string_view kAxolotlModule = "axolotl.cli.train";
 }  // namespace
 
 /// A number of processes that an option says, or says openly that it is not known.
-Field<int> LaunchReader::count_said(const Words& words, std::size_t from,
-                                    std::initializer_list<std::string_view> names,
-                                    std::vector<NotUnderstood>& open) const {
+Field<int> LaunchReader::stated_count(const Words& words, std::size_t from,
+                                      std::initializer_list<std::string_view> names,
+                                      std::vector<NotUnderstood>& open) const {
   const ShellWord* word = nullptr;
   const std::string value = value_of_option(words, from, names, word);
   if (word == nullptr) return {};
@@ -74,8 +74,8 @@ void LaunchReader::read_axolotl(const Words& words, std::size_t i, const Way& wa
                                                    : StartedBy::accelerate;
   LaunchCandidate out = begin(words[i], starter, way);
   const Field<int> said =
-      count_said(words, i + 2, {"--num-processes", "--nproc-per-node"}, out.not_understood);
-  const Field<int> nodes = count_said(words, i + 2, {"--num-machines", "--nnodes"}, out.not_understood);
+      stated_count(words, i + 2, {"--num-processes", "--nproc-per-node"}, out.not_understood);
+  const Field<int> nodes = stated_count(words, i + 2, {"--num-machines", "--nnodes"}, out.not_understood);
   out.launch.awaited_nodes = nodes;
   if (starter == StartedBy::accelerate) {
     out.launch.follows_gpus = !said;
@@ -112,8 +112,8 @@ void LaunchReader::read_litgpt(const Words& words, std::size_t i, const Way& way
   const std::string command = i + 1 < words.size() ? words[i + 1].text : "";
   if (!command.starts_with("finetune") && command != "pretrain") return;
   LaunchCandidate out = begin(words[i], way.outer ? StartedBy::python : StartedBy::lightning, way);
-  const Field<int> devices = count_said(words, i + 2, {"--devices"}, out.not_understood);
-  out.launch.awaited_nodes = count_said(words, i + 2, {"--num-nodes"}, out.not_understood);
+  const Field<int> devices = stated_count(words, i + 2, {"--devices"}, out.not_understood);
+  out.launch.awaited_nodes = stated_count(words, i + 2, {"--num-nodes"}, out.not_understood);
   if (!way.outer)
     out.launch.processes_per_node = devices ? devices : Field<int>(Found<int>{1, words[i].span});
   const Field<int>& each = out.launch.processes_per_node;

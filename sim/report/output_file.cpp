@@ -26,7 +26,7 @@ namespace {
 void write_standard_output(std::string_view shown) {
   if (HeldOutput* held = HeldOutput::current()) return held->output += shown, void();
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0) return;
-  throw WorldError(
+  throw EnvironmentError(
       fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
 }
 

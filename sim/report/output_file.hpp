@@ -8,8 +8,8 @@
 namespace foretrain {
 
 /// As write_whole_file(), with the text as printable_lines(): results hold names and notes that others wrote.
-/// To standard output when `path` is "-" or names the file that standard output is. Throws WorldError with
-/// path and cause, and InputError for a file that was read: nothing is lost.
+/// To standard output when `path` is "-" or names the file that standard output is. Throws EnvironmentError
+/// with path and cause, and InputError for a file that was read: nothing is lost.
 void write_file(const std::string& path, std::string_view text);
 
 /// The same of bytes that are no text.

@@ -154,14 +154,14 @@ std::int64_t gpus_of_job(const Scenario& scenario) {
   if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
     return gpu_count(scenario.cluster);
   std::int64_t gpus = 0;
-  for (const NodeRoom& node : nodes_of_job(scenario)) gpus += node.gpus;
+  for (const NodeCapacity& node : nodes_of_job(scenario)) gpus += node.gpus;
   return gpus;
 }
 
-std::vector<NodeRoom> nodes_of_job(const Scenario& scenario) {
+std::vector<NodeCapacity> nodes_of_job(const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   const std::vector<int>& asked = scenario.launch.nodes_of;
-  std::vector<NodeRoom> rooms;
+  std::vector<NodeCapacity> rooms;
   for (int kind = 0, first = 0; kind < kind_count(cluster); first += nodes_of_kind(cluster, kind++)) {
     int wanted = asked.empty() ? kMostNodes : asked[static_cast<std::size_t>(kind)];
     for (int i = 0; i < nodes_of_kind(cluster, kind) && wanted > 0; ++i) {
@@ -277,13 +277,13 @@ int most_usable_gpus(const Scenario& scenario, int most) {
   return usable;
 }
 
-const LargeModelJob& layout_of(const Scenario& scenario) { return scenario.parallel.value(); }
+const LargeModelRun& layout_of(const Scenario& scenario) { return scenario.parallel.value(); }
 
-LargeModelJob layout_on(const Scenario& scenario, int gpus) {
+LargeModelRun layout_on(const Scenario& scenario, int gpus) {
   return job_on(layout_of(scenario), std::max(gpus, fewest_gpus_of(scenario)));
 }
 
-void set_layout(Scenario& scenario, const LargeModelJob& layout) { scenario.parallel = layout; }
+void set_layout(Scenario& scenario, const LargeModelRun& layout) { scenario.parallel = layout; }
 
 int fewest_gpus_of(const Scenario& scenario) {
   if (scenario.program) return static_cast<int>(scenario.program->first().world);

@@ -12,7 +12,7 @@ namespace foretrain {
 /// GPUs there are for the job: of the nodes it asks for, by default of the whole cluster.
 std::int64_t gpus_of_job(const Scenario& scenario);
 /// Its nodes: kind after kind, of each the first ones.
-std::vector<NodeRoom> nodes_of_job(const Scenario& scenario);
+std::vector<NodeCapacity> nodes_of_job(const Scenario& scenario);
 /// The node of rank 0.
 const NodeSpec& first_node(const Scenario& scenario);
 /// Its clock over that of the other GPUs of its kind, as given or drawn.
@@ -49,13 +49,13 @@ int most_usable_gpus(const Scenario& scenario, int most);
 // is chosen in one place (sim/analysis/step/step_model.hpp); nothing else asks whether there is a layout.
 
 /// The layout as the scenario has it. Requires one.
-const LargeModelJob& layout_of(const Scenario& scenario);
+const LargeModelRun& layout_of(const Scenario& scenario);
 /// The layout on so many GPUs; on fewer than can run it that on the fewest which can. Requires one.
-LargeModelJob layout_on(const Scenario& scenario, int gpus);
+LargeModelRun layout_on(const Scenario& scenario, int gpus);
 /// Makes it the scenario's layout, whatever the scenario had.
-void set_layout(Scenario& scenario, const LargeModelJob& layout);
+void set_layout(Scenario& scenario, const LargeModelRun& layout);
 
-/// The fewest GPUs that can run the training: of a layout one replica's (fewest_gpus_of(LargeModelJob)).
+/// The fewest GPUs that can run the training: of a layout one replica's (fewest_gpus_of(LargeModelRun)).
 int fewest_gpus_of(const Scenario& scenario);
 
 /// Samples that one optimizer step trains on so many GPUs, those of all ranks counted. Every figure of a

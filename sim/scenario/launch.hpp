@@ -37,7 +37,7 @@ struct SlowDraw {
 };
 
 /// Nodes of a kind that a job asks for.
-struct AskedNodes {
+struct RequestedNodes {
   std::string kind;
   int nodes = 0;
   SourceSpan span{};
@@ -52,11 +52,11 @@ struct ProcessStart {
 /// What the job gets of the cluster, and how its ranks see each other. No strategy changes it.
 struct JobMachine {
   nccl::Isolation isolation = nccl::Isolation::none;  ///< whether every rank is a node to NCCL
-  std::optional<Bytes> shm{};             ///< of /dev/shm, where the ranks' shared memory lies; none: enough
-  int nodes = 0;                          ///< over which the GPUs are spread; 0: as few as hold them
-  std::vector<AskedNodes> asked_nodes{};  ///< as the file says
-  std::vector<int> nodes_of{};            ///< by kind of node; empty: all there are
-  std::vector<int> left_out{};            ///< nodes of the cluster that the job does not get, ascending
+  std::optional<Bytes> shm{};  ///< of /dev/shm, where the ranks' shared memory lies; none: enough
+  int nodes = 0;               ///< over which the GPUs are spread; 0: as few as hold them
+  std::vector<RequestedNodes> asked_nodes{};  ///< as the file says
+  std::vector<int> nodes_of{};                ///< by kind of node; empty: all there are
+  std::vector<int> left_out{};                ///< nodes of the cluster that the job does not get, ascending
   std::vector<SlowGpu> slow_gpus{};
   SlowDraw slow_draw{};
 };

@@ -15,7 +15,7 @@ inline constexpr std::size_t kLargestProvenance = 1u << 20;
 inline constexpr std::size_t kMostRules = 200, kMostRuleTexts = 8, kLongestRuleText = 500;
 
 /// A key of the scenario that a rule sets.
-struct ToldSetting {
+struct RuleSetting {
   std::string key;
   std::string value;  ///< as TOML
   SourceSpan place;   ///< of the value
@@ -25,12 +25,12 @@ struct ToldSetting {
 struct ProvenanceRule {
   std::vector<std::string> words;  ///< in small letters; each stands in the row's text, no letter beside it
   bool in_series = true, in_source = true;
-  std::vector<std::string>
-      unless_after;  ///< in small letters: a word right behind one of these is denied ("without-xla")
+  /// In small letters: a word right behind one of these is denied ("without-xla").
+  std::vector<std::string> unless_after;
   std::vector<std::string> unless_set;  ///< keys or tables of which the row's own settings say nothing
   std::string framework;                ///< that settings of the row, or of rules above, name
   std::string model_prefix, cluster, strategy, precision;
-  std::vector<ToldSetting> settings;
+  std::vector<RuleSetting> settings;
   std::string as_cluster, as_strategy;  ///< empty: the row's own
   std::string counts;   ///< what the row's throughput counts instead of samples, as "frames"; empty: samples
   std::string said_in;  ///< where the source says so

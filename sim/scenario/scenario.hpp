@@ -84,7 +84,7 @@ struct Scenario {
   std::string strategy = "ddp";
   /// Of model.program: the recorded program that is trained; the strategy is "program" then.
   std::shared_ptr<const ProgramReplays> program{};
-  std::optional<LargeModelJob> parallel{};  ///< [parallel] as asked: takes the strategy's place (job_on)
+  std::optional<LargeModelRun> parallel{};  ///< [parallel] as asked: takes the strategy's place (job_on)
   StrategyOptions knobs;
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
   Layout layout = Layout::packed;

@@ -74,7 +74,7 @@ constexpr UncutRow kUncutRows[] = {
      .units = UnitChoice::ends},
 };
 
-const UncutRow* row_of(const LargeModelJob& layout) {
+const UncutRow* row_of(const LargeModelRun& layout) {
   const auto found = std::ranges::find_if(kUncutRows, [&](const UncutRow& row) {
     return row.framework == layout.framework && row.sharding == layout.sharding;
   });
@@ -88,7 +88,7 @@ bool cuts_nothing(const Degrees& degrees) {
 }
 
 /// Whether every key of [parallel] that is set has a counterpart in a strategy.
-bool has_strategy_keys_only(const LargeModelJob& layout) {
+bool has_strategy_keys_only(const LargeModelRun& layout) {
   const bool recomputes_blocks = layout.recompute == Recompute::none ||
                                  (layout.recompute == Recompute::full && !layout.recomputes_some());
   return recomputes_blocks && !layout.shape.experts && layout.next_tokens == 0 && layout.shard_group == 0 &&
@@ -119,7 +119,7 @@ void expand_into(ExpandedModel expanded, Workload& work) {
 }
 
 /// The network with the layout's sequence and attention; false where it cannot have them.
-bool expand_for(const LargeModelJob& layout, Scenario& scenario) {
+bool expand_for(const LargeModelRun& layout, Scenario& scenario) {
   Model& model = scenario.model;
   if (layout.sequence != layout.shape.sequence) model.input = {layout.sequence};
   if (layout.attention) set_flag(model.layers, "fused", *layout.attention != AttentionKernel::unfused);
@@ -130,7 +130,7 @@ bool expand_for(const LargeModelJob& layout, Scenario& scenario) {
 }
 
 /// Whether the network of the scenario is the layout's already.
-bool is_expanded_for(const LargeModelJob& layout, const Workload& before, const Workload& after) {
+bool is_expanded_for(const LargeModelRun& layout, const Workload& before, const Workload& after) {
   return layout.sequence == layout.shape.sequence && !layout.attention &&
          before.recompute == after.recompute && before.framework.execution == after.framework.execution;
 }
@@ -138,7 +138,7 @@ bool is_expanded_for(const LargeModelJob& layout, const Workload& before, const 
 constexpr std::int64_t kTwoMoments = 8;
 
 /// llm-foundry's models have slopes by distance (ALiBi).
-Positions positions_of(const LargeModelJob& layout) {
+Positions positions_of(const LargeModelRun& layout) {
   return layout.framework == LlmFramework::llm_foundry ? Positions::alibi : Positions::rotary;
 }
 
@@ -153,13 +153,13 @@ StrategyOptions options_of(const UncutRow& row) {
 
 }  // namespace
 
-bool runs_as_strategy(const LargeModelJob& layout) {
+bool runs_as_strategy(const LargeModelRun& layout) {
   return cuts_nothing(layout.degrees) && row_of(layout) != nullptr && has_strategy_keys_only(layout);
 }
 
 std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
   if (!scenario.parallel || !runs_as_strategy(*scenario.parallel)) return std::nullopt;
-  const LargeModelJob layout = job_on(*scenario.parallel, gpus);
+  const LargeModelRun layout = job_on(*scenario.parallel, gpus);
   const UncutRow& row = *row_of(layout);
   Scenario out = scenario;
   out.parallel.reset();
@@ -189,7 +189,7 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
   return out;
 }
 
-std::optional<Scenario> scenario_of(const LargeModelJob& layout, const ClusterSpec& cluster) {
+std::optional<Scenario> scenario_of(const LargeModelRun& layout, const ClusterSpec& cluster) {
   Scenario out;
   std::optional<Model> network = network_of(layout.shape, layout.sequence, positions_of(layout));
   if (!network) return std::nullopt;

@@ -12,7 +12,7 @@ namespace foretrain {
 /// where a key of [parallel] says what no strategy knows (offloaded activations, CUDA graphs, gradients of
 /// another width, groups of shards, a partial recomputation, 4-bit products), and for frameworks that bring
 /// modules of their own (Megatron-LM, nanotron, InternEvo, MaxText), whose kernels the layout has.
-bool runs_as_strategy(const LargeModelJob& layout);
+bool runs_as_strategy(const LargeModelRun& layout);
 
 /// The scenario of that strategy on `gpus` GPUs: micro-batch, micro-steps, sequence and attention are the
 /// layout's, weights and gradients have 16 bits beside fp32 masters, and the optimizer has two moments.
@@ -22,6 +22,6 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus);
 
 /// A layout that is known by its sizes alone, on a cluster, with the network of these sizes. Nothing where
 /// there is no such network (network_of()).
-std::optional<Scenario> scenario_of(const LargeModelJob& layout, const ClusterSpec& cluster);
+std::optional<Scenario> scenario_of(const LargeModelRun& layout, const ClusterSpec& cluster);
 
 }  // namespace foretrain

@@ -160,8 +160,8 @@ struct PlanRequest {
   const DeviceModel& device;
   int steps = 3;
   CollectiveSettings collective{};
-  PlanReuse* reuse =
-      nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
+  /// Of this workload, whatever its batch, and this cluster; none: everything is computed anew.
+  PlanReuse* reuse = nullptr;
   CallCosts calls{};
   /// All ranks in their order, where `placement` has them turned so that the representative comes first:
   /// ranks that are not alike have a representative each. None: `placement` is that order.
@@ -181,8 +181,8 @@ struct PlanRequest {
 struct Plan {
   TaskGraph graph;
   std::vector<TaskId> step_ends;  ///< last task of each step on the GPU
-  std::vector<Bytes>
-      buckets;            ///< messages that carry the gradients of a step, launch order; empty for one GPU
+  /// Messages that carry the gradients of a step, launch order; empty for one GPU.
+  std::vector<Bytes> buckets;
   StrategyMemory memory;  ///< of the GPU that holds most
   Decisions decisions;
 };

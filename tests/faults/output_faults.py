@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether every output is there whole or as before when the world fails: a full disk, a folder that cannot be written, a reader that
+"""Whether every output is there whole or as before when files or devices fail: a full disk, a folder that cannot be written, a reader that
 goes away, a signal at any moment, two processes at once; and whether outputs are the same to the byte wherever the program runs.
 
 Usage: output_faults.py BINARY ROOT. What needs a file system of its own is left out, and said, where user namespaces are not allowed.

@@ -22,7 +22,7 @@ using test::require;
 /// Beyond so many micro-batches a schedule repeats itself.
 constexpr std::int64_t kMostScheduled = 64;
 
-void check_stages(const LargeModelJob& job) {
+void check_stages(const LargeModelRun& job) {
   const std::vector<StageChunk> chunks = stage_chunks(job);
   int layers = 0, heads = 0;
   for (const StageChunk& chunk : chunks) {
@@ -36,7 +36,7 @@ void check_stages(const LargeModelJob& job) {
   require(executable_order(orders, static_cast<int>(chunks.size()), job.ways()).has_value());
 }
 
-void check_runs(const LargeModelJob& job, int gpus) {
+void check_runs(const LargeModelRun& job, int gpus) {
   require(faults_of(job, gpus).empty() && job.gpus() == gpus);
   require(job.micro_batches() >= 1 && job.tokens_per_step() >= 1);
   check_stages(job);

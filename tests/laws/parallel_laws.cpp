@@ -18,31 +18,31 @@ namespace {
 TransformerShape dense() { return test::four_layers_shape(); }
 TransformerShape mixture() { return test::with_experts(dense(), 8, 2, 14336); }
 
-std::string name_of_job(const LargeModelJob& job) {
+std::string name_of_job(const LargeModelRun& job) {
   return to_string(job.degrees) + ", " + std::string(job.kernels().name) + ", " +
          std::string(name_of(job.schedule)) + ", shard " + std::string(name_of(job.sharding)) +
          (job.shape.experts ? ", experts" : "");
 }
 
-LargeModelJob with(LargeModelJob job, PipelineSchedule schedule) {
+LargeModelRun with(LargeModelRun job, PipelineSchedule schedule) {
   job.schedule = schedule;
   return job;
 }
-LargeModelJob with(LargeModelJob job, ModelSharding sharding, int group = 0) {
+LargeModelRun with(LargeModelRun job, ModelSharding sharding, int group = 0) {
   job.sharding = sharding, job.shard_group = group;
   return job;
 }
-LargeModelJob with(LargeModelJob job, ContextExchange exchange) {
+LargeModelRun with(LargeModelRun job, ContextExchange exchange) {
   job.context_exchange = exchange;
   return job;
 }
-LargeModelJob with(LargeModelJob job, LlmFramework framework) {
+LargeModelRun with(LargeModelRun job, LlmFramework framework) {
   job.framework = framework;
   return job;
 }
 
 /// One degree above 1 each, on one node and on two.
-std::vector<LargeModelJob> of_one_degree() {
+std::vector<LargeModelRun> of_one_degree() {
   return {job_of(dense(), {.tensor = 8}, 4),
           job_of(dense(), {.tensor = 16}, 4),
           job_of(dense(), {.pipeline = 4}, 8),
@@ -55,9 +55,9 @@ std::vector<LargeModelJob> of_one_degree() {
 }
 
 /// Several at once, every schedule, framework and way to share out.
-std::vector<LargeModelJob> layouts() {
-  std::vector<LargeModelJob> all = of_one_degree();
-  const LargeModelJob mixed = job_of(dense(), {.tensor = 2, .pipeline = 2, .context = 2, .data = 2}, 8);
+std::vector<LargeModelRun> layouts() {
+  std::vector<LargeModelRun> all = of_one_degree();
+  const LargeModelRun mixed = job_of(dense(), {.tensor = 2, .pipeline = 2, .context = 2, .data = 2}, 8);
   for (const LayerKernels& kernels : layer_kernels()) all.push_back(with(mixed, kernels.framework));
   for (const auto schedule :
        {PipelineSchedule::afab, PipelineSchedule::zb_h1, PipelineSchedule::zbv, PipelineSchedule::dualpipe})
@@ -84,7 +84,7 @@ void speed_up_links(ClusterSpec& spec, double times) {
   spec.fabric.link.bandwidth = spec.fabric.link.bandwidth * times;
 }
 
-double most_memory(const LargeModelJob& job) {
+double most_memory(const LargeModelRun& job) {
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
   return most;
@@ -93,14 +93,14 @@ double most_memory(const LargeModelJob& job) {
 }  // namespace
 
 TEST_CASE("every layout of the laws is without faults") {
-  for (const LargeModelJob& job : layouts()) {
+  for (const LargeModelRun& job : layouts()) {
     INFO(name_of_job(job));
     for (const JobFault& fault : faults_of(job, job.gpus())) FAIL_CHECK(fault.key << ": " << fault.message);
   }
 }
 
 TEST_CASE("the parts of a large model's step sum to the step") {
-  for (const LargeModelJob& job : layouts()) {
+  for (const LargeModelRun& job : layouts()) {
     INFO(name_of_job(job));
     const LargeStep step = StepOfJob(job).run();
     CHECK(sum_of_parts(step) == Approx(step.step_s).epsilon(1e-6));
@@ -112,7 +112,7 @@ TEST_CASE("the parts of a large model's step sum to the step") {
 }
 
 TEST_CASE("with links that cost nothing one degree leaves compute, host and bubble") {
-  for (const LargeModelJob& job : of_one_degree()) {
+  for (const LargeModelRun& job : of_one_degree()) {
     INFO(name_of_job(job));
     StepOfJob site(job);
     site.job.cuda_graphs = true;  // a host that waits for nobody
@@ -152,7 +152,7 @@ TEST_CASE("with such links tensor and context ranks compute at least their share
 }
 
 TEST_CASE("numbers of ranks that are alike mean nothing") {
-  for (const LargeModelJob& job : layouts()) {
+  for (const LargeModelRun& job : layouts()) {
     INFO(name_of_job(job));
     StepOfJob site(job);
     const LargeStep before = site.run();
@@ -166,7 +166,7 @@ TEST_CASE("numbers of ranks that are alike mean nothing") {
 }
 
 TEST_CASE("two runs of a large step are equal to the last bit") {
-  for (const LargeModelJob& job : layouts()) {
+  for (const LargeModelRun& job : layouts()) {
     INFO(name_of_job(job));
     const LargeStep a = StepOfJob(job).run(true), b = StepOfJob(job).run(true);
     CHECK(a.step_s == b.step_s);
@@ -182,7 +182,7 @@ TEST_CASE("two runs of a large step are equal to the last bit") {
 
 // With NCCL's choice held and a GPU that does not feel channels, as for the strategies (strategy_laws.cpp).
 TEST_CASE("faster links never make a large model slower") {
-  for (const LargeModelJob& job : layouts()) {
+  for (const LargeModelRun& job : layouts()) {
     StepOfJob site(job);
     site.collective = test::forced(nccl::Algorithm::ring, Protocol::simple);
     site.spec.node.gpu.sm_count = 100'000;
@@ -198,7 +198,7 @@ TEST_CASE("faster links never make a large model slower") {
 }
 
 TEST_CASE("a faster GPU or host never makes a large model slower") {
-  for (const LargeModelJob& job : layouts()) {
+  for (const LargeModelRun& job : layouts()) {
     INFO(name_of_job(job));
     StepOfJob site(job);
     const double usual = site.run().step_s;
@@ -209,12 +209,12 @@ TEST_CASE("a faster GPU or host never makes a large model slower") {
 
 TEST_CASE("computing activations anew shortens neither the kernels' time nor the step") {
   constexpr double kRounding = 1.001;
-  std::vector<LargeModelJob> jobs = layouts();
-  LargeModelJob deep = job_of(test::llama3_8b_shape(), {.tensor = 2, .data = 8}, 8);
+  std::vector<LargeModelRun> jobs = layouts();
+  LargeModelRun deep = job_of(test::llama3_8b_shape(), {.tensor = 2, .data = 8}, 8);
   jobs.push_back(with(deep, ModelSharding::parameters));
-  for (const LargeModelJob& kept : jobs) {
+  for (const LargeModelRun& kept : jobs) {
     INFO(name_of_job(kept));
-    LargeModelJob anew = kept;
+    LargeModelRun anew = kept;
     anew.recompute = Recompute::full;
     for (const double links : {0.2, 1.0}) {  // slow ones, which a step waits for
       StepOfJob without(kept), with_it(anew);
@@ -229,7 +229,7 @@ TEST_CASE("computing activations anew shortens neither the kernels' time nor the
 TEST_CASE("1F1B never needs more memory than all forward passes first") {
   for (const int stages : {1, 2, 4}) {
     for (const std::int64_t micro_batches : {4, 8, 32}) {
-      const LargeModelJob job = job_of(dense(), {.pipeline = stages}, micro_batches);
+      const LargeModelRun job = job_of(dense(), {.pipeline = stages}, micro_batches);
       CHECK(most_memory(job) <= most_memory(with(job, PipelineSchedule::afab)));
       CHECK(most_memory(with(job, PipelineSchedule::zb_h1)) <=
             most_memory(with(job, PipelineSchedule::afab)));
@@ -238,12 +238,12 @@ TEST_CASE("1F1B never needs more memory than all forward passes first") {
 }
 
 TEST_CASE("more tensor ranks never need more memory, nor do more replicas or shards of them") {
-  const LargeModelJob small = job_of(test::llama3_8b_shape(), {.pipeline = 2, .data = 2}, 8);
+  const LargeModelRun small = job_of(test::llama3_8b_shape(), {.pipeline = 2, .data = 2}, 8);
   for (const bool sequence_parallel : {true, false}) {
     for (const auto recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
       double before = 1e18;
       for (const int tensor : {1, 2, 4, 8}) {
-        LargeModelJob job = small;
+        LargeModelRun job = small;
         job.degrees.tensor = tensor, job.sequence_parallel = sequence_parallel, job.recompute = recompute;
         CHECK(most_memory(job) < before);
         before = most_memory(job);
@@ -252,7 +252,7 @@ TEST_CASE("more tensor ranks never need more memory, nor do more replicas or sha
   }
   double before = 1e18;
   for (const auto sharding : {ModelSharding::none, ModelSharding::optimizer, ModelSharding::gradients}) {
-    LargeModelJob job = with(job_of(test::llama3_8b_shape(), {.data = 8}, 8), sharding);
+    LargeModelRun job = with(job_of(test::llama3_8b_shape(), {.data = 8}, 8), sharding);
     CHECK(most_memory(job) < before);
     before = most_memory(job);
     job.degrees.data = 16, job.global_batch *= 2;

@@ -4,7 +4,7 @@
 
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
-#include "sim/collective/job_traffic.hpp"
+#include "sim/collective/communicator_traffic.hpp"
 #include "sim/collective/nic_use.hpp"
 #include "sim/collective/peer_traffic.hpp"
 #include "tests/support/catch.hpp"

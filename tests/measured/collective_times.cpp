@@ -1,5 +1,5 @@
-// Published times of collectives against the model: error statistics over all open rows, and single figures
-// with their sources.
+// Published times of collectives against the model: error statistics over all training rows, and single
+// figures with their sources.
 #include <algorithm>
 
 #include "sim/analysis/collective/collective_curve.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/strategy/ddp/coalesced_groups.hpp"
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 #include "tests/measured/known_misses.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured_json.hpp"

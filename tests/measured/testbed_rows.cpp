@@ -120,7 +120,7 @@ TEST_CASE("all-reduces of gloo from 64 KiB up are predicted within 6 % in the me
   for (const json& row : rows) {
     const Placement placement = place_packed(row.at("ranks"), 1);
     const Cluster cluster = Cluster::build(testbed(row), placement.nodes);
-    TransportJob job(cluster, placement, transport);
+    TransportRequest job(cluster, placement, transport);
     for (const auto& [bytes, measured] : row.at("time_s").items()) {
       const Time time = job.run(CollectiveOp::all_reduce, {std::stoll(bytes)}, "", Fidelity::flow).time;
       errors.push_back(error_of(to_seconds(time), measured));

@@ -1,5 +1,5 @@
-// How fast the engine is: agenda, max-min solve, fluid network and executor, each at the size a real step
-// has.
+// How fast the engine is: event queue, max-min solve, fluid network and executor, each at the size a real
+// step has.
 #include <cstdint>
 #include <vector>
 

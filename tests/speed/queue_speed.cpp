@@ -1,4 +1,4 @@
-// Which agenda is faster at chunk level: the 4-ary heap it has or a ladder queue, on three streams of
+// Which event queue is faster at chunk level: the 4-ary heap it has or a ladder queue, on three streams of
 // moments.
 #include <benchmark/benchmark.h>
 

@@ -52,9 +52,9 @@ inline TransformerShape deepseek_v3_shape() {
 }
 
 /// Micro-batches of one sequence of 4096 tokens; so many for each replica.
-inline LargeModelJob job_of(const TransformerShape& shape, const Degrees& degrees,
+inline LargeModelRun job_of(const TransformerShape& shape, const Degrees& degrees,
                             std::int64_t micro_batches) {
-  LargeModelJob job;
+  LargeModelRun job;
   job.shape = shape, job.sequence = 4096, job.degrees = degrees;
   job.global_batch = micro_batches * degrees.data;
   if (degrees.virtual_stages > 1) job.schedule = PipelineSchedule::interleaved;

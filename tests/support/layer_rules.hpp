@@ -1,4 +1,4 @@
-// The rules of the house that can be read off the source text: layers, circles, one door per package, first
+// The rules of the project that can be read off the source text: layers, circles, one door per package, first
 // lines, file lengths.
 #pragma once
 

@@ -39,7 +39,7 @@ bool has_python() {
   constexpr double kTimeout = 20;
   try {
     return run_child({own_python(), "-c", "pass"}, {}, kTimeout).exit_code == 0;
-  } catch (const WorldError&) {
+  } catch (const EnvironmentError&) {
     return false;
   }
 }

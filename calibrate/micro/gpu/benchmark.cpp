@@ -103,7 +103,7 @@ void expect_same_plan(const Session& session, const std::vector<FamilyRun>& runs
   const std::string own = std::to_string(points);
   for (const std::string& other : session.gather(own)) {
     if (other != own)
-      throw WorldError(
+      throw EnvironmentError(
           "the ranks see different samples files or GPUs; --fresh makes them measure the same points");
   }
 }
@@ -138,7 +138,7 @@ RunReport measure_noting(const Session& session, const Options& options, const T
 
 void report(const RunReport& result, std::size_t known, const Options& options) {
   std::map<std::string, int> reasons;
-  for (const LeftOut& one : result.skipped) ++reasons[one.why];
+  for (const Exclusion& one : result.skipped) ++reasons[one.why];
   for (const auto& [why, points] : reasons)
     say(options, fmt::format("{} {} skipped: {}", points, points == 1 ? "point" : "points", why));
   std::string text =
@@ -148,9 +148,9 @@ void report(const RunReport& result, std::size_t known, const Options& options) 
   if (options.output != "-") text += fmt::format("; {}", options.output);
   say(options, text);
   std::fflush(stdout);
-  for (const LeftOut& one : result.wrong)
+  for (const Exclusion& one : result.wrong)
     fmt::print(stderr, "error: wrong result, point discarded: {}: {}\n", one.point, one.why);
-  for (const LeftOut& one : result.failed)
+  for (const Exclusion& one : result.failed)
     fmt::print(stderr, "error: {} lost points: {}\n", one.point, one.why);
 }
 
@@ -186,7 +186,7 @@ void list_families(const Options& options) {
   std::string trouble;
   try {
     session = session_of(options);
-  } catch (const WorldError& error) {
+  } catch (const EnvironmentError& error) {
     trouble = error.what();
     session = open_host_session();
   }

@@ -5,7 +5,7 @@
 
 namespace foretrain::micro {
 
-/// False when a result was wrong. Throws UsageError, InputError, WorldError.
+/// False when a result was wrong. Throws UsageError, InputError, EnvironmentError.
 bool run_benchmarks(const Options& options);
 
 /// Prints the families, what each needs, and its number of points here.

@@ -31,7 +31,7 @@ void check_cuda(cudaError_t code, const char* call, const char* file, int line) 
   if (code == cudaSuccess) return;
   (void)cudaGetLastError();  // it would come again from the next launch
   if (code == cudaErrorNoKernelImageForDevice)
-    throw WorldError(
+    throw EnvironmentError(
         "this foretrain-bench has no kernels for this GPU; build it with -DFORETRAIN_CUDA_ARCHITECTURES of "
         "the GPU's compute capability");
   fail_call(call, file, line, fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code)),
@@ -43,7 +43,7 @@ void fail_call(const char* call, const char* file, int line, const std::string& 
   const std::string text =
       fmt::format("{} failed in {}:{}: {}", name_of(call), short_file(file), line, meaning);
   if (is_unsupported) throw PointSkipped(text);
-  throw WorldError(text);
+  throw EnvironmentError(text);
 }
 
 }  // namespace foretrain::micro

@@ -7,10 +7,11 @@
 
 namespace foretrain::micro {
 
-/// Throws PointSkipped when memory is out or the GPU cannot do it (the next point may), WorldError otherwise.
+/// Throws PointSkipped when memory is out or the GPU cannot do it (the next point may), EnvironmentError
+/// otherwise.
 void check_cuda(cudaError_t code, const char* call, const char* file, int line);
 
-/// For a library's own codes: throws WorldError "CALL failed in FILE:LINE: MEANING", PointSkipped when
+/// For a library's own codes: throws EnvironmentError "CALL failed in FILE:LINE: MEANING", PointSkipped when
 /// `is_unsupported`.
 [[noreturn]] void fail_call(const char* call, const char* file, int line, const std::string& meaning,
                             bool is_unsupported);

@@ -166,8 +166,8 @@ void CollectiveGroup::wait() {
       if (state != kInProgress) api_->check(state, "an asynchronous collective", __FILE__, __LINE__);
     }
     if (std::chrono::steady_clock::now() > end)
-      throw WorldError(fmt::format("NCCL did not finish a collective in {} s; NCCL_DEBUG=INFO tells more",
-                                   kPatience.count()));
+      throw EnvironmentError(fmt::format(
+          "NCCL did not finish a collective in {} s; NCCL_DEBUG=INFO tells more", kPatience.count()));
     std::this_thread::yield();
   }
 }

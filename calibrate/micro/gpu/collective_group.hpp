@@ -43,7 +43,7 @@ class CollectiveGroup {
   double seconds_of(const CollectiveCall& call, int operations);
   /// Repeats agree between ranks.
   Summary time(const CollectiveCall& call, const RepeatRule& rule);
-  /// Waits for all streams; throws WorldError when they take minutes.
+  /// Waits for all streams; throws EnvironmentError when they take minutes.
   void wait();
   /// Whether everything enqueued is done.
   bool is_done();

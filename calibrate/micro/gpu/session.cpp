@@ -30,17 +30,17 @@ int count_gpus() {
   int driver = 0, gpus = 0;
   (void)cudaDriverGetVersion(&driver);
   if (driver == 0)
-    throw WorldError(
+    throw EnvironmentError(
         "no NVIDIA driver was found on this machine (libcuda.so.1), so there is no GPU to measure; "
         "--host-only measures the rest");
   const cudaError_t code = cudaGetDeviceCount(&gpus);
   if (code == cudaErrorInsufficientDriver)
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("the NVIDIA driver supports CUDA {}, this foretrain-bench was built with {}; update the "
                     "driver or build with CUDA {}",
                     version_text(driver), version_text(CUDART_VERSION), driver / 1000));
   if (code == cudaErrorNoDevice || (code == cudaSuccess && gpus == 0))
-    throw WorldError(
+    throw EnvironmentError(
         "no NVIDIA GPU was found on this machine, or CUDA_VISIBLE_DEVICES hides it; --host-only measures the "
         "rest");
   check_cuda(code, "cudaGetDeviceCount", __FILE__, __LINE__);
@@ -68,7 +68,7 @@ void expect_kernels(const GpuFacts& gpu, int device) {
   const cudaError_t code = launch_empty(stream.get());
   const bool has_none = code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction ||
                         code == cudaErrorInvalidPtx || code == cudaErrorUnsupportedPtxVersion;
-  if (has_none) throw WorldError(no_kernels_sentence(gpu.name, gpu.major, gpu.minor, CUDART_VERSION));
+  if (has_none) throw EnvironmentError(no_kernels_sentence(gpu.name, gpu.major, gpu.minor, CUDART_VERSION));
   check_cuda(code, "launch_empty", __FILE__, __LINE__);
   stream.wait();
 }
@@ -132,7 +132,7 @@ void join_ranks(Session& session, const std::string& folder) {
   if (session.job.ranks == 1) return;
   session.gather = folder.empty() ? through_mpi(session.job) : through_files(folder, session.job);
   if (!session.gather)
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("{} ranks were started, and no MPI library that joins them was found; give --rendezvous "
                     "DIR, a folder that all see",
                     session.job.ranks));

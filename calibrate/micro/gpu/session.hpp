@@ -28,8 +28,8 @@ struct Session {
   int device() const { return machine.ranks > 1 ? job.local_rank % machine.gpu_count() : 0; }
 };
 
-/// Finds GPUs and libraries. Throws WorldError, one sentence, when no GPU can be used: no driver, one older
-/// than the CUDA runtime here, no GPU, or none that this build has kernels for.
+/// Finds GPUs and libraries. Throws EnvironmentError, one sentence, when no GPU can be used: no driver, one
+/// older than the CUDA runtime here, no GPU, or none that this build has kernels for.
 Session open_session(const JobRank& job, const std::string& rendezvous_folder);
 
 /// Whether a kernel still runs on the session's GPU; true where there is none.

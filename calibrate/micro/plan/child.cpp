@@ -52,7 +52,7 @@ pid_t start(std::vector<std::string> command, const Settings& added, int output)
                                      pointers_to(command).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (problem != 0)
-    throw WorldError(fmt::format("{}: cannot be started: {}", command[0], std::strerror(problem)));
+    throw EnvironmentError(fmt::format("{}: cannot be started: {}", command[0], std::strerror(problem)));
   return child;
 }
 
@@ -78,7 +78,7 @@ ChildResult run_child(const std::vector<std::string>& command, const Settings& e
                       double timeout_s) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw WorldError(fmt::format("no pipe for {}: {}", command[0], std::strerror(errno)));
+    throw EnvironmentError(fmt::format("no pipe for {}: {}", command[0], std::strerror(errno)));
   pid_t child = 0;
   try {
     child = start(command, environment, ends[1]);

@@ -14,7 +14,7 @@ struct ChildResult {
 };
 
 /// `command` is looked up in PATH; `environment` is added to this process's. Its standard error is
-/// `/dev/null`. Throws WorldError when it cannot be started.
+/// `/dev/null`. Throws EnvironmentError when it cannot be started.
 ChildResult run_child(const std::vector<std::string>& command, const Settings& environment, double timeout_s);
 
 }  // namespace foretrain::micro

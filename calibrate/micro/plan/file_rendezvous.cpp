@@ -45,7 +45,7 @@ class Mailbox {
   void post(const std::string& text) const {
     const fs::path path = name(turn_, job_.rank);
     if (turn_ == 0 && fs::exists(path))
-      throw WorldError(
+      throw EnvironmentError(
           fmt::format("{}: is left from an earlier start; give --rendezvous an empty folder", path.string()));
     replace_entry(path.string(), text);
   }
@@ -56,7 +56,8 @@ class Mailbox {
       std::ifstream stream(path, std::ios::binary);
       if (stream) return {std::istreambuf_iterator<char>(stream), {}};
       if (std::chrono::steady_clock::now() > end)
-        throw WorldError(fmt::format("rank {} did not come to {} in {} s", rank, folder_, timeout_.count()));
+        throw EnvironmentError(
+            fmt::format("rank {} did not come to {} in {} s", rank, folder_, timeout_.count()));
       std::this_thread::sleep_for(5ms);
     }
   }

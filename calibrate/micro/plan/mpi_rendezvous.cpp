@@ -22,7 +22,7 @@ struct Parcel {
 };
 
 void expect_success(int code, const char* call) {
-  if (code != 0) throw WorldError(fmt::format("{} failed with code {}", call, code));
+  if (code != 0) throw EnvironmentError(fmt::format("{} failed with code {}", call, code));
 }
 
 /// `Handle`: void* for Open MPI, int for MPICH.
@@ -36,7 +36,7 @@ class Mpi {
                           library_.load(allgather_, "MPI_Allgather") &&
                           library_.load(size_, "MPI_Comm_size") && library_.load(finalize_, "MPI_Finalize");
     if (!is_whole)
-      throw WorldError("the MPI library has no MPI_Init, MPI_Allgather, MPI_Comm_size or MPI_Finalize");
+      throw EnvironmentError("the MPI library has no MPI_Init, MPI_Allgather, MPI_Comm_size or MPI_Finalize");
     expect_success(initialize(nullptr, nullptr), "MPI_Init");
   }
   ~Mpi() { finalize_(); }
@@ -50,7 +50,7 @@ class Mpi {
   }
 
   std::vector<std::string> exchange(const std::string& text, int ranks) const {
-    if (text.size() > kLongestText) throw WorldError("a text for the other ranks is too long");
+    if (text.size() > kLongestText) throw EnvironmentError("a text for the other ranks is too long");
     Parcel own{static_cast<std::uint32_t>(text.size()), {}};
     std::memcpy(own.text.data(), text.data(), text.size());
     std::vector<Parcel> all(static_cast<std::size_t>(ranks));

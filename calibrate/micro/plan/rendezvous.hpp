@@ -27,7 +27,7 @@ struct JobRank {
 JobRank job_rank(const ReadVariable& read);
 
 /// Every rank calls it with its text and gets those of all, by rank. Blocks until all have called. Throws
-/// WorldError.
+/// EnvironmentError.
 using AllGather = std::function<std::vector<std::string>(const std::string&)>;
 
 /// The largest text MPI carries here.

@@ -58,12 +58,12 @@ class Runner {
       measure_point(run, point, rule);
       failures_ = 0;
       return true;
-    } catch (const WorldError& why) {
+    } catch (const EnvironmentError& why) {
       save();
       if (uses_nccl(*run.family) || !hooks_.still_works || !hooks_.still_works()) throw;
       const std::string family(run.family->name());
       const bool is_first = std::none_of(report_.failed.begin(), report_.failed.end(),
-                                         [&](const LeftOut& one) { return one.point == family; });
+                                         [&](const Exclusion& one) { return one.point == family; });
       if (is_first) report_.failed.push_back({family, why.what()});
       const bool goes_on = ++failures_ < kMostFailures;
       if (!goes_on) failures_ = 0;

@@ -12,8 +12,8 @@
 
 namespace foretrain::micro {
 
-/// May throw PointSkipped and WrongResult, and WorldError as RunHooks::still_works says; any other exception
-/// ends the run.
+/// May throw PointSkipped and WrongResult, and EnvironmentError as RunHooks::still_works says; any other
+/// exception ends the run.
 using Measure = std::function<Measured(const Point&, const RepeatRule&)>;
 
 struct FamilyRun {
@@ -29,23 +29,23 @@ struct RunHooks {
   std::function<bool(bool)> agree = [](bool goes_on) {
     return goes_on;
   };  ///< all ranks of a job go on or none
-  /// Whether the GPU still works after a WorldError of a point, which then costs this point alone. Without it
-  /// such an error ends the run, and always where NCCL was at work.
+  /// Whether the GPU still works after a EnvironmentError of a point, which then costs this point alone.
+  /// Without it such an error ends the run, and always where NCCL was at work.
   std::function<bool()> still_works;
 };
 
 /// A point without a sample, and why.
-struct LeftOut {
+struct Exclusion {
   std::string point;
   std::string why;
 };
 
 struct RunReport {
   int measured = 0;
-  int out_of_time = 0;           ///< points the budget did not reach
-  std::vector<LeftOut> skipped;  ///< cannot be measured here
-  std::vector<LeftOut> wrong;    ///< gave a wrong result
-  std::vector<LeftOut> failed;   ///< a family's name, and the first error of a call that cost it points
+  int out_of_time = 0;             ///< points the budget did not reach
+  std::vector<Exclusion> skipped;  ///< cannot be measured here
+  std::vector<Exclusion> wrong;    ///< gave a wrong result
+  std::vector<Exclusion> failed;   ///< a family's name, and the first error of a call that cost it points
 };
 
 /// Adds to `samples`. A family whose share is over leaves its later points to a second pass, which has what

@@ -20,7 +20,7 @@ namespace foretrain::micro {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, std::string_view what) {
-  throw WorldError(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+  throw EnvironmentError(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
 }
 
 std::string value_of(const Settings& settings, std::string_view key) {

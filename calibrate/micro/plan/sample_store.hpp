@@ -10,7 +10,7 @@
 namespace foretrain::micro {
 
 /// What stands in `path`; nothing when there is no such file. Throws InputError when it is no samples CSV,
-/// WorldError when it cannot be read.
+/// EnvironmentError when it cannot be read.
 SampleFile read_store(const std::string& path);
 
 /// Why points measured under `known` may not stand beside those of a machine with `own`: gpu, driver and cpu
@@ -20,7 +20,8 @@ std::string mismatch(const Settings& known, const Settings& own);
 /// `own`, and what only `known` has.
 Settings merged_provenance(const Settings& known, const Settings& own);
 
-/// As write_whole_file(): the file is there whole or as before. "-" is standard output. Throws WorldError.
+/// As write_whole_file(): the file is there whole or as before. "-" is standard output. Throws
+/// EnvironmentError.
 void write_store(const std::string& path, const Settings& provenance, const std::vector<Sample>& samples);
 
 }  // namespace foretrain::micro

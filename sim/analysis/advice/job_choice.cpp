@@ -118,7 +118,7 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
     return out;
   }
   out.best = *best;
-  out.runners_up = jobs_beside(out.looked_at, *best, request);
+  out.runners_up = alternative_jobs(out.looked_at, *best, request);
   add_trades(out);
   const std::string kept_back = beyond_first_run(*best, *best_job(allowed, request, 0), request);
   if (kept_back.empty()) return out;

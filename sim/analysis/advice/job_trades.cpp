@@ -87,8 +87,8 @@ double chance_in_time(double total_s, const Interval& total, double deadline_s) 
                       {std::log(total.high_s / total_s), std::log(total_s / total.low_s)});
 }
 
-std::vector<JobOption> jobs_beside(const std::vector<JobOption>& options, const JobOption& best,
-                                   const RecommendationRequest& request) {
+std::vector<JobOption> alternative_jobs(const std::vector<JobOption>& options, const JobOption& best,
+                                        const RecommendationRequest& request) {
   std::vector<const JobOption*> smaller, larger;
   RecommendationRequest without_deadline = request;
   without_deadline.deadline_s.reset();

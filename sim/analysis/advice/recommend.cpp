@@ -275,7 +275,7 @@ Recommendation recommend_strategies(const ComparedScenarios& scenarios, const Re
   return Recommender(scenarios, request, progress, evidence).recommend();
 }
 
-std::vector<std::string> strategies_beside(const Scenario& own) {
+std::vector<std::string> other_strategies(const Scenario& own) {
   const StrategyEntry* strategy = find_strategy(own.strategy);
   std::vector<std::string> others;
   if (strategy->processes != Processes::per_gpu) return others;

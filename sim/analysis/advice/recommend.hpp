@@ -29,7 +29,7 @@ ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverr
 Recommendation recommend_strategies(const ComparedScenarios& scenarios, const RecommendationRequest& request,
                                     const Progress& progress, const EvidenceUse& evidence);
 /// Strategies to weigh beside the scenario's own: those of its framework that are launched in the same way.
-std::vector<std::string> strategies_beside(const Scenario& own);
+std::vector<std::string> other_strategies(const Scenario& own);
 
 /// For each number of GPUs the layout that `foretrain plan` names first, keys in `request.fixed` as the
 /// scenario has them. No evidence is about layouts.
@@ -83,8 +83,8 @@ double chance_in_time(double total_s, const Interval& total, double deadline_s);
 /// Up to two jobs beside the best: that of half its GPUs, which may miss the deadline, and that of twice as
 /// many, or the nearest ones; both on one side where the other side has none. Options come by growing number
 /// of GPUs.
-std::vector<JobOption> jobs_beside(const std::vector<JobOption>& options, const JobOption& best,
-                                   const RecommendationRequest& request);
+std::vector<JobOption> alternative_jobs(const std::vector<JobOption>& options, const JobOption& best,
+                                        const RecommendationRequest& request);
 /// Says of each runner-up what it gives and takes against the best.
 void add_trades(Recommendation& recommendation);  // job_trades.cpp
 

@@ -56,7 +56,7 @@ struct JobOption {
   double time_to_result_s = 0;             ///< with the wait in the queue
   std::optional<double> keeps_deadline{};  ///< probability that it ends in time; none: no deadline was given
   std::string trade;                       ///< of a runner-up: what it gives and takes
-  std::optional<LargeModelJob> layout{};   ///< of [parallel]; `strategy` is then its name
+  std::optional<LargeModelRun> layout{};   ///< of [parallel]; `strategy` is then its name
 };
 
 /// A run of some minutes whose measured speed narrows the prediction more than anything that is calculated.

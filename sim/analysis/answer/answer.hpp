@@ -78,8 +78,8 @@ struct Answer {
   std::string action{};                   ///< a sentence, and what to paste
   bool says_more_gpus = false;            ///< `action` says whether more GPUs pay, and asks for nothing
   std::vector<Assumption> assumptions{};  ///< at most four, largest effect first
-  std::vector<std::string>
-      not_understood{};                     ///< settings that decide and are not modelled, with their effect
+  /// Settings that decide and are not modelled, with their effect.
+  std::vector<std::string> not_understood{};
   std::vector<std::string> not_credible{};  ///< figures that break a law of physics, with what is wrong
   std::string measured{};                   ///< measured runs behind the prediction
   std::string next_measurement{};           ///< what would narrow the interval most

@@ -128,7 +128,7 @@ class AnswerMaker {
     if (answer_.kind == VerdictKind::idle_gpus)
       answer_.cause = idle_cause(working_gpu_count(scenario_, p.gpus), p.gpus);
     if (answer_.kind == VerdictKind::does_not_fit && !lacks_host_memory(p))
-      answer_.fits = ways_to_fit(points_, p.gpus);
+      answer_.fits = changes_that_fit(points_, p.gpus);
     answer_.action = action_of(p);
   }
 
@@ -173,7 +173,8 @@ class AnswerMaker {
       case VerdictKind::waits_for_input:
         return waits_action(answer_, scenario_);
       case VerdictKind::slower:
-        return slower_action(faster_ways(points_, p.gpus, faster_with_fewer(p)->gpus), *faster_with_fewer(p));
+        return slower_action(faster_changes(points_, p.gpus, faster_with_fewer(p)->gpus),
+                             *faster_with_fewer(p));
       default:
         return time_action(p);
     }

@@ -19,7 +19,7 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation, 
 
 /// Changes with which `gpus` are at least a tenth faster than `fewer`, each simulated: another strategy for
 /// one process that drives all GPUs, and the first larger batch that fits.
-std::vector<FasterWay> faster_ways(const PointPredictor& points, int gpus, int fewer);
+std::vector<FasterChange> faster_changes(const PointPredictor& points, int gpus, int fewer);
 
 /// What nobody stated, largest effect first.
 std::vector<Assumption> assumptions_of(const Scenario& scenario);

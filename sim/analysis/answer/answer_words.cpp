@@ -316,12 +316,12 @@ std::string waits_action(const Answer& answer, const Scenario& scenario) {
   return "Make the input cheaper: cache the data, read it from faster memory, or prepare it beforehand.";
 }
 
-std::string slower_action(const std::vector<FasterWay>& ways, const PredictionPoint& fewer) {
+std::string slower_action(const std::vector<FasterChange>& ways, const PredictionPoint& fewer) {
   if (ways.empty())
     return fmt::format("Stay with {}: neither another strategy nor a larger batch makes more GPUs pay.",
                        gpus_of(fewer.gpus));
   std::string out;
-  for (const FasterWay& way : ways)
+  for (const FasterChange& way : ways)
     out += fmt::format("{}{} ({} times as fast as {}, {})", out.empty() ? "" : ", or ", way.what,
                        spoken_factor(way.ratio), gpus_of(fewer.gpus), way.option);
   return capitalized(out) + ".";

@@ -64,11 +64,11 @@ std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p
 std::string fitting_action(const FittingWay& way);
 std::string waits_action(const Answer& answer, const Scenario& scenario);
 /// A change with which as many GPUs are faster than fewer of them.
-struct FasterWay {
+struct FasterChange {
   std::string what, option;
   double ratio = 1;  ///< of samples per second to those of the fewer GPUs, with the same change
 };
-std::string slower_action(const std::vector<FasterWay>& ways, const PredictionPoint& fewer);
+std::string slower_action(const std::vector<FasterChange>& ways, const PredictionPoint& fewer);
 std::string fewer_words(const PredictionPoint& p, const PredictionPoint& worth);
 std::string more_words(const PredictionPoint& p, bool more_pay, const Prediction& prediction);
 

@@ -31,7 +31,7 @@ std::string name_of_layout(const ModelLayout& layout) {
 }
 
 /// Everything but whether it recomputes.
-std::string without_recompute(LargeModelJob job) {
+std::string without_recompute(LargeModelRun job) {
   job.recompute = Recompute::none;
   return fmt::format("{}; {}; {}", to_string(job.degrees), settings_of(job), name_of(job.sharding));
 }

@@ -49,8 +49,8 @@ std::string settings_words(const TuneResult& search) {
 /// How many times as good `a` is as `b`.
 double times_as_good(const TuneGoal& goal, double a, double b) { return goal.is_largest ? a / b : b / a; }
 
-std::string beside_own(const TuneResult& search, const std::string& scenario, int own_gpus,
-                       std::optional<double> own_figure, const std::string& own_why_not) {
+std::string compared_with_own(const TuneResult& search, const std::string& scenario, int own_gpus,
+                              std::optional<double> own_figure, const std::string& own_why_not) {
   const std::string own = fmt::format("{} as it stands on {}", printable(scenario), counted(own_gpus, "GPU"));
   if (!own_figure)
     return fmt::format(" {} does not run: {}.", own,
@@ -67,8 +67,8 @@ std::string beside_own(const TuneResult& search, const std::string& scenario, in
 double least_loss(const TuneResult& search, const TunedAxis& axis) {
   double least = INFINITY;
   for (const NeighbourCase& other : axis.others) {
-    if (other.known == Knowledge::not_looked_at) return 0;
-    if (other.known == Knowledge::cannot_run) continue;
+    if (other.known == ComparisonCertainty::not_looked_at) return 0;
+    if (other.known == ComparisonCertainty::cannot_run) continue;
     least = std::min(least, times_as_good(search.goal, search.tried[search.best].figure, other.figure) - 1);
   }
   return std::isfinite(least) ? std::max(0.0, least) : 0;
@@ -109,7 +109,7 @@ Answer answer_of(const TuneResult& search, const std::string& scenario, int own_
   answer.value_s = best.figure;
   answer.verdict = fmt::format("With {}, {}: {}.{}", settings_words(search), words_for(search.goal).predicate,
                                figure_words(search.goal, best.figure),
-                               beside_own(search, scenario, own_gpus, own_figure, own_why_not));
+                               compared_with_own(search, scenario, own_gpus, own_figure, own_why_not));
   answer.cause = which_decides(search);
   answer.action = fmt::format("Set {}.", settings_words(search));
   return answer;

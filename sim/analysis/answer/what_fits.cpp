@@ -204,7 +204,7 @@ std::vector<std::string> smallest_cards(Bytes least) {
 
 }  // namespace
 
-std::vector<FittingWay> ways_to_fit(const PointPredictor& points, int gpus) {
+std::vector<FittingWay> changes_that_fit(const PointPredictor& points, int gpus) {
   if (!reads_tokens(points.simulator().scenario()) || !points.simulator().model().is_strategy) return {};
   return FitSearch(points).ways(gpus);
 }

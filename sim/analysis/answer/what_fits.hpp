@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostWaysToFit = 3;
 /// simulated: first the same training with smaller micro-batches, recomputed blocks and a fused loss; then
 /// FSDP on more GPUs; then LoRA in bf16, and in 4 bits. Of each the first that surely fits (kSurelyFits).
 /// Empty for networks that were recorded, read no tokens, or are cut into parts.
-std::vector<FittingWay> ways_to_fit(const PointPredictor& points, int gpus);
+std::vector<FittingWay> changes_that_fit(const PointPredictor& points, int gpus);
 
 /// The bounds of the same training on `gpus`; each is found by trying.
 TrainingLimits limits_of(const PointPredictor& points, int gpus);

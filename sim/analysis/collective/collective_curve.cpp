@@ -135,7 +135,7 @@ void add_points(const CollectiveQuestion& question, CollectiveCurve& curve, Poin
   }
 }
 
-CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, TransportJob& job,
+CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, TransportRequest& job,
                                LinkNames& names) {
   const TransportRun run = job.run(question.op, size, question.transport_algorithm, question.fidelity);
   CollectivePoint p = transport_point(*question.transport, size, run);
@@ -180,9 +180,9 @@ int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
 namespace {
 
 Placement place_on_unlike(const ClusterSpec& cluster, int gpus, int nodes) {
-  const std::vector<NodeRoom> rooms = rooms_of(cluster, nodes);
+  const std::vector<NodeCapacity> rooms = node_capacities_of(cluster, nodes);
   int all = 0;
-  for (const NodeRoom& room : rooms) all += room.gpus;
+  for (const NodeCapacity& room : rooms) all += room.gpus;
   if (gpus > all)
     throw InputError(
         fmt::format("{} GPUs do not fit on the first {} of {}", gpus, counted(nodes, "node"), cluster.name),
@@ -202,7 +202,7 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
     throw InputError(
         fmt::format("cluster {} has {}, not {}", cluster.name, counted(cluster.nodes, "node"), nodes));
   if (nodes == 0 && is_mixed(cluster))
-    return place_on(rooms_of(cluster, cluster.nodes), gpus, Layout::packed);
+    return place_on(node_capacities_of(cluster, cluster.nodes), gpus, Layout::packed);
   if (nodes == 0) return place_packed(gpus, per_node);
   if (nodes > gpus)
     throw InputError(fmt::format("{} {} some of {} nodes empty", counted(gpus, "GPU"),
@@ -227,7 +227,7 @@ CollectiveCurve predict_collective(const CollectiveQuestion& question) {
   LinkNames names(cluster, curve.links);
   if (question.transport) {
     curve.library = question.transport->library;
-    TransportJob job(cluster, curve.placement, *question.transport);
+    TransportRequest job(cluster, curve.placement, *question.transport);
     add_points(question, curve, [&](Bytes size) { return over_transport(question, size, job, names); });
     return curve;
   }

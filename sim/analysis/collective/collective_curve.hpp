@@ -32,8 +32,8 @@ struct CollectiveQuestion {
   std::vector<Bytes> sizes;
   CollectiveSettings settings;
   std::optional<Transport> transport{};  ///< instead of NCCL
-  std::string
-      transport_algorithm{};  ///< a family of the algorithm catalog for it; empty: what its library takes
+  /// A family of the algorithm catalog for it; empty: what its library takes.
+  std::string transport_algorithm{};
   Fidelity fidelity = Fidelity::analytic;
   bool single = false;   ///< one call by itself, not one of the loop of nccl-tests
   bool explain = false;  ///< fill CollectivePoint::why

@@ -40,13 +40,13 @@ FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQues
 }
 
 /// What the row may not be known by.
-RowsLeftOut unknown_to(const Observation& row, FieldLeftOut left_out) {
+ExcludedRows unknown_to(const Observation& row, ResidualHoldOut left_out) {
   switch (left_out) {
-    case FieldLeftOut::source:
+    case ResidualHoldOut::source:
       return {.source = row.source};
-    case FieldLeftOut::cluster:
+    case ResidualHoldOut::cluster:
       return {.cluster = row.cluster};
-    case FieldLeftOut::series:
+    case ResidualHoldOut::series:
       break;
   }
   return {.run = row.run, .measured = row.measured};
@@ -60,7 +60,7 @@ ScoredQuestion scored_by(const Observation& row, const Estimate& e, bool applies
 
 /// As a prediction is corrected: by runs of the very training, or else by what is like it.
 ScoredQuestion scored(const Observation& row, const Observation& question, const ResidualField& field,
-                      const RowsLeftOut& without = {}) {
+                      const ExcludedRows& without = {}) {
   if (question.what != Observed::collective) {
     const Estimate same = estimate_by_same_runs(field, question, without);
     if (may_calibrate(same, question)) {
@@ -73,9 +73,9 @@ ScoredQuestion scored(const Observation& row, const Observation& question, const
   return scored_by(row, like, is_worth_applying(like, question));
 }
 
-ScoredQuestion score_question(const ResidualField& field, const Observation& row, FieldLeftOut left_out) {
+ScoredQuestion score_question(const ResidualField& field, const Observation& row, ResidualHoldOut left_out) {
   Observation question = row;
-  if (left_out == FieldLeftOut::source) question.source.clear();
+  if (left_out == ResidualHoldOut::source) question.source.clear();
   return scored(row, question, field, unknown_to(row, left_out));
 }
 
@@ -134,7 +134,7 @@ LearningStep learned_after(const User& user, int known) {
   return {known, score.corrected, statistics_of(std::move(widths)).median, score.narrowing, score.held};
 }
 
-LearnedJob learned_job(const User& user, const std::vector<Observation>& order, std::size_t job) {
+LearnedRun learned_job(const User& user, const std::vector<Observation>& order, std::size_t job) {
   const ScoredQuestion one = scored(order[job], order[job], known_to(user, order, job));
   return {one.raw, one.raw - one.corrected, kStudentReach * one.spread};
 }
@@ -154,7 +154,7 @@ Learning learn_machine(const ResidualField& field, const std::string& cluster,
   return out;
 }
 
-std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out) {
+std::vector<FieldScore> score_field(const ResidualField& field, Observed what, ResidualHoldOut left_out) {
   std::vector<ScoredQuestion> all, same, large, small;
   std::map<std::string, std::vector<ScoredQuestion>> groups;
   for (const Observation& row : field.rows()) {
@@ -162,7 +162,7 @@ std::vector<FieldScore> score_field(const ResidualField& field, Observed what, F
     const ScoredQuestion one = score_question(field, row, left_out);
     all.push_back(one);
     if (one.is_same) same.push_back(one);
-    groups[left_out == FieldLeftOut::source ? row.source : row.cluster].push_back(one);
+    groups[left_out == ResidualHoldOut::source ? row.source : row.cluster].push_back(one);
     if (what == Observed::collective) (row.size < kLargeMessage ? small : large).push_back(one);
   }
   std::vector<FieldScore> out;

@@ -12,7 +12,7 @@ namespace foretrain {
 /// source: without the row's publication. cluster: without its machine, but with its source's other machines,
 /// as a question of the source itself. series: likewise without the row's series alone, and rows of the same
 /// time, which are the same measurement.
-enum class FieldLeftOut : std::uint8_t { source, cluster, series };
+enum class ResidualHoldOut : std::uint8_t { source, cluster, series };
 inline constexpr std::array<std::string_view, 3> kFieldLeftOutNames{"source", "cluster", "series"};
 
 /// Errors of predictions with and without evidence, on rows whose own source was held out.
@@ -27,7 +27,7 @@ struct FieldScore {
 
 /// All rows of one kind first, then those that runs of the very training correct, then by source or machine,
 /// most rows first. Of collectives also those of at least, and of less than, kLargeMessage.
-std::vector<FieldScore> score_field(const ResidualField& field, Observed what, FieldLeftOut left_out);
+std::vector<FieldScore> score_field(const ResidualField& field, Observed what, ResidualHoldOut left_out);
 
 /// How well the steps of a machine are known to its user after so many jobs of theirs.
 struct LearningStep {
@@ -39,7 +39,7 @@ struct LearningStep {
 };
 
 /// A job as it was expected when only those before it were known: logarithms of measured over simulated.
-struct LearnedJob {
+struct LearnedRun {
   double measured = 0;
   double expected = 0, reach = 0;  ///< 90 %: expected - reach to expected + reach
 };
@@ -47,7 +47,7 @@ struct LearnedJob {
 /// How predictions improve as a site records more of its jobs.
 struct Learning {
   std::vector<LearningStep> steps;  ///< as many as there are runs for
-  std::vector<LearnedJob> jobs;     ///< in one of the orders
+  std::vector<LearnedRun> jobs;     ///< in one of the orders
 };
 
 /// The machine's runs of one GPU one by one as its user's own, in several orders; what was published of them,

@@ -3,9 +3,10 @@
 //
 // The residual of a measured run is log(measured / predicted). Residuals of similar runs are similar: same
 // cluster, same network, same source. The field is a Gaussian process over runs whose covariance is a sum of
-// terms, one for each set of properties that two runs share (likeness.hpp). The estimate for a new run is the
-// usual conditional mean and variance (Rasmussen and Williams, Gaussian Processes for Machine Learning,
-// chapter 2), from at most 64 neighbours, so that a query costs O(64^3) whatever the size of the store.
+// terms, one for each set of properties that two runs share (residual_covariance.hpp). The estimate for a new
+// run is the usual conditional mean and variance (Rasmussen and Williams, Gaussian Processes for Machine
+// Learning, chapter 2), from at most 64 neighbours, so that a query costs O(64^3) whatever the size of the
+// store.
 #include "sim/analysis/evidence/residual_field.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 #include "calibrate/fit/gaussian_field.hpp"
 #include "sim/analysis/evidence/further_run.hpp"
-#include "sim/analysis/evidence/likeness.hpp"
+#include "sim/analysis/evidence/residual_covariance.hpp"
 
 namespace foretrain {
 
@@ -34,7 +35,7 @@ struct NearRun {
   std::vector<double> residuals;
 };
 
-double bias_of(const StoredRow& question, const StoredRow& row, const Likeness& likeness) {
+double bias_of(const StoredRow& question, const StoredRow& row, const Covariance& likeness) {
   const TextId asking = question.text(RowText::source);
   return asking != 0 && asking == row.text(RowText::source) ? likeness.bias * likeness.bias : 0;
 }
@@ -65,7 +66,7 @@ class Kriged {
   Kriged(const EvidenceTable& table, const StoredRow& question, std::vector<NearRun> near)
       : table_(table),
         question_(question),
-        likeness_(likeness_of(question.what)),
+        likeness_(covariance_of(question.what)),
         near_(std::move(near)),
         own_(covariance(question, question)) {}
 
@@ -114,14 +115,14 @@ class Kriged {
 
   const EvidenceTable& table_;
   const StoredRow& question_;
-  const Likeness& likeness_;
+  const Covariance& likeness_;
   std::vector<NearRun> near_;
   double own_;
 };
 
 }  // namespace
 
-bool RowsLeftOut::names(const EvidenceTable& table, const StoredRow& row) const {
+bool ExcludedRows::names(const EvidenceTable& table, const StoredRow& row) const {
   const auto is = [&](RowText which, const std::string& text) {
     return !text.empty() && table.text(row, which) == text;
   };
@@ -129,13 +130,13 @@ bool RowsLeftOut::names(const EvidenceTable& table, const StoredRow& row) const 
          (measured > 0 && row.measured == measured);
 }
 
-Estimate ResidualField::at(const Observation& asked, const RowsLeftOut& without) const {
+Estimate ResidualField::at(const Observation& asked, const ExcludedRows& without) const {
   const StoredRow question = table_.asked(asked);
-  const Likeness& likeness = likeness_of(question.what);
+  const Covariance& likeness = covariance_of(question.what);
   const double reach = kReachOfRows * covariance(question, question);
   std::vector<Candidate> candidates;
   for (const StoredRow& row : table_.rows()) {
-    if (!tells_about(row.what, question.what)) continue;
+    if (!informs(row.what, question.what)) continue;
     if (without.names(table_, row)) continue;
     const double across = covariance(question, row) + bias_of(question, row, likeness);
     if (across > reach) candidates.push_back({&row, across});

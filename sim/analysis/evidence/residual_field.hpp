@@ -18,8 +18,8 @@ inline constexpr double kStudentReach = 2.131846786;
 struct Neighbour {
   Observation row;  ///< the first of them; measured is their median
   int repeats = 1;
-  double distance =
-      0;              ///< 1 - correlation of both predictions' misses: 0 for the same run of the same source
+  /// 1 - correlation of both predictions' misses: 0 for the same run of the same source.
+  double distance = 0;
   double weight = 0;  ///< of its residual in the estimate
   double trust = 1;   ///< how far it was believed beside the others
 };
@@ -36,7 +36,7 @@ struct Estimate {
 };
 
 /// Whose rows a question is asked without; empty: nobody's.
-struct RowsLeftOut {
+struct ExcludedRows {
   std::string source{}, cluster{}, run{};
   double measured = 0;  ///< and rows of just this time, which are the same measurement in another series
   bool names(const EvidenceTable& table, const StoredRow& row) const;
@@ -54,7 +54,7 @@ class ResidualField {
 
   /// Of the run `question`, whose measured and predicted times do not matter, by the nearest 64 runs. A
   /// question without a source is somebody else's: biases of sources are not carried to it.
-  Estimate at(const Observation& question, const RowsLeftOut& without = {}) const;
+  Estimate at(const Observation& question, const ExcludedRows& without = {}) const;
 
   /// The spread of the estimate once such runs are rows, too, each measured as expected.
   double spread_after(const Observation& question, const std::vector<Observation>& runs) const;

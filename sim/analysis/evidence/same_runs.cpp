@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sim/analysis/evidence/further_run.hpp"
-#include "sim/analysis/evidence/likeness.hpp"
+#include "sim/analysis/evidence/residual_covariance.hpp"
 
 namespace foretrain {
 
@@ -48,7 +48,7 @@ void keep_once(std::vector<const StoredRow*>& rows) {
 }  // namespace
 
 std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const Observation& asked,
-                                               const RowsLeftOut& without) {
+                                               const ExcludedRows& without) {
   const StoredRow question = table.asked(asked);
   const TextId own = question.text(RowText::source);
   std::vector<const StoredRow*> rows;
@@ -66,7 +66,7 @@ std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const
 Estimate estimate_by_same_runs(const EvidenceTable& table, const Observation& asked,
                                std::span<const StoredRow* const> rows) {
   const StoredRow question = table.asked(asked);
-  const double bias = likeness_of(question.what).bias;
+  const double bias = covariance_of(question.what).bias;
   Estimate out;
   out.spread = out.prior = std::sqrt(covariance(question, question) + noise_of(question.what) + bias * bias);
   if (rows.empty()) return out;

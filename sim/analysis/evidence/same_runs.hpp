@@ -15,14 +15,14 @@ namespace foretrain {
 /// the question's source come first: where there are any, others do not count. Of rows of one source with the
 /// same time one counts.
 std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const Observation& asked,
-                                               const RowsLeftOut& without = {});
+                                               const ExcludedRows& without = {});
 
 /// What they say of one further run as an estimate: its residual against `asked.predicted` and, by
 /// further_run(), its spread. Without rows nothing is within reach.
 Estimate estimate_by_same_runs(const EvidenceTable& table, const Observation& asked,
                                std::span<const StoredRow* const> rows);
 inline Estimate estimate_by_same_runs(const ResidualField& field, const Observation& asked,
-                                      const RowsLeftOut& without = {}) {
+                                      const ExcludedRows& without = {}) {
   return estimate_by_same_runs(field.table(), asked, rows_of_same_run(field.table(), asked, without));
 }
 

@@ -17,14 +17,14 @@ namespace foretrain {
 namespace {
 
 /// What the scenario keeps from being evidence.
-std::string doubt_about(const Scenario& scenario) {
+std::string warning_about(const Scenario& scenario) {
   if (scenario.anchor) return "its scenario is [measured] already";
   if (!has_evidence(scenario)) return "large models of [parallel] and mixed nodes have no evidence yet";
   return "";
 }
 
 /// What the job does not say, or says of another run than the predicted one.
-std::string doubt_about(const FinishedJob& job, const PredictedRun& run) {
+std::string warning_about(const FinishedJob& job, const PredictedRun& run) {
   if (!job.elapsed_s) return "no file says how long it ran";
   if (!did_its_work(job)) return "it did not end as a job that did its work";
   if (!run.knows_length())
@@ -55,8 +55,8 @@ std::pair<double, double> steps_of(const FinishedJob& job, const PredictedRun& r
 }  // namespace
 
 JobObservation observation_of(const FinishedJob& job, const PredictedRun& run, const Scenario& scenario) {
-  std::string doubt = doubt_about(scenario);
-  if (doubt.empty()) doubt = doubt_about(job, run);
+  std::string doubt = warning_about(scenario);
+  if (doubt.empty()) doubt = warning_about(job, run);
   if (!doubt.empty()) return {std::nullopt, std::move(doubt)};
   Observation row = step_question(scenario, run.point.batch_per_gpu);
   row.what = run.point.gpus > 1 ? Observed::job : Observed::step;

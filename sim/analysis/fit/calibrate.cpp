@@ -44,8 +44,8 @@ class Usable {
     refuse_unpredicted(predict_samples(cluster, kept_, context), context);
   }
 
-  std::vector<CalibrationFit::LeftOut> left_out() const {
-    std::vector<CalibrationFit::LeftOut> out;
+  std::vector<CalibrationFit::Exclusion> left_out() const {
+    std::vector<CalibrationFit::Exclusion> out;
     for (std::size_t i = 0; i < whys_.size(); ++i) {
       const Sample& sample = *places_[i].first;
       if (!whys_[i].empty())
@@ -79,8 +79,8 @@ class Usable {
 
   std::vector<Sample> kept_;
   std::vector<std::string> whys_;  ///< of each first time; empty: it is usable
-  std::vector<std::pair<const Sample*, std::size_t>>
-      places_;  ///< of each: where it came from, and where it is in kept_
+  /// Of each: where it came from, and where it is in kept_.
+  std::vector<std::pair<const Sample*, std::size_t>> places_;
 };
 
 /// The collectives by what makes them differ.

@@ -27,17 +27,17 @@ struct CalibrationFit {
     int collective = -1;  ///< index into calibration.collectives; -1: a sample of constants
     friend bool operator==(const Residual&, const Residual&) = default;
   };
-  struct LeftOut {
+  struct Exclusion {
     std::string source;
     int line = 0;
     std::string why;
-    friend bool operator==(const LeftOut&, const LeftOut&) = default;
+    friend bool operator==(const Exclusion&, const Exclusion&) = default;
   };
 
   Calibration calibration;
   std::vector<double> defaults;  ///< what each of calibration.constants replaces, SI; 0: it has no default
   std::vector<Residual> residuals;
-  std::vector<LeftOut> left_out;
+  std::vector<Exclusion> left_out;
   std::vector<std::string> refused;  ///< constants that were not fitted, and why
 };
 

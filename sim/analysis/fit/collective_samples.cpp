@@ -59,7 +59,7 @@ class SharedGraphs {
 };
 
 Communicator communicator_of(const ClusterSpec& spec, const JobKey& key, SharedGraphs& graphs,
-                             nccl::NodeBook& searched) {
+                             nccl::NodeGraphCache& searched) {
   const auto& [gpus, nodes, settings] = key;
   const CollectiveKnobs knobs = read_collective_knobs(settings);
   const Placement placement = place_job(spec, gpus, nodes);

@@ -21,7 +21,7 @@ namespace foretrain {
 
 /// A cache of the scenarios of measured trainings: a fit predicts each of them many times with other
 /// constants. Keeps at most kMostKept scenarios; not thread-safe.
-class TrainingBook {
+class TrainingScenarioCache {
  public:
   /// Stays until the next call. `cluster` is what overrides.cluster names, the same in every call. Throws
   /// InputError as make_scenario() does, every time anew. Requires one number of GPUs.
@@ -51,8 +51,8 @@ struct SampleAnswer {
 
 /// What the many predictions of one fit share: what was found out for one set of constants and holds for all.
 struct SampleContext {
-  nccl::NodeBook searched{};
-  TrainingBook trainings{};
+  nccl::NodeGraphCache searched{};
+  TrainingScenarioCache trainings{};
   bool wants_reasons = false;
   std::vector<std::string> reasons{};  ///< by sample, why it has no prediction, if somebody wants them
 };

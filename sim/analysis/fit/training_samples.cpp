@@ -86,7 +86,7 @@ class Trainings {
   static constexpr std::size_t kNoTraining = static_cast<std::size_t>(-1);
 
   std::size_t find(const Sample& sample) {
-    std::vector<std::string> key = TrainingBook::key_of(overrides_of(cluster_, sample));
+    std::vector<std::string> key = TrainingScenarioCache::key_of(overrides_of(cluster_, sample));
     key.push_back(fmt::format("{} nodes", sample.nodes));
     const auto known = numbers_.find(key);
     if (known != numbers_.end()) return known->second;
@@ -117,7 +117,7 @@ Trainings trainings_of(SampleRun& run) {
 
 }  // namespace
 
-std::vector<std::string> TrainingBook::key_of(const ScenarioOverrides& overrides) {
+std::vector<std::string> TrainingScenarioCache::key_of(const ScenarioOverrides& overrides) {
   std::vector<std::string> key{overrides.model, overrides.cluster, overrides.strategy,
                                fmt::format("{}", overrides.batch.value_or(0)),
                                fmt::format("{}", overrides.gpus.front())};
@@ -125,7 +125,8 @@ std::vector<std::string> TrainingBook::key_of(const ScenarioOverrides& overrides
   return key;
 }
 
-const Scenario& TrainingBook::scenario(const ScenarioOverrides& overrides, const ClusterSpec& cluster) {
+const Scenario& TrainingScenarioCache::scenario(const ScenarioOverrides& overrides,
+                                                const ClusterSpec& cluster) {
   const std::vector<std::string> key = key_of(overrides);
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;

@@ -50,8 +50,8 @@ struct ComparedStrategy {
 struct ComparedGpus {
   int gpus = 1, nodes = 1;
   std::vector<ComparedStrategy> strategies;
-  std::string
-      fastest;      ///< of those that fit and need nothing more, as far as there are any; empty: none runs
+  /// Of those that fit and need nothing more, as far as there are any; empty: none runs.
+  std::string fastest;
   Answer answer{};  ///< set by Comparer (compare_answer.hpp)
   /// The row of the fastest; nullptr when none runs.
   const ComparedStrategy* best() const;
@@ -71,8 +71,8 @@ struct Comparison {
   std::string baseline;       ///< of speedups (StepModel::baseline)
   std::vector<std::string> strategies;  ///< in the catalog's order
   std::vector<ComparedGpus> numbers;
-  std::optional<AppliedEvidence>
-      evidence{};  ///< one correction of all strategies, as the scenario's own has it
+  /// One correction of all strategies, as the scenario's own has it.
+  std::optional<AppliedEvidence> evidence{};
   Decisions decisions;
   std::vector<std::string> warnings;
   std::string note;

@@ -50,7 +50,7 @@ std::vector<ModelSharding> shardings_named(const std::vector<std::string>& strat
 
 ComparedScenarios by_sharding(const std::vector<std::string>& strategies, Scenario own) {
   ComparedScenarios out{std::move(own), {}, {}, {}};
-  LargeModelJob layout = layout_of(out.own);
+  LargeModelRun layout = layout_of(out.own);
   out.own_name = name_of_sharding(layout.sharding);
   for (const ModelSharding sharding : shardings_named(strategies)) {
     out.strategies.push_back(out.own);
@@ -72,7 +72,7 @@ std::string name_of_group(const StudyGroup& group) {
   return name;
 }
 
-bool is_same(const LargeModelJob& a, const LargeModelJob& b) {
+bool is_same(const LargeModelRun& a, const LargeModelRun& b) {
   return a.degrees == b.degrees && a.micro_batch == b.micro_batch && a.global_batch == b.global_batch &&
          a.sharding == b.sharding && a.recompute == b.recompute && a.schedule == b.schedule &&
          a.framework == b.framework;

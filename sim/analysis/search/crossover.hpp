@@ -105,8 +105,8 @@ class SearchedCurve {
   std::vector<bool> known_;
   std::vector<double> rates_;                         ///< where known
   std::vector<double> samples_, shortest_, longest_;  ///< of a step
-  std::vector<std::vector<std::size_t>>
-      classes_;  ///< places of the numbers with equally many GPUs on the last node
+  /// Places of the numbers with equally many GPUs on the last node.
+  std::vector<std::vector<std::size_t>> classes_;
   std::vector<std::size_t> place_in_class_;
   int simulated_ = 0;
   double spent_ = 0;

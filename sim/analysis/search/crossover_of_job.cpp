@@ -69,7 +69,7 @@ std::set<int> answers_of(const Crossover& c) {
 
 void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
   const int most = found.searched;
-  const StepCauses causes = causes_of(points, telling_number(found).value_or(most));
+  const StepCauses causes = causes_of(points, informative_number(found).value_or(most));
   for (const int gpus : answers_of(found))
     found.causes.push_back(cause_of_loss(points, gpus, causes.in_turn));
   found.cause = job_losses(points.simulator().scenario(), most) + cause_sentence(causes);
@@ -93,7 +93,7 @@ std::vector<int> whole_nodes_of(const Scenario& scenario) {
   std::vector<int> listed = scenario.gpus;
   if (!is_mixed(scenario.cluster)) return listed;
   int gpus = 0;
-  for (const NodeRoom& node : nodes_of_job(scenario)) listed.push_back(gpus += node.gpus);
+  for (const NodeCapacity& node : nodes_of_job(scenario)) listed.push_back(gpus += node.gpus);
   return listed;
 }
 

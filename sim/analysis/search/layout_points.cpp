@@ -12,9 +12,9 @@ namespace foretrain {
 
 namespace {
 
-Scenario with_layout(const Scenario& scenario, const LargeModelJob& job) {
+Scenario with_layout(const Scenario& scenario, const LargeModelRun& job) {
   Scenario own = scenario;
-  LargeModelJob open = job;
+  LargeModelRun open = job;
   open.degrees.data = 0;
   set_layout(own, open);
   own.gpus = {job.gpus()};
@@ -27,7 +27,7 @@ Scenario with_layout(const Scenario& scenario, const LargeModelJob& job) {
 LayoutPoints::LayoutPoints(const Scenario& scenario, int most_gpus)
     : scenario_(scenario), base_(scenario, most_gpus) {}
 
-PredictionPoint LayoutPoints::at(const LargeModelJob& job) {
+PredictionPoint LayoutPoints::at(const LargeModelRun& job) {
   const Scenario own = with_layout(scenario_, job);
   PointPredictor points(own, base_);
   Decisions ignored;
@@ -38,13 +38,13 @@ PredictionPoint LayoutPoints::at(const LargeModelJob& job) {
   return p;
 }
 
-StepResponse LayoutPoints::response_of(const LargeModelJob& job) {
+StepResponse LayoutPoints::response_of(const LargeModelRun& job) {
   const Scenario own = with_layout(scenario_, job);
   PointPredictor points(own, base_);
   return Intervals(points).response(job.gpus());
 }
 
-StepCauses LayoutPoints::causes_of(const LargeModelJob& job) const {
+StepCauses LayoutPoints::causes_of(const LargeModelRun& job) const {
   const Scenario own = with_layout(scenario_, job);
   PointPredictor points(own, base_);
   return foretrain::causes_of(points, job.gpus());

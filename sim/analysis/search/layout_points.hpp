@@ -18,11 +18,11 @@ class LayoutPoints {
 
   /// As predict prints it with these degrees, all intervals set. Speedup counts from the fewest GPUs that can
   /// run the layout.
-  PredictionPoint at(const LargeModelJob& job);
+  PredictionPoint at(const LargeModelRun& job);
   /// By which factor the step is longer in each draw of the uncertain inputs.
-  StepResponse response_of(const LargeModelJob& job);
+  StepResponse response_of(const LargeModelRun& job);
   /// What its step takes without each of its causes.
-  StepCauses causes_of(const LargeModelJob& job) const;
+  StepCauses causes_of(const LargeModelRun& job) const;
   const Draws& draws() const { return draws_; }
 
  private:

@@ -46,7 +46,7 @@ std::string no_other_degrees(const LayoutSearch& search, const std::vector<std::
 
 }  // namespace
 
-std::string settings_of(const LargeModelJob& job) {
+std::string settings_of(const LargeModelRun& job) {
   std::string text = fmt::format("micro-batch {}", job.micro_batch);
   if (job.degrees.pipeline > 1) text += fmt::format(", {}", name_of(job.schedule));
   if (job.sharding == ModelSharding::parameters) text += ", sharded parameters";

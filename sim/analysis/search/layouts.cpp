@@ -37,7 +37,7 @@ std::vector<int> divisors(std::int64_t of, std::int64_t most) {
 
 /// Whether the layers make so many chunks of one size, or would with embedding, head and further tokens'
 /// layers among them (61 layers of DeepSeek-V3 on 16 chunks).
-bool makes_chunks(const LargeModelJob& job, int chunks) {
+bool makes_chunks(const LargeModelRun& job, int chunks) {
   const int layers = job.shape.layers, ends = 2 + job.next_tokens;
   return chunks <= layers && (layers % chunks == 0 || (layers + ends) % chunks == 0);
 }
@@ -48,7 +48,7 @@ class Choices {
   Choices(const Scenario& scenario, const LayoutRequest& request)
       : own_(layout_of(scenario)), request_(request), per_node_(scenario.cluster.node.gpus) {}
 
-  std::vector<LargeModelJob> jobs() const;
+  std::vector<LargeModelRun> jobs() const;
 
  private:
   bool is_fixed(std::string_view key) const {
@@ -58,18 +58,18 @@ class Choices {
   std::vector<T> values(std::string_view key, T own, std::vector<T> all) const {
     return is_fixed(key) ? std::vector<T>{own} : all;
   }
-  void add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob>& jobs) const;
+  void add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun>& jobs) const;
   std::vector<int> experts() const {
     if (!own_.shape.experts) return {1};
     return values("expert", own_.degrees.expert, divisors(own_.shape.experts->experts, request_.gpus));
   }
 
-  const LargeModelJob& own_;
+  const LargeModelRun& own_;
   const LayoutRequest& request_;
   int per_node_;
 };
 
-void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob>& jobs) const {
+void Choices::add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun>& jobs) const {
   const int stages = job.degrees.pipeline;
   std::vector<int> chunks{1};
   for (int v = 2; stages > 1 && v <= kMostChunks; ++v)
@@ -81,7 +81,7 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
       for (const ModelSharding sharding : values("shard", own_.sharding, shardings)) {
         for (const Recompute recompute :
              values("recompute", own_.recompute, {Recompute::none, Recompute::full})) {
-          LargeModelJob other = job;
+          LargeModelRun other = job;
           other.degrees.virtual_stages = v, other.micro_batch = micro;
           other.sharding = sharding, other.recompute = recompute;
           if (!is_fixed("schedule"))
@@ -97,8 +97,8 @@ void Choices::add_of_degrees(const LargeModelJob& job, std::vector<LargeModelJob
   }
 }
 
-std::vector<LargeModelJob> Choices::jobs() const {
-  std::vector<LargeModelJob> jobs;
+std::vector<LargeModelRun> Choices::jobs() const {
+  std::vector<LargeModelRun> jobs;
   const std::vector<int> contexts = own_.sequence < kCutSequence
                                         ? std::vector<int>{1}
                                         : divisors(request_.gpus, own_.sequence < kLongSequence ? 2 : 16);
@@ -109,7 +109,7 @@ std::vector<LargeModelJob> Choices::jobs() const {
         if (static_cast<std::int64_t>(t) * p * c > request_.gpus || request_.gpus % (t * p * c) != 0)
           continue;
         for (const int e : experts()) {
-          LargeModelJob job = own_;
+          LargeModelRun job = own_;
           job.degrees.tensor = t, job.degrees.pipeline = p, job.degrees.context = c, job.degrees.expert = e;
           job.degrees.data = request_.gpus / (t * p * c), job.global_batch = request_.global_batch;
           add_of_degrees(job, jobs);
@@ -120,14 +120,14 @@ std::vector<LargeModelJob> Choices::jobs() const {
   return jobs;
 }
 
-double fullest(const LargeModelJob& job) {
+double fullest(const LargeModelRun& job) {
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
   return most;
 }
 
 /// The scenario with this layout on just its GPUs.
-Scenario with_job(const Scenario& scenario, const LargeModelJob& job) {
+Scenario with_job(const Scenario& scenario, const LargeModelRun& job) {
   Scenario own = scenario;
   set_layout(own, job);
   own.gpus = {job.gpus()}, own.global_batch = job.global_batch;
@@ -141,14 +141,14 @@ class LayoutSimulator {
   LayoutSimulator(const Scenario& scenario, int gpus)
       : scenario_(scenario), ranks_(reserved_gpus(scenario, gpus)), base_(scenario, gpus) {}
 
-  double step_s(const LargeModelJob& job, const DeviceModel& device) {
+  double step_s(const LargeModelRun& job, const DeviceModel& device) {
     if (!runs_as_strategy(job)) return cut_step(job, device).step_s;
     const Scenario own = with_job(scenario_, job);
     return StepSimulator(own, base_).step_s(job.gpus(), device);
   }
 
   /// With the job, step, memory, breakdown and point; memory alone where it hardly fits.
-  ModelLayout layout(const LargeModelJob& job, const DeviceModel& device) {
+  ModelLayout layout(const LargeModelRun& job, const DeviceModel& device) {
     ModelLayout out;
     out.job = job;
     if (runs_as_strategy(job)) {
@@ -171,7 +171,7 @@ class LayoutSimulator {
   const NodeSpec& node() const { return base_.cluster().node_spec(ranks_.ranks.front().node); }
 
  private:
-  LargeStep cut_step(const LargeModelJob& job, const DeviceModel& device) {
+  LargeStep cut_step(const LargeModelRun& job, const DeviceModel& device) {
     return simulate_large_step(
         {job, base_.cluster(), ranks_, device, scenario_.collective, base_.collectives(), false});
   }
@@ -294,7 +294,7 @@ std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulato
 }
 
 /// Those that may fit.
-void simulate_all(const std::vector<LargeModelJob>& jobs, LayoutSimulator& simulator,
+void simulate_all(const std::vector<LargeModelRun>& jobs, LayoutSimulator& simulator,
                   const DeviceModel& device, LayoutSearch& search, const Progress& progress) {
   search.capacity_bytes = simulator.capacity();
   search.least_bytes = std::numeric_limits<double>::infinity();
@@ -320,18 +320,18 @@ std::string nothing_fits(const LayoutSearch& search) {
 
 }  // namespace
 
-std::int64_t usual_batch(const LargeModelJob& own, int gpus) {
+std::int64_t usual_batch(const LargeModelRun& own, int gpus) {
   return own.global_batch > 0 ? own.global_batch : std::max<std::int64_t>(gpus, kUsualTokens / own.sequence);
 }
 
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked, const Progress& progress) {
   LayoutRequest request = asked;
-  const LargeModelJob& own = layout_of(scenario);
+  const LargeModelRun& own = layout_of(scenario);
   if (request.global_batch == 0) request.global_batch = usual_batch(own, request.gpus);
   LayoutSearch search;
   search.model = scenario.model.name, search.cluster = scenario.cluster.name, search.gpus = request.gpus;
   search.global_batch = request.global_batch, search.tokens = request.global_batch * own.sequence;
-  const std::vector<LargeModelJob> jobs = Choices(scenario, request).jobs();
+  const std::vector<LargeModelRun> jobs = Choices(scenario, request).jobs();
   search.possible = jobs.size();
   if (jobs.empty())
     throw InputError(fmt::format("no layout divides {} GPUs, {} heads, {} layers and a global batch of {}",

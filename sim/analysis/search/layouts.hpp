@@ -23,7 +23,7 @@ struct LayoutRequest {
 
 /// One layout of a large model with its predicted step, memory and probability that it fits.
 struct ModelLayout {
-  LargeModelJob job;
+  LargeModelRun job;
   double step_s = 0;
   double memory_bytes = 0;  ///< of the fullest stage
   double fits = 1;          ///< the chance that it runs in the GPU's memory (memory_verdict.hpp)
@@ -61,7 +61,7 @@ struct LayoutSearch {
 };
 
 /// Sequences of a step, where nobody says how many: the job's, or one million tokens' worth.
-std::int64_t usual_batch(const LargeModelJob& job, int gpus);
+std::int64_t usual_batch(const LargeModelRun& job, int gpus);
 
 /// Requires a scenario whose network has a shape. Throws InputError where nothing divides.
 LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& request,
@@ -76,6 +76,6 @@ std::string why_first(const LayoutSearch& search, const std::vector<std::string>
                       const CostsMore& costs_more);  // layout_words.cpp
 
 /// "recompute full, ZeRO over 8, interleaved x 5, micro-batch 2": what a layout has besides its degrees.
-std::string settings_of(const LargeModelJob& job);  // layout_words.cpp
+std::string settings_of(const LargeModelRun& job);  // layout_words.cpp
 
 }  // namespace foretrain

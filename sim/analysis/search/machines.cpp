@@ -55,7 +55,7 @@ PredictionPoint point_of_amount(PredictionPoint p, AmountOf amount) {
   return p;
 }
 
-std::optional<double> asked_price(const MachinesRequest& request, const std::string& cluster) {
+std::optional<double> requested_price(const MachinesRequest& request, const std::string& cluster) {
   const auto own = request.prices.find(cluster);
   return own != request.prices.end() ? std::optional(own->second) : request.price_per_gpu_hour;
 }
@@ -63,7 +63,7 @@ std::optional<double> asked_price(const MachinesRequest& request, const std::str
 /// Times, GPU-hours, energy, and the cost where the request or the site has a price.
 void price_row(MachineRow& row, const Scenario& scenario, AmountOf amount, const MachinesRequest& request) {
   RecommendationRequest price;
-  price.price_per_gpu_hour = asked_price(request, row.cluster);
+  price.price_per_gpu_hour = requested_price(request, row.cluster);
   JobOption job;
   job.point = point_of_amount(*row.point, amount);
   price_job(job, scenario, price);

@@ -19,7 +19,7 @@ namespace foretrain {
 namespace {
 
 /// Nodes that the job might do without.
-struct LeftOut {
+struct Exclusion {
   std::string what;    ///< "v100 (2 nodes)"
   std::string spoken;  ///< "the 2 v100 nodes"
   std::set<int> nodes;
@@ -36,7 +36,7 @@ class Mixer {
   Mixing mix() {
     Mixing mixing{point_.gpus, point_.unlike};
     mixing.choices.push_back(choice_of(point_, {"all", "", {}}));
-    for (const LeftOut& nodes : sets_to_leave_out()) try_without(nodes, mixing.choices);
+    for (const Exclusion& nodes : sets_to_leave_out()) try_without(nodes, mixing.choices);
     for (std::size_t i = 1; i < mixing.choices.size(); ++i) {
       if (is_better(mixing.choices[i], mixing.choices[mixing.best])) mixing.best = i;
     }
@@ -45,7 +45,7 @@ class Mixer {
   }
 
  private:
-  static MixingChoice choice_of(const PredictionPoint& p, const LeftOut& nodes) {
+  static MixingChoice choice_of(const PredictionPoint& p, const Exclusion& nodes) {
     return {nodes.what,     nodes.spoken, p.gpus,          p.nodes,
             p.global_batch, p.step_s,     p.samples_per_s, known_figures(p).total_s,
             p.fits()};
@@ -80,16 +80,16 @@ class Mixer {
   }
 
   /// Kinds from the slowest on; those that lack memory; nodes that have a slow GPU.
-  std::vector<LeftOut> sets_to_leave_out() const {
-    std::vector<LeftOut> sets;
-    const auto add = [&](LeftOut out) {
-      const bool is_known = std::ranges::find(sets, out.nodes, &LeftOut::nodes) != sets.end();
+  std::vector<Exclusion> sets_to_leave_out() const {
+    std::vector<Exclusion> sets;
+    const auto add = [&](Exclusion out) {
+      const bool is_known = std::ranges::find(sets, out.nodes, &Exclusion::nodes) != sets.end();
       if (!out.nodes.empty() && !is_known) sets.push_back(std::move(out));
     };
     std::vector<int> kinds = kinds_by_speed();
-    for (std::size_t i = 1; i < kinds.size(); ++i) add(kinds_left_out(std::span(kinds).first(i)));
+    for (std::size_t i = 1; i < kinds.size(); ++i) add(excluded_kinds(std::span(kinds).first(i)));
     std::erase_if(kinds, [&](int kind) { return !lacks_memory(kind); });
-    add(kinds_left_out(kinds));
+    add(excluded_kinds(kinds));
     add(nodes_with_slow_gpus());
     return sets;
   }
@@ -101,8 +101,8 @@ class Mixer {
     });
   }
 
-  LeftOut kinds_left_out(std::span<const int> kinds) const {
-    LeftOut out;
+  Exclusion excluded_kinds(std::span<const int> kinds) const {
+    Exclusion out;
     for (const int kind : kinds) {
       const std::set<int> more = nodes_of(kind);
       const std::string& name = name_of_kind(scenario_.cluster, kind);
@@ -116,8 +116,8 @@ class Mixer {
     return out;
   }
 
-  LeftOut nodes_with_slow_gpus() const {
-    LeftOut out;
+  Exclusion nodes_with_slow_gpus() const {
+    Exclusion out;
     for (const GpuPlace& rank : placement_.ranks) {
       if (has_slow_gpus(scenario_) && clock_of(scenario_, rank) < 1) out.nodes.insert(rank.node);
     }
@@ -145,7 +145,7 @@ class Mixer {
     return others;
   }
 
-  void try_without(const LeftOut& nodes, std::vector<MixingChoice>& choices) const {
+  void try_without(const Exclusion& nodes, std::vector<MixingChoice>& choices) const {
     const int gpus = gpus_without(nodes.nodes);
     Scenario without = scenario_;
     without.launch.nodes_of.clear();

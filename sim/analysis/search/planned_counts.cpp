@@ -62,7 +62,7 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
   PlannedCounts out;
   const auto samples = static_cast<double>(scenario.workload.data.samples);
   out.is_run = samples > 0;
-  const LargeModelJob& asked = layout_of(scenario);
+  const LargeModelRun& asked = layout_of(scenario);
   out.tokens = out.is_run ? samples * scenario.epochs * static_cast<double>(asked.sequence) : kUsualRun;
   LayoutRequest own = request;
   own.on_other_machines = request.on_other_machines && numbers.size() == 1;

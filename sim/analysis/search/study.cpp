@@ -64,7 +64,7 @@ class StudyRunner {
         fmt::format(
             "measured step {} of the scenario as it stands; the model scaled by it serves all of {} on {}",
             to_string(seconds(anchor_->step_s)), own_.model.name, own_.cluster.name));
-    for (const std::string& doubt : doubts_about(anchored)) warn(doubt);
+    for (const std::string& doubt : warnings_about(anchored)) warn(doubt);
   }
 
   bool is_anchored(const Scenario& scenario) const {

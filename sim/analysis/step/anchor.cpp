@@ -74,7 +74,7 @@ std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const Dev
   return shares;
 }
 
-ScaledPart asked_part(AnchorSide side) {
+ScaledPart requested_part(AnchorSide side) {
   if (side == AnchorSide::host) return ScaledPart::host;
   return side == AnchorSide::input ? ScaledPart::input : ScaledPart::kernels;
 }
@@ -119,7 +119,7 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
   const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
   const auto most = static_cast<ScaledPart>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   std::vector<ScaledPart> parts{most, ScaledPart::kernels_and_host};
-  if (anchor.scales) parts = {asked_part(*anchor.scales)};
+  if (anchor.scales) parts = {requested_part(*anchor.scales)};
   for (const ScaledPart part : parts) {
     auto found = find_factor(simulator, device, anchor, part, plain);
     if (!found) continue;
@@ -156,7 +156,7 @@ bool is_plausible(const Anchored& anchored) {
          anchored.factor <= kPlausibleFactor;
 }
 
-std::vector<std::string> doubts_about(const Anchored& anchored) {
+std::vector<std::string> warnings_about(const Anchored& anchored) {
   std::vector<std::string> doubts;
   if (anchored.efficiency > 1) {
     doubts.push_back(fmt::format(

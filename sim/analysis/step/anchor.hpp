@@ -24,8 +24,8 @@ struct Anchored {
   std::string why;    ///< how the step follows each side
   /// The step it leads to on the anchor's GPUs, as far as the search came by it, read by accounts.
   std::optional<SimulatedStep> step{};
-  double efficiency =
-      0;  ///< share of the measured step that its products would take at the GPU's peak; 0 = there are none
+  /// Share of the measured step that its products would take at the GPU's peak; 0 = there are none.
+  double efficiency = 0;
 };
 
 /// The job is the simulator's, or the one that the anchor names.
@@ -42,6 +42,6 @@ std::string scaling_text(const Anchored& anchored);
 bool is_plausible(const Anchored& anchored);
 
 /// What is implausible about it, in sentences.
-std::vector<std::string> doubts_about(const Anchored& anchored);
+std::vector<std::string> warnings_about(const Anchored& anchored);
 
 }  // namespace foretrain

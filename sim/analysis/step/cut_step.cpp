@@ -19,7 +19,7 @@ void lengthen(SimulatedStep& step, double factor) {
 
 SimulatedStep CutStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                                 const DeviceModel& device, Reading reading) {
-  const LargeModelJob job = layout_on(simulator.scenario(), gpus);
+  const LargeModelRun job = layout_on(simulator.scenario(), gpus);
   const Placement ranks = simulator.placement(job.gpus());
   const Cluster& cluster = simulator.cluster();
   const LargeStep step = simulate_large_step({job, cluster, ranks, device, simulator.scenario().collective,
@@ -40,7 +40,7 @@ double CutStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t 
 
 StepRecording CutStep::record(const StepSimulator& simulator, int gpus, const DeviceModel& device,
                               RecordingSize /*size*/) {
-  const LargeModelJob job = layout_on(simulator.scenario(), gpus);
+  const LargeModelRun job = layout_on(simulator.scenario(), gpus);
   const Placement ranks = simulator.placement(job.gpus());
   return {{},
           record_large_step({job, simulator.cluster(), ranks, device, simulator.scenario().collective,
@@ -49,7 +49,7 @@ StepRecording CutStep::record(const StepSimulator& simulator, int gpus, const De
 
 void CutStep::add_memory(PredictionPoint& point, const Scenario& scenario,
                          const StrategyMemory& /*strategy*/) {
-  const LargeModelJob job = layout_on(scenario, point.gpus);
+  const LargeModelRun job = layout_on(scenario, point.gpus);
   point.memory = memory_of(job), point.memory_capacity = gpu_of(point, scenario).capacity();
   point.largest_batch = largest_micro_batch(layout_of(scenario), job.gpus(), point.memory_capacity);
 }

@@ -75,7 +75,7 @@ double surely_filled_share() {
   return std::exp(-memory_reach().above);
 }
 
-MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity) {
+MemoryUse with_scratch_reserve(MemoryUse use, Bytes capacity) {
   const Bytes left{std::max<std::int64_t>(0, capacity.count - use.least().count)};
   use.workspace = std::min(use.workspace, left);
   return use;
@@ -126,7 +126,7 @@ void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario
   offloaded.host = with_activations(strategy.host, offloaded_bytes(workload));
   add_host_memory(point, scenario, offloaded);
   point.memory_capacity = gpu_of(point, scenario).capacity();
-  point.memory = with_room_for_scratch(wanted, point.memory_capacity);
+  point.memory = with_scratch_reserve(wanted, point.memory_capacity);
   point.scratch_wanted = wanted.workspace;
   point.largest_batch = largest_batch(workload, site, point.memory_capacity);
 }

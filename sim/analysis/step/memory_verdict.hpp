@@ -15,7 +15,7 @@ namespace foretrain {
 
 /// What a training uses on a GPU of so much memory: convolutions take the scratch memory that is left, none
 /// where the rest alone does not fit. So it fits exactly when the sum is no more than the capacity.
-MemoryUse with_room_for_scratch(MemoryUse use, Bytes capacity);
+MemoryUse with_scratch_reserve(MemoryUse use, Bytes capacity);
 
 /// Whose memory decides; where all nodes are alike, that of rank 0.
 const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario);

@@ -14,7 +14,7 @@ double& at(Breakdown& breakdown, Account account) { return breakdown[static_cast
 
 Bytes bytes_of(double bytes) { return {static_cast<std::int64_t>(bytes)}; }
 
-double fullest_bytes(const LargeModelJob& job) {
+double fullest_bytes(const LargeModelRun& job) {
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
   return most;
@@ -59,7 +59,7 @@ SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading 
   return out;
 }
 
-MemoryUse memory_of(const LargeModelJob& job) {
+MemoryUse memory_of(const LargeModelRun& job) {
   const std::vector<StageMemory> stages = stage_memory(job);
   const StageMemory& most = *std::ranges::max_element(stages, {}, &StageMemory::total);
   MemoryUse use;
@@ -70,8 +70,8 @@ MemoryUse memory_of(const LargeModelJob& job) {
   return use;
 }
 
-std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes capacity) {
-  LargeModelJob other = asked;
+std::int64_t largest_micro_batch(const LargeModelRun& asked, int gpus, Bytes capacity) {
+  LargeModelRun other = asked;
   const std::int64_t most = std::clamp<std::int64_t>(
       kMostTokensAtOnce / std::max<std::int64_t>(1, asked.sequence), 1, kMostMicroBatch);
   return largest_holding(most, [&](std::int64_t batch) {
@@ -80,7 +80,7 @@ std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes cap
   });
 }
 
-LargeModelPoint large_point(const LargeModelJob& job, double step_s, const Gpu& gpu) {
+LargeModelPoint large_point(const LargeModelRun& job, double step_s, const Gpu& gpu) {
   LargeModelPoint point;
   point.layout = to_string(job.degrees), point.micro_batches = job.micro_batches();
   const auto tokens = static_cast<double>(job.tokens_per_step());
@@ -91,7 +91,7 @@ LargeModelPoint large_point(const LargeModelJob& job, double step_s, const Gpu& 
   return point;
 }
 
-LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu) {
+LargeModelPoint large_point(const LargeModelRun& job, const LargeStep& step, const Gpu& gpu) {
   LargeModelPoint point = large_point(job, step.step_s, gpu);
   point.bubble = step.bubble_s / step.step_s;
   point.tensor_between = step.tensor_between_s / step.step_s;

@@ -14,15 +14,15 @@ FlopRate product_peak(const Gpu& gpu, KernelPrecision precision);
 SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading reading);
 
 /// Of the fullest stage.
-MemoryUse memory_of(const LargeModelJob& job);
+MemoryUse memory_of(const LargeModelRun& job);
 /// The largest micro-batch with which the fullest stage of the job on so many GPUs needs no more; 0: none.
 /// `asked`: as the scenario has it, so that a global batch which it leaves open goes with the micro-batch.
-std::int64_t largest_micro_batch(const LargeModelJob& asked, int gpus, Bytes capacity);
+std::int64_t largest_micro_batch(const LargeModelRun& asked, int gpus, Bytes capacity);
 
 /// What people compare large models by: FLOPs are 3 x forward with the causal half of attention
 /// (Megatron-LM's formula), recomputation not counted.
-LargeModelPoint large_point(const LargeModelJob& job, double step_s, const Gpu& gpu);
+LargeModelPoint large_point(const LargeModelRun& job, double step_s, const Gpu& gpu);
 /// With what stages of a cut network wait for and hold.
-LargeModelPoint large_point(const LargeModelJob& job, const LargeStep& step, const Gpu& gpu);
+LargeModelPoint large_point(const LargeModelRun& job, const LargeStep& step, const Gpu& gpu);
 
 }  // namespace foretrain

@@ -12,9 +12,9 @@ namespace foretrain {
 namespace {
 
 /// Deals out the batches of each kind to its ranks in their order.
-class Dealer {
+class BatchDealer {
  public:
-  Dealer(std::int64_t batch, const std::vector<KindBatches>& batches)
+  BatchDealer(std::int64_t batch, const std::vector<KindBatches>& batches)
       : batch_(batch), batches_(batches), dealt_(batches.size(), 0) {}
 
   std::int64_t next(int kind) {
@@ -43,7 +43,7 @@ std::vector<Representative> representatives_of(const Scenario& scenario, const P
   for (int kind = 0; kind < kind_count(cluster); ++kind) like.push_back(first_kind_like(cluster, kind));
   std::vector<Representative> found;
   std::vector<std::set<int>> nodes;
-  Dealer dealer(batch, batches);
+  BatchDealer dealer(batch, batches);
   for (int rank = 0; rank < ranks.size(); ++rank) {
     const GpuPlace& place = ranks.ranks[static_cast<std::size_t>(rank)];
     const int kind = kind_of_node(cluster, place.node);

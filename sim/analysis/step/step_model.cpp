@@ -89,7 +89,7 @@ std::array<StepModel, 4> made_rows() {
        .has_measured_runs = true,
        .is_layout = false,
        .read_compared = read_compared_strategies,
-       .weighed_beside = strategies_beside,
+       .weighed_beside = other_strategies,
        .recommend = recommend_strategies},
       {.name = "cut",
        .simulate = CutStep::simulate,

@@ -35,8 +35,8 @@ struct SimulatedStep {
   double step_s = 0;
   std::optional<LargeModelPoint> large{};  ///< of [parallel]
   Breakdown breakdown{};                   ///< what the compute stream did or waited for
-  Breakdown
-      critical{};  ///< by how much the critical path to the step's end grew in each: the step's derivative
+  /// By how much the critical path to the step's end grew in each: the step's derivative.
+  Breakdown critical{};
   std::vector<StepPart> parts;  ///< the breakdown by kind of work instead
   LinkWaits waits;              ///< its exposed communication by kind of link
   std::vector<Bytes> buckets;

@@ -15,7 +15,7 @@ namespace foretrain {
 
 SimulatedStep UncutStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                                   const DeviceModel& device, Reading reading) {
-  const LargeModelJob layout = layout_on(simulator.scenario(), gpus);
+  const LargeModelRun layout = layout_on(simulator.scenario(), gpus);
   const StepSimulator* own = simulator.as_strategy(layout.gpus());
   if (own == nullptr) return CutStep::simulate(simulator, gpus, batch_per_gpu, device, reading);
   SimulatedStep step = own->simulate(layout.gpus(), layout.micro_batch, device, reading);
@@ -28,7 +28,7 @@ SimulatedStep UncutStep::simulate(const StepSimulator& simulator, int gpus, std:
 
 double UncutStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                            const DeviceModel& device) {
-  const LargeModelJob layout = layout_on(simulator.scenario(), gpus);
+  const LargeModelRun layout = layout_on(simulator.scenario(), gpus);
   const StepSimulator* own = simulator.as_strategy(layout.gpus());
   return own == nullptr ? CutStep::evaluate(simulator, gpus, batch_per_gpu, device)
                         : own->simulate_evaluation(layout.gpus(), batch_per_gpu, device);
@@ -48,7 +48,7 @@ StepLimit UncutStep::lower_limit(const StepSimulator& simulator, int gpus, const
 }
 
 void UncutStep::add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
-  const LargeModelJob layout = layout_on(scenario, point.gpus);
+  const LargeModelRun layout = layout_on(scenario, point.gpus);
   const std::optional<Scenario> own = as_strategy(scenario, layout.gpus());
   if (!own) return CutStep::add_memory(point, scenario, strategy);
   PredictionPoint whole = point;

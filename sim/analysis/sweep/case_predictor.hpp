@@ -40,8 +40,8 @@ const std::vector<CaseFigure>& case_figures();
 struct SweptScenario {
   SourceText source;  ///< no text: the settings alone
   Scenario own;       ///< as it stands; without text the first case that can be read
-  std::optional<Anchored>
-      anchored;  ///< its measured step, of which all cases of its model and cluster make use
+  /// Its measured step, of which all cases of its model and cluster make use.
+  std::optional<Anchored> anchored;
   std::vector<MeasuredRuns> measured{};  ///< evidence that this step is from
 };
 

@@ -63,7 +63,7 @@ class Tuner {
       walk(*start);
       result_.fruitless = best_ < before ? 0 : result_.fruitless + 1;
     }
-    look_around_best();
+    refine_around_best();
     finish();
     return std::move(result_);
   }
@@ -185,7 +185,7 @@ class Tuner {
   }
 
   /// The whole line of every axis; a better case begins it anew.
-  void look_around_best() {
+  void refine_around_best() {
     while (!result_.ran_out && best_ < kNone) {
       const double before = best_;
       descend(result_.tried[result_.best].number, true);
@@ -293,17 +293,17 @@ class Tuner {
   }
 
   NeighbourCase neighbour(std::int64_t number, const Value& value) {
-    NeighbourCase out{value, Knowledge::not_looked_at, 0, ""};
+    NeighbourCase out{value, ComparisonCertainty::not_looked_at, 0, ""};
     if (is_known(number)) {
       const auto tried = std::ranges::find(result_.tried, number, &TriedCase::number);
-      out.known = tried->is_right ? Knowledge::predicted : Knowledge::cannot_run;
+      out.known = tried->is_right ? ComparisonCertainty::predicted : ComparisonCertainty::cannot_run;
       out.figure = tried->figure;
       out.why_not = tried->is_right || !tried->result.why_not.empty() ? tried->result.why_not
                                                                       : "does not fit into memory";
     } else if (const Limit& limit = limit_of(number); !limit.why_not.empty()) {
-      out.known = Knowledge::cannot_run, out.why_not = limit.why_not;
+      out.known = ComparisonCertainty::cannot_run, out.why_not = limit.why_not;
     } else if (!may_be_better(number)) {
-      out.known = Knowledge::cannot_be_better, out.figure = figure_of(limit.worth);
+      out.known = ComparisonCertainty::cannot_be_better, out.figure = figure_of(limit.worth);
     }
     return out;
   }

@@ -40,12 +40,12 @@ struct TriedCase {
 };
 
 /// What is known of a case beside the best one.
-enum class Knowledge : std::uint8_t { predicted, cannot_be_better, cannot_run, not_looked_at };
+enum class ComparisonCertainty : std::uint8_t { predicted, cannot_be_better, cannot_run, not_looked_at };
 
 /// The best case with another value on one axis.
 struct NeighbourCase {
   Value value;
-  Knowledge known = Knowledge::not_looked_at;
+  ComparisonCertainty known = ComparisonCertainty::not_looked_at;
   double figure = 0;  ///< predicted, or what it cannot be better than
   std::string why_not;
 };

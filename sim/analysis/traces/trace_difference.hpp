@@ -13,8 +13,8 @@ namespace foretrain {
 
 /// One account of both; the rows but for the first sum to it.
 struct ComparedAccount {
-  std::string
-      key;  ///< "step", "compute", "exposed_communication", "host", "input_stall", "optimizer", "other"
+  /// "step", "compute", "exposed_communication", "host", "input_stall", "optimizer", "other".
+  std::string key;
   std::string what;  ///< for people
   double measured_s = 0, predicted_s = 0;
   double difference_s() const { return measured_s - predicted_s; }

@@ -183,7 +183,7 @@ class CollectiveValidator {
 
   const std::vector<std::string>& settings_;
   const CollectiveTrial& trial_;
-  nccl::NodeBook searched_;
+  nccl::NodeGraphCache searched_;
   Clusters clusters_;
   CollectiveValidation result_;
   std::map<std::string, std::size_t> index_;

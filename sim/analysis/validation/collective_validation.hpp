@@ -28,8 +28,8 @@ struct ValidatedCollective {
   SpreadCase spread_case{};   ///< what its interval is a function of
   std::string source{};
   int line = 0;  ///< of the file
-  double nccl_model =
-      0;  ///< NCCL's own forecast for what it would run; 0 where it makes none (sends and receives, one rank)
+  /// NCCL's own forecast for what it would run; 0 where it makes none (sends and receives, one rank).
+  double nccl_model = 0;
   std::string_view algorithm;
   Protocol protocol = Protocol::simple;
   int channels = 0;
@@ -60,7 +60,7 @@ struct CollectiveValidation {
 /// What one of many validations of the same rows has of its own.
 struct CollectiveTrial {
   std::function<ClusterSpec(ClusterSpec)> change{};  ///< of every cluster; none: as it is
-  nccl::NodeBook* searched = nullptr;                ///< nodes that earlier ones searched; none: its own
+  nccl::NodeGraphCache* searched = nullptr;          ///< nodes that earlier ones searched; none: its own
 };
 
 /// GPUs are spread evenly over the row's nodes; processes as nccl-tests is usually started unless

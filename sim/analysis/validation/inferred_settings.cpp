@@ -52,20 +52,20 @@ bool runs(const Measurement& row, std::string_view framework) {
 }
 
 /// A row that rules are held against.
-struct ToldRow {
+struct RowDescription {
   Measurement& row;
   Settings own;  ///< before any rule
   std::string series, source;
 };
 
-bool has_words(const ProvenanceRule& rule, const ToldRow& told) {
+bool has_words(const ProvenanceRule& rule, const RowDescription& told) {
   return std::ranges::all_of(rule.words, [&](const std::string& word) {
     return (rule.in_series && mentions(told.series, word, rule.unless_after)) ||
            (rule.in_source && mentions(told.source, word, rule.unless_after));
   });
 }
 
-bool holds(const ProvenanceRule& rule, const ToldRow& told) {
+bool holds(const ProvenanceRule& rule, const RowDescription& told) {
   const auto is = [](const std::string& wanted, const std::string& found) {
     return wanted.empty() || wanted == found;
   };
@@ -90,11 +90,11 @@ std::string replace(std::string_view what, std::string& present, const std::stri
 class SettingsOfRule {
  public:
   explicit SettingsOfRule(const ProvenanceRule& rule) : rule_(rule) {
-    for (const ToldSetting& setting : rule.settings) rows_[text(setting)] = 0;
+    for (const RuleSetting& setting : rule.settings) rows_[text(setting)] = 0;
   }
 
   void apply_to(Measurement& row) {
-    for (const ToldSetting& setting : rule_.settings) {
+    for (const RuleSetting& setting : rule_.settings) {
       if (say(row.settings, setting.key)) continue;
       row.settings.emplace_back(setting.key, setting.value);
       ++rows_[text(setting)];
@@ -113,7 +113,7 @@ class SettingsOfRule {
   }
 
  private:
-  static std::string text(const ToldSetting& setting) { return setting.key + " = " + setting.value; }
+  static std::string text(const RuleSetting& setting) { return setting.key + " = " + setting.value; }
   std::string unused() const {
     if (!rule_.counts.empty()) return "throughput in " + rule_.counts;
     return rule_.as_cluster.empty() ? "strategy " + rule_.as_strategy : "cluster " + rule_.as_cluster;
@@ -156,7 +156,7 @@ std::vector<InferredSetting> name_plain_loops(std::vector<Measurement>& rows) {
 std::vector<InferredSetting> apply_provenance(const Provenance& provenance, std::vector<Measurement>& rows) {
   std::vector<SettingsOfRule> told_by(provenance.rules.begin(), provenance.rules.end());
   for (Measurement& row : rows) {
-    const ToldRow told{row, row.settings, lower_case(row.series), lower_case(row.source)};
+    const RowDescription told{row, row.settings, lower_case(row.series), lower_case(row.source)};
     for (std::size_t i = 0; i < told_by.size(); ++i) {
       if (holds(provenance.rules[i], told)) told_by[i].apply_to(row);
     }

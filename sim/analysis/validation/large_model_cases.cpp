@@ -134,8 +134,8 @@ int shard_group_of(const std::string& text) {
   return 0;
 }
 
-LargeModelJob job_of(const LargeModelMeasurement& row, const TransformerShape& shape) {
-  LargeModelJob job;
+LargeModelRun job_of(const LargeModelMeasurement& row, const TransformerShape& shape) {
+  LargeModelRun job;
   job.shape = shape, job.sequence = row.seq_len.value_or(shape.sequence);
   job.framework = find_word(kFrameworks, row.framework).value_or(LlmFramework::megatron_te);
   job.precision = find_word(kRowPrecisions, row.precision).value_or(KernelPrecision::bf16);

@@ -66,13 +66,13 @@ class RowSites {
   std::map<std::string, RowSite> known_;
 };
 
-double model_flops(const LargeModelJob& job) {
+double model_flops(const LargeModelRun& job) {
   return 3 * forward_flops_per_token(job.shape, job.sequence, true) *
          static_cast<double>(job.tokens_per_step());
 }
 
 /// Compute at half the peak in slots with a bubble, exchanges of layers and gradients exposed.
-double roofline_s(const LargeModelJob& job, const Gpu& gpu) {
+double roofline_s(const LargeModelRun& job, const Gpu& gpu) {
   const Degrees& d = job.degrees;
   const auto m = static_cast<double>(job.micro_batches());
   const double compute =
@@ -101,7 +101,7 @@ void take_step(const SimulatedStep& step, ValidatedLargeModel& out) {
 }
 
 /// What a layout that cuts nothing comes to as the strategy that it is; false where it is none.
-bool predict_uncut(const LargeModelJob& job, const RowSite& site, ValidatedLargeModel& out) {
+bool predict_uncut(const LargeModelRun& job, const RowSite& site, ValidatedLargeModel& out) {
   if (!runs_as_strategy(job)) return false;
   const std::optional<Scenario> layout = scenario_of(job, site.spec);
   const std::optional<Scenario> scenario = layout ? as_strategy(*layout, job.gpus()) : std::nullopt;
@@ -116,7 +116,7 @@ bool predict_uncut(const LargeModelJob& job, const RowSite& site, ValidatedLarge
   return true;
 }
 
-void predict_cut(const LargeModelJob& job, RowSite& site, ValidatedLargeModel& out) {
+void predict_cut(const LargeModelRun& job, RowSite& site, ValidatedLargeModel& out) {
   const Placement ranks = place_packed(job.gpus(), site.spec.node.gpus);
   const LargeStep step = simulate_large_step({job, *site.cluster, ranks, site.device, {}, *site.collectives});
   out.predicted_s = step.step_s;
@@ -129,7 +129,7 @@ void predict_cut(const LargeModelJob& job, RowSite& site, ValidatedLargeModel& o
 }
 
 /// What a job on a site comes to, of whatever row; the row's own columns are left out.
-ValidatedLargeModel predicted(const LargeModelJob& job, RowSite& site) {
+ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site) {
   ValidatedLargeModel out;
   out.degrees = job.degrees;
   out.roofline_s = roofline_s(job, site.spec.node.gpu);

@@ -19,7 +19,7 @@ namespace foretrain {
 /// A row as a job; on a cluster of the catalog.
 struct LargeModelCase {
   const LargeModelMeasurement* row = nullptr;
-  LargeModelJob job;
+  LargeModelRun job;
   std::string cluster;
   Settings told{};      ///< by rules of the provenance, already in the job
   std::string why_not;  ///< empty: it can be predicted

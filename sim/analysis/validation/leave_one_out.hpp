@@ -14,14 +14,14 @@
 namespace foretrain {
 
 /// What rows are left out together by.
-enum class LeftOutBy : std::uint8_t { cluster, gpu, source };
+enum class HoldOutUnit : std::uint8_t { cluster, gpu, source };
 inline constexpr std::array<std::string_view, 3> kLeftOutNames{"cluster", "gpu", "source"};
 
 /// The repository, paper or page that a source names first: what rows that err together have in common.
 std::string publication_of(const std::string& source);
 
 /// Scores of the same rows: with the constants in use, with those fitted to all rows, and without theirs.
-struct LeftOutScores {
+struct HeldOutScores {
   int rows = 0, large_rows = 0;
   ErrorStatistics in_use, of_all, left_out;
   ErrorStatistics large_in_use, large_left_out;  ///< collectives from kLargeMessage on
@@ -32,31 +32,31 @@ struct LeftOutScores {
 };
 
 /// The rows of one cluster, GPU or source, scored with constants that were fitted without them.
-struct LeftOutGroup {
+struct HeldOutGroup {
   std::string name;
-  LeftOutScores scores;
+  HeldOutScores scores;
 };
 
 /// Cross-validation of collectives: every group is scored with constants that were fitted without it.
 struct LeaveOneOut {
-  LeftOutBy by = LeftOutBy::cluster;
+  HoldOutUnit by = HoldOutUnit::cluster;
   std::string kind;   ///< "collective", "scaling", "one GPU"
   int constants = 0;  ///< that are fitted again
   int unscored = 0;   ///< rows that cannot be predicted
-  LeftOutScores all;
-  std::vector<LeftOutGroup> groups;   ///< worst median first
-  std::vector<LeftOutGroup> views;    ///< by operation, kind of board, strategy, strategy and cluster
-  std::vector<LeftOutGroup> classes;  ///< by what messages move over, or by the kind of network
+  HeldOutScores all;
+  std::vector<HeldOutGroup> groups;   ///< worst median first
+  std::vector<HeldOutGroup> views;    ///< by operation, kind of board, strategy, strategy and cluster
+  std::vector<HeldOutGroup> classes;  ///< by what messages move over, or by the kind of network
 };
 
 /// Constants of collectives and of the links' files. The predictions of a group are made anew with what its
 /// refit gives.
-LeaveOneOut leave_one_out(const std::vector<CollectiveMeasurement>& rows, LeftOutBy by,
+LeaveOneOut leave_one_out(const std::vector<CollectiveMeasurement>& rows, HoldOutUnit by,
                           const std::vector<std::string>& settings, const Progress& progress = nullptr);
 
 /// With anchors the losses, without them the kernels' constants. Predictions follow the constants on straight
 /// lines.
-LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
+LeaveOneOut leave_one_out(const MeasurementFile& file, HoldOutUnit by, const ValidationOptions& options,
                           const Progress& progress = nullptr);
 
 // The parts, for tests.

@@ -97,7 +97,7 @@ bool blames_settings(const InputError& error, const std::vector<std::string>& se
 void blame_rules(const InputError& error, const Measurement& row, const Provenance& provenance) {
   Diagnostics mistakes(provenance.source);
   for (const ProvenanceRule& rule : provenance.rules) {
-    for (const ToldSetting& setting : rule.settings) {
+    for (const RuleSetting& setting : rule.settings) {
       const std::string text = setting.key + "=" + setting.value;
       for (const Diagnostic& d : error.diagnostics()) {
         if (d.file.ends_with(text) &&

@@ -85,7 +85,7 @@ void run_evidence_score(const EvidenceCommand& command) {
   const auto place = [](const auto& names, const std::string& name) {
     return std::ranges::find(names, name) - names.begin();
   };
-  const auto left_out = static_cast<FieldLeftOut>(place(kFieldLeftOutNames, command.leave_out));
+  const auto left_out = static_cast<ResidualHoldOut>(place(kFieldLeftOutNames, command.leave_out));
   write_output(
       "", write_field_scores(score_field(field_of(command),
                                          static_cast<Observed>(place(kObservedNames, command.of)), left_out),

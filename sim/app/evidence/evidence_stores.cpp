@@ -50,7 +50,7 @@ class StoreLock {
 
  private:
   [[noreturn]] void fail() const {
-    throw WorldError(fmt::format("{}: cannot be locked: {}", printable(file_), std::strerror(errno)));
+    throw EnvironmentError(fmt::format("{}: cannot be locked: {}", printable(file_), std::strerror(errno)));
   }
   std::string file_;
   int descriptor_;
@@ -178,7 +178,7 @@ StoreLock locked(const std::string& file) {
   std::error_code problem;
   const fs::path folder = fs::path(file).parent_path();
   if (!folder.empty()) fs::create_directories(folder, problem);
-  if (problem) throw WorldError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
+  if (problem) throw EnvironmentError(fmt::format("{}: {}", printable(folder.string()), problem.message()));
   refuse_what_is_no_store(file);
   remove_left_parts(file);
   return StoreLock(file);
@@ -243,7 +243,7 @@ OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
       take_store(file, wanted, out.field.table(), out.warnings);
     } catch (const InputError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.first_message()));
-    } catch (const WorldError& error) {
+    } catch (const EnvironmentError& error) {
       out.warnings.push_back(fmt::format("evidence left out: {}", error.what()));
     }
   }

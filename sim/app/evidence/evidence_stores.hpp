@@ -51,7 +51,7 @@ void add_job_to_store(const std::string& file, const Observation& row, const Evi
 
 /// Gives the store to `change` and writes what that leaves of it, whole or not at all; inputs of runs without
 /// rows go. Programs that change the store at the same time wait for each other. A store that is not there is
-/// empty; one that cannot be read stays as it is. Throws InputError, WorldError.
+/// empty; one that cannot be read stays as it is. Throws InputError, EnvironmentError.
 void change_store(const std::string& file, const std::function<void(EvidenceStore& store)>& change);
 
 /// Takes out the rows that `is_gone` says, and keeps them in FILE.removed. `choose` is given all rows first,

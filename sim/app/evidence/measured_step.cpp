@@ -53,7 +53,7 @@ std::optional<SourceText> log_text_of(const std::string& value) {
 /// "measured.step="116.3 ms"" of a log with 8.6 it/s.
 std::string setting_of_log(const SourceText& text, const MeasuredCommand& command) {
   const int gpus = command.overrides.gpus.front();
-  if (const int said = job_size_said(text.text, {}).gpus; said > 0 && said != gpus)
+  if (const int said = stated_job_size(text.text, {}).gpus; said > 0 && said != gpus)
     refuse_text(text, 0, fmt::format("its text says {}, and --gpus says {}", counted(said, "GPU"), gpus),
                 "give the number of GPUs that the log is of");
   const std::optional<PastedRate> rate = pasted_rate(text.text, gpus);
@@ -88,7 +88,7 @@ std::string setting_of(const std::string& value) {
 constexpr double kDoubtfulQuotient = 2;
 
 /// Asks whether a step of another length than predicted is of this machine; empty where it is near enough.
-std::string doubtful_sentence(const Observation& row) {
+std::string suspect_sentence(const Observation& row) {
   const bool is_longer = row.measured > row.predicted;
   const double quotient = is_longer ? row.measured / row.predicted : row.predicted / row.measured;
   if (quotient < kDoubtfulQuotient) return "";
@@ -147,7 +147,7 @@ std::string kept_sentence(const std::string& store, const Observation& row) {
                      printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
                      printable(row.cluster), to_string(seconds(row.measured)),
                      to_string(seconds(row.predicted))) +
-         doubtful_sentence(row);
+         suspect_sentence(row);
 }
 
 void run_measured_add(const MeasuredCommand& command) {
@@ -160,7 +160,7 @@ void run_measured_add(const MeasuredCommand& command) {
   std::vector<std::string> names;
   if (!command.scenario.empty()) names.push_back(command.scenario);
   const OpenedScenario opened =
-      std::move(open_scenarios(names, overrides, AskedScaling::of_scenario).front());
+      std::move(open_scenarios(names, overrides, RequestedScaling::of_scenario).front());
   Observation row = measured_step_row(opened.scenario);
   row.source = kOwnSource, row.version = FORETRAIN_VERSION;
   JobInput input = own_input(opened, overrides);

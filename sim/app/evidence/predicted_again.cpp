@@ -89,7 +89,7 @@ bool read_cache(const std::string& file, PredictedAgain& out) {
     out = {table.observations(), problems_in(text.text)};
     return !is_torn;
   } catch (const InputError&) {
-  } catch (const WorldError&) {
+  } catch (const EnvironmentError&) {
   }
   return false;
 }
@@ -105,7 +105,7 @@ void write_cache(const std::string& file, const PredictedAgain& again) {
   fs::create_directories(fs::path(file).parent_path(), none);
   try {
     write_whole_file(file, text);
-  } catch (const WorldError&) {
+  } catch (const EnvironmentError&) {
   }
 }
 

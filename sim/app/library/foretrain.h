@@ -20,7 +20,7 @@ typedef struct foretrain_result foretrain_result;
    calibrate run and machine) are refused with exit code 3. NULL: out of memory. */
 FORETRAIN_EXPORT foretrain_result* foretrain_run(int count, const char* const* arguments);
 
-/* 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed, 130 interrupted. */
+/* 0 ok, 1 wrong input, 2 wrong usage, 3 environment error, 130 interrupted. */
 FORETRAIN_EXPORT int foretrain_exit_code(const foretrain_result* result);
 
 /* What would be standard output and standard error, in UTF-8. They live as long as the result, end with a

@@ -6,7 +6,7 @@
 
 namespace foretrain {
 
-/// 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed, 130 interrupted. Never throws. Results and
+/// 0 ok, 1 wrong input, 2 wrong usage, 3 environment error, 130 interrupted. Never throws. Results and
 /// sentences go where the thread's output goes (held_output.hpp).
 int run_program(int argc, char** argv);
 

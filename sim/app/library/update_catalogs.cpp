@@ -115,7 +115,7 @@ void run_update_catalogs(const std::string& file) {
   } catch (const fs::filesystem_error& error) {
     std::error_code ignored;
     fs::remove_all(made, ignored);
-    throw WorldError(fmt::format("{}: {}", folder, error.code().message()));
+    throw EnvironmentError(fmt::format("{}: {}", folder, error.code().message()));
   }
   write_output("",
                fmt::format("{} files of {} are in {}.\n", catalogs.entries.size(), catalogs.date, folder));

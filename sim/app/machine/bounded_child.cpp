@@ -58,7 +58,7 @@ int exec_problem(int report) {
 }
 
 /// The last line of an error, else the last line with something in it.
-std::string telling_line(std::string_view text) {
+std::string informative_line(std::string_view text) {
   std::string_view telling;
   bool is_error = false;
   while (!text.empty()) {
@@ -77,7 +77,7 @@ std::string last_line_of(const std::string& path) {
   std::array<char, kLastBytes> block{};
   const std::string text(block.data(), std::fread(block.data(), 1, block.size(), file));
   std::fclose(file);
-  return telling_line(text);
+  return informative_line(text);
 }
 
 std::string how_ended(int status) {
@@ -111,7 +111,7 @@ std::pair<pid_t, int> start_child(const ChildCommand& command) {
   const int output =
       ::open(command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (output < 0)
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("{}: cannot be written: {}", command.output, std::generic_category().message(errno)));
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
@@ -125,8 +125,8 @@ std::pair<pid_t, int> start_child(const ChildCommand& command) {
   ::close(output), ::close(report[1]);
   if (child < 0) {
     ::close(report[0]);
-    throw WorldError(fmt::format("{} cannot be started: {}", command.words.front(),
-                                 std::generic_category().message(cause)));
+    throw EnvironmentError(fmt::format("{} cannot be started: {}", command.words.front(),
+                                       std::generic_category().message(cause)));
   }
   ::setpgid(child, child);
   const int problem = exec_problem(report[0]);

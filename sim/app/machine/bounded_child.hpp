@@ -30,8 +30,8 @@ struct ChildEnd {
 };
 
 /// Waits for the end. Past its time, and when a signal has come for a HeededSignals, the group gets SIGTERM,
-/// then SIGKILL. The program is also killed when this process dies. Throws WorldError where the output cannot
-/// be opened or no process is left.
+/// then SIGKILL. The program is also killed when this process dies. Throws EnvironmentError where the output
+/// cannot be opened or no process is left.
 ChildEnd run_bounded(const ChildCommand& command);
 
 }  // namespace foretrain

@@ -39,7 +39,7 @@ double budget_of(const std::string& text) {
   return time.value;
 }
 
-std::vector<const StageRow*> asked_stages(const MeasureMachineCommand& command) {
+std::vector<const StageRow*> requested_stages(const MeasureMachineCommand& command) {
   std::vector<std::string> names;
   for (const StageRow& row : machine_stages()) names.emplace_back(row.name);
   std::vector<std::string> wanted;
@@ -144,7 +144,7 @@ std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>
   return out + fmt::format("All together take {:g} s at most. Nothing was run or written.\n", run.budget_s);
 }
 
-/// Throws WorldError when a stage failed or nothing was measured.
+/// Throws EnvironmentError when a stage failed or nothing was measured.
 void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, const std::string& folder) {
   std::vector<std::string_view> failed;
   for (const StageRow* row : rows) {
@@ -158,9 +158,9 @@ void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, cons
   const bool has_measured =
       std::filesystem::exists("samples.csv", unknown) || std::filesystem::exists("steps.jsonl", unknown);
   if (!has_measured && (is_asked("bench") || is_asked("steps")))
-    throw WorldError(fmt::format("nothing was measured; {}/report.md says why", folder));
+    throw EnvironmentError(fmt::format("nothing was measured; {}/report.md says why", folder));
   if (!failed.empty())
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("{} failed; what else was measured is in {}", fmt::join(failed, ", "), folder));
 }
 
@@ -223,7 +223,7 @@ bool run_stages(MachineRun& run, const std::vector<const StageRow*>& rows, doubl
 
 void run_calibrate_machine(const MeasureMachineCommand& command) {
   need_own_process("foretrain calibrate machine");
-  const std::vector<const StageRow*> rows = asked_stages(command);
+  const std::vector<const StageRow*> rows = requested_stages(command);
   check_command(command, rows);
   add_package_to_python_path();
   if (command.dry_run) return say_dry_run(command, rows);

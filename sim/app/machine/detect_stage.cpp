@@ -52,7 +52,7 @@ std::string write_cluster(const MachineRun& run) {
   } else if (gpus_of(detected.machine) == 0) {
     const RecognisedGpu known = named.empty() ? RecognisedGpu{} : recognised_gpu({.product = named});
     if (known.name.empty() || known.assumed)
-      throw WorldError("no GPU was seen; --device cpu measures training on the CPU");
+      throw EnvironmentError("no GPU was seen; --device cpu measures training on the CPU");
     answers.gpu = known.name, answers.gpu_because = "as PyTorch names it";
     place_gpus(detected.machine, std::max(1, std::atoi(fact_of(about, "gpus").c_str())));
     said = fmt::format("The system shows no GPU; the cluster has the {} of the catalog.", known.name);
@@ -62,9 +62,9 @@ std::string write_cluster(const MachineRun& run) {
   std::string log;
   for (const std::string& what : detected.unseen) log += "not seen: " + what + "\n";
   for (const std::string& what : cluster.assumptions) log += "assumed: " + what + "\n";
-  for (const MachineDoubt& doubt : cluster.doubts) log += "doubt: " + doubt.what + "\n";
+  for (const MachineWarning& doubt : cluster.doubts) log += "doubt: " + doubt.what + "\n";
   write_whole_file("log/detect.txt", printable_lines(log));
-  for (const MachineDoubt& doubt : cluster.doubts)
+  for (const MachineWarning& doubt : cluster.doubts)
     said += fmt::format("{}{}.", said.empty() ? "" : " ", printable(doubt.what));
   return said;
 }
@@ -79,7 +79,7 @@ StageEnd run_detect_stage(MachineRun& run) {
     out.said = write_cluster(run);
   } catch (const InputError& error) {
     out = {StageState::failed, fmt::format("No cluster file was made: {}.", error.first_message())};
-  } catch (const WorldError& error) {
+  } catch (const EnvironmentError& error) {
     out = {StageState::failed, fmt::format("No cluster file was made: {}.", error.what())};
   }
   if (out.state == StageState::done && python.state == StageState::failed) out.state = StageState::failed;

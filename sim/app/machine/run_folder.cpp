@@ -126,7 +126,8 @@ RunFolder::RunFolder(const std::string& folder, bool resume) : start_(fs::curren
   holds_run_ = state.holds_run;
   std::error_code failed;
   fs::create_directories(fs::path(folder) / "log", failed);
-  if (failed) throw WorldError(fmt::format("{}: cannot be made: {}", printable(folder), failed.message()));
+  if (failed)
+    throw EnvironmentError(fmt::format("{}: cannot be made: {}", printable(folder), failed.message()));
   path_ = fs::canonical(folder).string();
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ < 0 || (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK))

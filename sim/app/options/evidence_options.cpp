@@ -15,7 +15,7 @@ namespace foretrain {
 namespace {
 
 std::vector<std::string> observed_names() { return {kObservedNames.begin(), kObservedNames.end()}; }
-std::vector<std::string> left_out_names() { return {kFieldLeftOutNames.begin(), kFieldLeftOutNames.end()}; }
+std::vector<std::string> held_out_names() { return {kFieldLeftOutNames.begin(), kFieldLeftOutNames.end()}; }
 
 void add_store(CLI::App& command, EvidenceCommand& evidence) {
   command
@@ -78,8 +78,8 @@ void add_score(CLI::App& parent, EvidenceCommand& evidence) {
   score->add_option("--of", evidence.of, joined(observed_names()))
       ->transform(one_of(observed_names()))
       ->capture_default_str();
-  score->add_option("--leave-out", evidence.leave_out, joined(left_out_names()))
-      ->transform(one_of(left_out_names()))
+  score->add_option("--leave-out", evidence.leave_out, joined(held_out_names()))
+      ->transform(one_of(held_out_names()))
       ->capture_default_str();
   add_shown_store(*score, evidence);
   score->callback([&evidence] { run_evidence_score(evidence); });

@@ -43,9 +43,9 @@ int parse_break_even(const std::string& text) {
 }
 
 /// Of names that one_of() let through.
-AskedScaling scaling_named(std::string_view name) {
-  if (name == "weak") return AskedScaling::weak;
-  return name == "strong" ? AskedScaling::strong : AskedScaling::both;
+RequestedScaling scaling_named(std::string_view name) {
+  if (name == "weak") return RequestedScaling::weak;
+  return name == "strong" ? RequestedScaling::strong : RequestedScaling::both;
 }
 
 /// An option for a key that people change often.
@@ -248,7 +248,7 @@ PredictCommand predict_question(std::vector<std::string> arguments) {
   }
   if (!options.settings_files.empty())
     throw InputError("--settings names files of another machine", "say what they hold with --set");
-  if (predict.scenarios.size() > 1 || predict.scaling == AskedScaling::both)
+  if (predict.scenarios.size() > 1 || predict.scaling == RequestedScaling::both)
     throw InputError("a question is about one scenario and one scaling", "ask again for the other");
   take_question(app, options);
   return std::move(predict);

@@ -69,7 +69,7 @@ void answer_requests(const WorkerSocket& socket, const SweptScenario& scenario, 
       socket.send(rows_message(rows));
     } catch (const std::bad_alloc&) {
       throw;
-    } catch (const WorldError& error) {
+    } catch (const EnvironmentError& error) {
       socket.send(environment_message(error.what()));
     } catch (const std::exception& error) {
       socket.send(failure_message(error.what()));
@@ -77,9 +77,9 @@ void answer_requests(const WorkerSocket& socket, const SweptScenario& scenario, 
   }
 }
 
-class Dealer {
+class BatchDealer {
  public:
-  Dealer(const SweptScenario& scenario, SweepCases& cases, const CaseWorkers& how)
+  BatchDealer(const SweptScenario& scenario, SweepCases& cases, const CaseWorkers& how)
       : scenario_(scenario),
         cases_(cases),
         how_(how),
@@ -170,7 +170,8 @@ class Dealer {
       if (worker.process && !worker.requests.empty())
         sockets.push_back({worker.process->descriptor(), POLLIN, 0});
     if (::poll(sockets.data(), sockets.size(), kPatienceMs) < 0 && errno != EINTR)
-      throw WorldError(fmt::format("workers cannot be heard: {}", std::generic_category().message(errno)));
+      throw EnvironmentError(
+          fmt::format("workers cannot be heard: {}", std::generic_category().message(errno)));
   }
 
   void receive(Worker& worker) {
@@ -185,7 +186,7 @@ class Dealer {
       worker.is_ready = true, failed_starts_ = 0;
       return;
     }
-    if (answer.kind == WorkerAnswer::Kind::environment) throw WorldError(answer.text);
+    if (answer.kind == WorkerAnswer::Kind::environment) throw EnvironmentError(answer.text);
     const Clock::time_point now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - worker.last).count();
     worker.group_s += (seconds - worker.group_s) / 4;
@@ -206,7 +207,7 @@ class Dealer {
     std::deque<Request> left = std::move(worker.requests);
     worker = {};
     if (!has_begun && ++failed_starts_ >= kMostFailedStarts)
-      throw WorldError(
+      throw EnvironmentError(
           fmt::format("{} worker processes in a row ended before their first case, the last one {}",
                       failed_starts_, ending.text()));
     std::optional<Request> first;
@@ -244,7 +245,7 @@ class Dealer {
 }  // namespace
 
 void predict_cases(const SweptScenario& scenario, SweepCases& cases, const CaseWorkers& how) {
-  Dealer(scenario, cases, how).run();
+  BatchDealer(scenario, cases, how).run();
 }
 
 }  // namespace foretrain

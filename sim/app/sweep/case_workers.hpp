@@ -40,8 +40,8 @@ struct CaseWorkers {
 /// Returns when every case of the shard has been taken, or when stops() has returned true and the cases that
 /// were begun have been taken. A case that ends its worker (by a signal, or because it runs out of memory) is
 /// tried once more by itself; when it ends that worker too, its row has a message that says so, and the sweep
-/// goes on. An exception of a case is such a message, too. Throws WorldError where the system fails. The
-/// calling process must have one thread, since workers are forked from it.
+/// goes on. An exception of a case is such a message, too. Throws EnvironmentError where the system fails.
+/// The calling process must have one thread, since workers are forked from it.
 void predict_cases(const SweptScenario& scenario, SweepCases& cases, const CaseWorkers& how);
 
 }  // namespace foretrain

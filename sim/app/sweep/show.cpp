@@ -12,7 +12,7 @@ void run_sweep_show(const SweepShowCommand& command) {
   check_outputs({{"-o", command.output}});
   if (!command.output.empty() && is_same_output(command.output, command.database))
     throw InputError("-o is the database itself, which would be overwritten", "another file");
-  const SweepAnswer answer = ask_sweep(command.database, command.question);
+  const SweepAnswer answer = query_sweep(command.database, command.question);
   write_report(command.output, command.format, find_row(kAnswerReports, command.format)->write(answer));
   warn_beside(command.format, answer.warnings);
 }

@@ -86,7 +86,7 @@ void hand_in(const SweepEngine& engine, const std::string& file) {
   line.push_back(file.starts_with('-') ? "./" + file : file);
   const CommandOutput said = command_output(line);
   if (!said.problem.empty())
-    throw WorldError(fmt::format("{} {}: the script is in {}", line.front(), said.problem, file));
+    throw EnvironmentError(fmt::format("{} {}: the script is in {}", line.front(), said.problem, file));
   write_output("", said.text);
 }
 

@@ -111,7 +111,7 @@ void WorkerSocket::send(std::string_view message) const {
 WorkerProcess::WorkerProcess(const std::function<void(const WorkerSocket&)>& work, std::uint64_t most_bytes) {
   std::array<int, 2> ends{};
   const auto fail = [](int cause) {
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("no worker process can be started: {}", std::generic_category().message(cause)));
   };
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(errno);

@@ -28,7 +28,7 @@ class WorkerSocket {
 class WorkerProcess {
  public:
   /// `work` runs in the new process, which ends when it returns. `most_bytes`: memory it may take; 0: no
-  /// limit. Throws WorldError when the system has no process left.
+  /// limit. Throws EnvironmentError when the system has no process left.
   WorkerProcess(const std::function<void(const WorkerSocket&)>& work, std::uint64_t most_bytes);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

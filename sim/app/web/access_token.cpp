@@ -20,7 +20,8 @@ std::string new_access_token() {
   do got = ::getrandom(bytes.data(), bytes.size(), 0);
   while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(bytes.size()))
-    throw WorldError(fmt::format("no random number can be had: {}", std::generic_category().message(errno)));
+    throw EnvironmentError(
+        fmt::format("no random number can be had: {}", std::generic_category().message(errno)));
   std::string out;
   for (const std::uint8_t byte : bytes) out += fmt::format("{:02x}", byte);
   return out;

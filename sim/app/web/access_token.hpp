@@ -6,7 +6,7 @@
 
 namespace foretrain {
 
-/// 32 digits of 128 random bits of the kernel. Throws WorldError where it has none.
+/// 32 digits of 128 random bits of the kernel. Throws EnvironmentError where it has none.
 std::string new_access_token();
 
 /// Whether both are the same, in a time that does not tell how far they are.

@@ -62,7 +62,7 @@ LoopbackSockets::LoopbackSockets(int port, bool or_another) {
   int first = listening_on_ipv4(port);
   if (first < 0 && or_another && port != 0) first = listening_on_ipv4(0);
   if (first < 0)
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("port {} of 127.0.0.1 cannot be had; --port takes another, 0 any that is free", port));
   sockets_.push_back(first);
   port_ = port_of(first);

@@ -9,7 +9,7 @@ namespace foretrain {
 class LoopbackSockets {
  public:
   /// Listens on a port of both addresses; 0: one that is free. Of IPv6 the port may be taken, or there may be
-  /// none: then it is 127.0.0.1 alone. Throws WorldError when the port of 127.0.0.1 cannot be had;
+  /// none: then it is 127.0.0.1 alone. Throws EnvironmentError when the port of 127.0.0.1 cannot be had;
   /// `or_another` takes a free one instead.
   LoopbackSockets(int port, bool or_another);
   ~LoopbackSockets();

@@ -27,7 +27,7 @@ struct WebServer {
 /// 404. Refused (403) are requests that name another host, come from another page, or bring no token: GET
 /// /?token=… makes a cookie of it. Bodies that are too large are refused too (413). Listens on 127.0.0.1 and
 /// ::1 until a signal ends the program; a request has 10 s in all, and where too many clients are slow the
-/// slowest is hung up on. `ready` is told the port. Throws WorldError when the port cannot be had.
+/// slowest is hung up on. `ready` is told the port. Throws EnvironmentError when the port cannot be had.
 void serve(const WebServer& server, const std::function<void(int port)>& ready);
 
 }  // namespace foretrain

@@ -64,8 +64,8 @@ std::vector<ClusterFault> check_dragonfly(const ClusterSpec& spec) {
                                   own.routers_per_group, spec.node.nics),
                       "with spread_nics, routers_per_group is a multiple of the NICs of a node"});
   const std::int64_t places = std::int64_t{own.groups} * own.routers_per_group * own.nodes_per_router;
-  require_room(faults, "dragonfly", places, spec.nodes,
-               "raise groups, routers_per_group or nodes_per_router");
+  require_capacity(faults, "dragonfly", places, spec.nodes,
+                   "raise groups, routers_per_group or nodes_per_router");
   const double groups = dragonfly_groups_for(spec.nodes, own), routers = own.routers_per_group;
   require_few_links(faults, "dragonfly",
                     groups * routers * routers / 2 + groups * groups / 2 * own.global_links,
@@ -81,8 +81,9 @@ void build_dragonfly(const FabricSpec& spec, const FabricSite& site, FabricParts
   for (int node = 0; node < site.nodes; ++node) {
     const VertexId first = site.first_nic + static_cast<VertexId>(node) * site.vertices_per_node;
     for (int nic = 0; nic < site.nics; ++nic)
-      add_both_ways(parts.links, first + static_cast<VertexId>(nic),
-                    site.first_switch + static_cast<VertexId>(router_of(own, site, {node, nic})), spec.link);
+      add_both_directions(parts.links, first + static_cast<VertexId>(nic),
+                          site.first_switch + static_cast<VertexId>(router_of(own, site, {node, nic})),
+                          spec.link);
   }
   const auto vertex = [&](int group, int router) {
     return site.first_switch + static_cast<VertexId>(group * routers + router);
@@ -90,14 +91,15 @@ void build_dragonfly(const FabricSpec& spec, const FabricSite& site, FabricParts
   for (int group = 0; group < groups; ++group) {
     for (int b = 1; b < routers; ++b) {
       for (int a = 0; a < b; ++a)
-        add_both_ways(parts.links, vertex(group, a), vertex(group, b), uplink_of(spec), own.parallel_links);
+        add_both_directions(parts.links, vertex(group, a), vertex(group, b), uplink_of(spec),
+                            own.parallel_links);
     }
   }
   for (int b = 1; b < groups; ++b) {
     for (int a = 0; a < b; ++a) {
       for (int i = 0; i < own.global_links; ++i)
-        add_both_ways(parts.links, vertex(a, router_at(own, a, b, i)), vertex(b, router_at(own, b, a, i)),
-                      uplink_of(spec));
+        add_both_directions(parts.links, vertex(a, router_at(own, a, b, i)),
+                            vertex(b, router_at(own, b, a, i)), uplink_of(spec));
     }
   }
 }

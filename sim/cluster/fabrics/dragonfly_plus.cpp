@@ -51,8 +51,9 @@ std::vector<ClusterFault> check_dragonfly_plus(const ClusterSpec& spec) {
     require_parameter(faults, "dragonfly_plus", "global_links", own.global_links,
                       "global_links = 18 joins every two cells by 18 links");
   if (!faults.empty() || spec.nodes < 1) return faults;
-  require_room(faults, "dragonfly_plus", std::int64_t{own.groups} * own.leaves_per_group * own.nodes_per_leaf,
-               spec.nodes, "raise groups, leaves_per_group or nodes_per_leaf");
+  require_capacity(faults, "dragonfly_plus",
+                   std::int64_t{own.groups} * own.leaves_per_group * own.nodes_per_leaf, spec.nodes,
+                   "raise groups, leaves_per_group or nodes_per_leaf");
   const double groups = dragonfly_plus_groups_for(spec.nodes, own), leaves = leaves_for(spec.nodes, own);
   require_few_links(faults, "dragonfly_plus",
                     leaves * own.uplinks_per_leaf + groups * groups / 2 * own.global_links,
@@ -74,14 +75,14 @@ void build_dragonfly_plus(const FabricSpec& spec, const FabricSite& site, Fabric
   };
   for (int leaf = 0; leaf < leaves; ++leaf) {
     for (int spine = 0; spine < spines; ++spine)
-      add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(leaf),
-                    vertex(leaf / own.leaves_per_group, spine), uplink_of(spec), own.parallel_links);
+      add_both_directions(parts.links, site.first_switch + static_cast<VertexId>(leaf),
+                          vertex(leaf / own.leaves_per_group, spine), uplink_of(spec), own.parallel_links);
   }
   for (int b = 1; b < groups; ++b) {
     for (int a = 0; a < b; ++a) {
       for (int i = 0; i < own.global_links; ++i)
-        add_both_ways(parts.links, vertex(a, spine_at(own, a, b, i)), vertex(b, spine_at(own, b, a, i)),
-                      uplink_of(spec));
+        add_both_directions(parts.links, vertex(a, spine_at(own, a, b, i)), vertex(b, spine_at(own, b, a, i)),
+                            uplink_of(spec));
     }
   }
 }

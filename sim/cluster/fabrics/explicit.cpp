@@ -201,10 +201,12 @@ void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts 
     const VertexId nic = site.first_nic + static_cast<VertexId>(port / nics) * site.vertices_per_node +
                          static_cast<VertexId>(port % nics);
     const FabricLink& link = *graph.link_of_nic[port];
-    add_both_ways(parts.links, nic, site.first_switch + graph.switch_of_nic[port], link.type, link.count);
+    add_both_directions(parts.links, nic, site.first_switch + graph.switch_of_nic[port], link.type,
+                        link.count);
   }
   for (const ExplicitGraph::Connection& c : graph.connections)
-    add_both_ways(parts.links, site.first_switch + c.a, site.first_switch + c.b, c.link->type, c.link->count);
+    add_both_directions(parts.links, site.first_switch + c.a, site.first_switch + c.b, c.link->type,
+                        c.link->count);
   parts.map.switch_of_nic = graph.switch_of_nic;
   fill_edges(parts.map, graph, after_nic_links(site));
   parts.map.distance.resize(switches * switches);

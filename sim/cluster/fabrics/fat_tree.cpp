@@ -88,14 +88,14 @@ void build_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricParts 
   for (int leaf = 0; leaf < tree.leaves; ++leaf) {
     const VertexId spine = first_spine + static_cast<VertexId>(leaf / tree.leaves_per_group * tree.spines);
     for (int i = 0; i < tree.spines; ++i)
-      add_both_ways(parts.links, first_leaf + static_cast<VertexId>(leaf), spine + static_cast<VertexId>(i),
-                    uplink_of(spec), own.parallel_links);
+      add_both_directions(parts.links, first_leaf + static_cast<VertexId>(leaf),
+                          spine + static_cast<VertexId>(i), uplink_of(spec), own.parallel_links);
   }
   for (int spine = 0; spine < tree.groups * tree.spines; ++spine) {
     const VertexId core = first_core + static_cast<VertexId>(spine % tree.spines * tree.cores);
     for (int i = 0; i < tree.cores; ++i)
-      add_both_ways(parts.links, first_spine + static_cast<VertexId>(spine), core + static_cast<VertexId>(i),
-                    uplink_of(spec), own.parallel_links);
+      add_both_directions(parts.links, first_spine + static_cast<VertexId>(spine),
+                          core + static_cast<VertexId>(i), uplink_of(spec), own.parallel_links);
   }
 }
 

@@ -31,7 +31,7 @@ LinkId link_down(const FabricSite& site, FabricPort port) { return link_up(site,
 
 LinkId after_nic_links(const FabricSite& site) { return link_up(site, {site.nodes, 0}); }
 
-void add_both_ways(ClusterLinks& links, VertexId from, VertexId to, const LinkType& type, int count) {
+void add_both_directions(ClusterLinks& links, VertexId from, VertexId to, const LinkType& type, int count) {
   links.add(from, to, type, count);
   links.add(to, from, type, count);
 }
@@ -42,7 +42,7 @@ void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per
     const VertexId first = site.first_nic + static_cast<VertexId>(node) * site.vertices_per_node;
     const VertexId to = site.first_switch + static_cast<VertexId>(node / nodes_per_switch);
     for (int nic = 0; nic < site.nics; ++nic)
-      add_both_ways(links, first + static_cast<VertexId>(nic), to, spec.link);
+      add_both_directions(links, first + static_cast<VertexId>(nic), to, spec.link);
   }
 }
 

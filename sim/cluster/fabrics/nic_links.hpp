@@ -17,7 +17,8 @@ LinkId link_down(const FabricSite& site, FabricPort port);
 LinkId after_nic_links(const FabricSite& site);
 
 /// Appends both directions of `count` parallel links, `from` to `to` first.
-void add_both_ways(ClusterLinks& links, VertexId from, VertexId to, const LinkType& type, int count = 1);
+void add_both_directions(ClusterLinks& links, VertexId from, VertexId to, const LinkType& type,
+                         int count = 1);
 /// Connects every NIC of a node to vertex first_switch + node / nodes_per_switch.
 void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per_switch, ClusterLinks& links);
 

@@ -20,8 +20,8 @@ void require_parameter(std::vector<ClusterFault>& faults, std::string_view fabri
   if (value < 1) faults.push_back({fmt::format("{} needs {}", with_article(fabric), key), std::move(hint)});
 }
 
-void require_room(std::vector<ClusterFault>& faults, std::string_view fabric, std::int64_t places, int nodes,
-                  std::string hint) {
+void require_capacity(std::vector<ClusterFault>& faults, std::string_view fabric, std::int64_t places,
+                      int nodes, std::string hint) {
   if (places < nodes)
     faults.push_back({fmt::format("{} of this size holds {}, not {}", with_article(fabric),
                                   counted(places, "node"), nodes),

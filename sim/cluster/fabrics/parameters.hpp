@@ -10,8 +10,8 @@ void require_parameter(std::vector<ClusterFault>& faults, std::string_view fabri
                        int value, std::string hint);
 
 /// Reports nodes that find no place: "a torus of this size holds 16 nodes, not 24".
-void require_room(std::vector<ClusterFault>& faults, std::string_view fabric, std::int64_t places, int nodes,
-                  std::string hint);
+void require_capacity(std::vector<ClusterFault>& faults, std::string_view fabric, std::int64_t places,
+                      int nodes, std::string hint);
 
 /// Reports a fabric whose links between switches are more than kMostFabricLinks, both directions counted.
 void require_few_links(std::vector<ClusterFault>& faults, std::string_view fabric, double connections,

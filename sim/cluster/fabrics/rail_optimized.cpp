@@ -22,7 +22,7 @@ LinkId uplink(const RailOptimized& own, const FabricSite& site, int leaf, int sp
 
 /// All messages of a rail go to NICs of one number, so that the number of the receiving node deals them out
 /// in turn, not that of the NIC: with eight rails and 20 spines the latter would use only every fourth spine.
-std::uint64_t way_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to) {
+std::uint64_t route_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to) {
   return spec.ecmp == PathChoice::destination ? static_cast<std::uint64_t>(to.node)
                                               : path_number(spec, site, from, to);
 }
@@ -51,13 +51,14 @@ void build_rails(const FabricSpec& spec, const FabricSite& site, FabricParts par
   for (int node = 0; node < site.nodes; ++node) {
     const VertexId first = site.first_nic + static_cast<VertexId>(node) * site.vertices_per_node;
     for (int nic = 0; nic < site.nics; ++nic)
-      add_both_ways(parts.links, first + static_cast<VertexId>(nic),
-                    site.first_switch + static_cast<VertexId>(leaf_of(own, site, {node, nic})), spec.link);
+      add_both_directions(parts.links, first + static_cast<VertexId>(nic),
+                          site.first_switch + static_cast<VertexId>(leaf_of(own, site, {node, nic})),
+                          spec.link);
   }
   for (int leaf = 0; leaf < leaves; ++leaf) {
     for (int spine = 0; spine < own.uplinks_per_leaf; ++spine)
-      add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(leaf),
-                    first_spine + static_cast<VertexId>(spine), uplink_of(spec), own.parallel_links);
+      add_both_directions(parts.links, site.first_switch + static_cast<VertexId>(leaf),
+                          first_spine + static_cast<VertexId>(spine), uplink_of(spec), own.parallel_links);
   }
 }
 
@@ -67,8 +68,8 @@ int route_rails(const FabricSpec& spec, const FabricSite& site, FabricPort from,
   const int from_leaf = leaf_of(own, site, from), to_leaf = leaf_of(own, site, to);
   links.push_back(link_up(site, from));
   if (from_leaf != to_leaf) {
-    const int spine =
-        static_cast<int>(way_number(spec, site, from, to) % static_cast<std::uint64_t>(own.uplinks_per_leaf));
+    const int spine = static_cast<int>(route_number(spec, site, from, to) %
+                                       static_cast<std::uint64_t>(own.uplinks_per_leaf));
     links.push_back(uplink(own, site, from_leaf, spine));
     links.push_back(uplink(own, site, to_leaf, spine) + 1);
   }

@@ -49,8 +49,8 @@ std::vector<ClusterFault> check_torus(const ClusterSpec& spec) {
     if ((routers *= extent) > kMostNodes)
       return {{"the torus has too many routers", "the product of its dimensions may be 100000"}};
   }
-  require_room(faults, "torus", routers * own.nodes_per_router, spec.nodes,
-               "raise dimensions or nodes_per_router");
+  require_capacity(faults, "torus", routers * own.nodes_per_router, spec.nodes,
+                   "raise dimensions or nodes_per_router");
   return faults;
 }
 
@@ -64,9 +64,9 @@ void build_torus(const FabricSpec& spec, const FabricSite& site, FabricParts par
     int stride = 1;
     for (int d = 0; d < grid.dimensions; ++d) {
       const int extent = grid.extents[static_cast<std::size_t>(d)];
-      add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(router),
-                    site.first_switch + static_cast<VertexId>(neighbour(router, extent, stride, 1)),
-                    uplink_of(spec));
+      add_both_directions(parts.links, site.first_switch + static_cast<VertexId>(router),
+                          site.first_switch + static_cast<VertexId>(neighbour(router, extent, stride, 1)),
+                          uplink_of(spec));
       stride *= extent;
     }
   }

@@ -57,7 +57,7 @@ int nvls_running_channels(const JobFacts& job) {
   return 16;
 }
 
-P2pChannels p2p_channels(const Version& version, int running, const PeersOfJob& peers) {
+P2pChannels p2p_channels(const Version& version, int running, const PeersOfCommunicator& peers) {
   P2pChannels result;
   result.total = power_of_two_from(running);
   int per_peer = most_channels(version);

@@ -30,7 +30,7 @@ struct P2pChannels {
 
 /// The peers of a job. `nvlinks`: links' worth of the narrowest way to a peer of the same node; 0: no NVLink
 /// to some peer, or no peer.
-struct PeersOfJob {
+struct PeersOfCommunicator {
   int ranks = 1, nodes = 1;
   int nvlinks = 0;
   bool all_on_nvlink = true;
@@ -38,6 +38,6 @@ struct PeersOfJob {
 
 /// `running`: channels of collectives. The fewest that any peer has count for all (docs/sources/nccl_peers.md
 /// 3.1).
-P2pChannels p2p_channels(const Version& version, int running, const PeersOfJob& peers);
+P2pChannels p2p_channels(const Version& version, int running, const PeersOfCommunicator& peers);
 
 }  // namespace foretrain::nccl

@@ -42,8 +42,8 @@ RunShape run_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorit
 struct ChunkShape {
   std::int64_t chunk = 0;  ///< data bytes moved per step, as one unit of the pipeline
   int slices = 1;          ///< a chunk is sent in so many messages
-  std::int64_t loop_bytes =
-      0;  ///< of the message (as nccl-tests prints it), covered by one loop on all channels
+  /// Of the message (as nccl-tests prints it), covered by one loop on all channels.
+  std::int64_t loop_bytes = 0;
   std::int64_t loops = 1;
   std::int64_t last_chunk = 0;  ///< of the last loop
   int steps = 1;                ///< chunk steps one after the other in a loop

@@ -53,7 +53,7 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
 class Inspector {
  public:
   Inspector(int hosts, const Cluster& cluster, const Placement& placement, const Settings& settings,
-            NodeBook& searched)
+            NodeGraphCache& searched)
       : domains_(hosts == 1 ? std::nullopt : std::optional(as_domains(cluster.spec(), hosts))),
         in_domains_(hosts == 1 ? std::nullopt
                                : std::optional(as_domains(placement, hosts, cluster.spec().node.gpus))),
@@ -190,8 +190,8 @@ class Inspector {
   }
 
   void search(NodeShape& shape) {
-    NodeQuestion question = question_of(spec_, node_of(shape), nic_link_of(shape), shape.gpus,
-                                        job_.input.job.nodes > 1, job_.settings);
+    NodeGraphRequest question = question_of(spec_, node_of(shape), nic_link_of(shape), shape.gpus,
+                                            job_.input.job.nodes > 1, job_.settings);
     job_.input.job.collnet = has_collnet(question);
     static_cast<NodeGraphs&>(shape) = searched_.graphs(std::move(question));
     all_on_nvlink_ = all_on_nvlink_ && shape.all_on_nvlink;
@@ -260,7 +260,7 @@ class Inspector {
   const Cluster& cluster_;
   const ClusterSpec& spec_;
   const Placement& placement_;
-  NodeBook& searched_;
+  NodeGraphCache& searched_;
   Job job_;
   std::size_t places_ = 0;  ///< of job_.ranks, given away so far
   int nvlinks_ = 0;
@@ -270,18 +270,18 @@ class Inspector {
 }  // namespace
 
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings) {
-  NodeBook none;
+  NodeGraphCache none;
   return inspect(cluster, placement, settings, none);
 }
 
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings,
-            NodeBook& searched) {
+            NodeGraphCache& searched) {
   return Inspector(hosts_per_domain(cluster.spec(), placement), cluster, placement, settings, searched)
       .inspect();
 }
 
 Job inspect_hosts(const Cluster& cluster, const Placement& placement, const Settings& settings,
-                  NodeBook& searched) {
+                  NodeGraphCache& searched) {
   return Inspector(1, cluster, placement, settings, searched).inspect();
 }
 

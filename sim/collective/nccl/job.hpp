@@ -100,8 +100,9 @@ class Job {
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings = {});
 /// As if no NVLink fabric joined nodes.
 Job inspect_hosts(const Cluster& cluster, const Placement& placement, const Settings& settings,
-                  NodeBook& searched);
+                  NodeGraphCache& searched);
 /// The same with what was searched before.
-Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched);
+Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings,
+            NodeGraphCache& searched);
 
 }  // namespace foretrain::nccl

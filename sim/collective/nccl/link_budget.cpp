@@ -5,9 +5,9 @@ namespace foretrain::nccl {
 
 LinkBudget::Load LinkBudget::load_of(const NodePath& path, const PathStep& step, Milli speed) {
   const Milli forward = step.pcie && path.through_intel_root ? (speed * 6 + 2) / 5 : speed;
-  const Milli back = step.backlash == Backlash::all      ? forward
-                     : step.backlash == Backlash::eighth ? (forward + 4) / 8
-                                                         : 0;
+  const Milli back = step.reverse_load == ReverseTraffic::all      ? forward
+                     : step.reverse_load == ReverseTraffic::eighth ? (forward + 4) / 8
+                                                                   : 0;
   return {forward, back};
 }
 

@@ -53,7 +53,7 @@ Settings seen_settings(const Settings& settings) {
   return seen;
 }
 
-bool has_multicast(const NodeQuestion& question) {
+bool has_multicast(const NodeGraphRequest& question) {
   const bool version = question.settings.version >= Version{2, 17, 0};
   return version && question.settings.nvls && question.node.multicast && question.node.nvswitches > 0 &&
          question.node.gpu.compute_capability >= 9;
@@ -75,24 +75,24 @@ void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) 
 
 }  // namespace
 
-NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
-                         const Settings& settings) {
+NodeGraphRequest question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
+                             const Settings& settings) {
   return question_of(cluster, cluster.node, cluster.fabric.link, std::move(gpus), several_nodes, settings);
 }
 
-NodeQuestion question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
-                         std::vector<int> gpus, bool several_nodes, const Settings& settings) {
+NodeGraphRequest question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
+                             std::vector<int> gpus, bool several_nodes, const Settings& settings) {
   const LinkType network = several_nodes ? booked_link(nic_link) : LinkType{};
   return {std::move(gpus),         several_nodes, several_nodes && cluster.fabric.in_network_reduction,
           seen_settings(settings), network,       seen_node(node)};
 }
 
-bool has_collnet(const NodeQuestion& question) {
+bool has_collnet(const NodeGraphRequest& question) {
   return question.settings.collnet && question.reduces && question.several_nodes &&
          question.settings.version >= Version{2, 7, 0};
 }
 
-NodeGraphs search_node(const NodeQuestion& question) {
+NodeGraphs search_node(const NodeGraphRequest& question) {
   NodeGraphs graphs;
   const Settings& settings = question.settings;
   const NodeMap map =
@@ -118,7 +118,7 @@ NodeGraphs search_node(const NodeQuestion& question) {
   return graphs;
 }
 
-const NodeGraphs& NodeBook::graphs(NodeQuestion question) {
+const NodeGraphs& NodeGraphCache::graphs(NodeGraphRequest question) {
   const auto known = std::ranges::find(known_, question, &Entry::question);
   if (known != known_.end()) return known->graphs;
   NodeGraphs found = search_node(question);

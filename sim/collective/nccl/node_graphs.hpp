@@ -22,39 +22,39 @@ struct NodeGraphs {
 /// Everything that the search reads: two that are equal have equal graphs. What has no say in it (names,
 /// rates that NCCL does not book, what is forced or limited once the channels are known) is left at its
 /// default.
-struct NodeQuestion {
+struct NodeGraphRequest {
   std::vector<int> gpus;  ///< of the node, ascending
   bool several_nodes = false;
   bool reduces = false;  ///< the fabric can
   Settings settings;
   LinkType network;
   NodeSpec node;
-  friend bool operator==(const NodeQuestion&, const NodeQuestion&) = default;
+  friend bool operator==(const NodeGraphRequest&, const NodeGraphRequest&) = default;
 };
 
-NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
-                         const Settings& settings);
+NodeGraphRequest question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
+                             const Settings& settings);
 /// The same of a node of another kind than the cluster's first; `nic_link`: from its NICs to the fabric.
-NodeQuestion question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
-                         std::vector<int> gpus, bool several_nodes, const Settings& settings);
+NodeGraphRequest question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
+                             std::vector<int> gpus, bool several_nodes, const Settings& settings);
 
 /// Searches, without any book. Requires at least one GPU.
-NodeGraphs search_node(const NodeQuestion& question);
+NodeGraphs search_node(const NodeGraphRequest& question);
 
 /// Whether the settings and the hardware of a question have CollNet.
-bool has_collnet(const NodeQuestion& question);
+bool has_collnet(const NodeGraphRequest& question);
 
 /// Answers that were found already; of any number of clusters.
-class NodeBook {
+class NodeGraphCache {
  public:
   /// The answer stays where it is as long as the book.
-  const NodeGraphs& graphs(NodeQuestion question);
+  const NodeGraphs& graphs(NodeGraphRequest question);
   /// Questions that had to be searched.
   int searches() const { return static_cast<int>(known_.size()); }
 
  private:
   struct Entry {
-    NodeQuestion question;
+    NodeGraphRequest question;
     NodeGraphs graphs;
   };
   std::list<Entry> known_;

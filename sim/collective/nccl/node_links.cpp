@@ -190,7 +190,7 @@ class PathFinder {
   NodePath extended(int here, const BookedLink& link, int forward, Milli bandwidth) {
     NodePath result;
     const int back = forward ^ 1;
-    result.steps.push_back({back, forward, link.kind == BookedKind::pcie, backlash_into(here, link)});
+    result.steps.push_back({back, forward, link.kind == BookedKind::pcie, reverse_traffic_into(here, link)});
     result.steps.insert(result.steps.end(), path(here).steps.begin(), path(here).steps.end());
     result.type = std::max(path(here).type, step_class(here, link));
     result.bandwidth = bandwidth;
@@ -199,10 +199,11 @@ class PathFinder {
   }
 
   /// Of a step that arrives at `device` over the link.
-  Backlash backlash_into(int device, const BookedLink& link) const {
-    if (kind(device) == DeviceKind::gpu && old_gpu_) return Backlash::eighth;
-    return power_cpu_ && kind(device) == DeviceKind::cpu && link.kind == BookedKind::nvlink ? Backlash::all
-                                                                                            : Backlash::none;
+  ReverseTraffic reverse_traffic_into(int device, const BookedLink& link) const {
+    if (kind(device) == DeviceKind::gpu && old_gpu_) return ReverseTraffic::eighth;
+    return power_cpu_ && kind(device) == DeviceKind::cpu && link.kind == BookedKind::nvlink
+               ? ReverseTraffic::all
+               : ReverseTraffic::none;
   }
 
   const NodeLinks& node_;

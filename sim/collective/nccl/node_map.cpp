@@ -73,10 +73,10 @@ class NodeMapBuilder {
     if (map_.has_switch_) map_.switch_to_gpu_.push_back(paths[static_cast<std::size_t>(node_.nvswitch)]);
   }
 
-  /// What starts at a GPU: no backlash in GPUs, but Intel's overhead when it goes through one CPU.
+  /// What starts at a GPU: no reverse_load in GPUs, but Intel's overhead when it goes through one CPU.
   NodePath marked(NodePath path) const {
     for (PathStep& step : path.steps) {
-      if (step.backlash == Backlash::eighth) step.backlash = Backlash::none;
+      if (step.reverse_load == ReverseTraffic::eighth) step.reverse_load = ReverseTraffic::none;
     }
     path.through_intel_root = path.type == PathClass::phb && is_intel(input_.node.host.family);
     return path;

@@ -12,13 +12,13 @@
 namespace foretrain::nccl {
 
 /// Traffic into old GPUs and through POWER's CPUs also loads the other direction.
-enum class Backlash : std::uint8_t { none, eighth, all };
+enum class ReverseTraffic : std::uint8_t { none, eighth, all };
 
 /// One hop of a path between two devices of a node: the link, and the device that it leads to.
 struct PathStep {
   int link = 0, back_link = 0;
   bool pcie = false;
-  Backlash backlash = Backlash::none;
+  ReverseTraffic reverse_load = ReverseTraffic::none;
 };
 
 /// No steps and `reachable`: the device itself.
@@ -27,8 +27,8 @@ struct NodePath {
   PathClass type = PathClass::loc;
   Milli bandwidth = 0;
   bool reachable = false;
-  bool through_intel_root =
-      false;  ///< from a GPU through one Intel CPU: PCIe carries 6/5 (12/9 until 2.8) of the data
+  /// From a GPU through one Intel CPU: PCIe carries 6/5 (12/9 until 2.8) of the data.
+  bool through_intel_root = false;
   int hops() const { return static_cast<int>(steps.size()); }
 };
 

@@ -25,7 +25,7 @@ double seconds_per_byte(ByteRate rate) { return rate.per_second > 0 ? 1 / rate.p
 /// Messages whole: one latency per hop, and what the busiest rank must do. In P pieces of x seconds each, a
 /// part that goes on to the next rank takes max(P x, x + latency): the pieces follow each other, unless the
 /// first has gone all the way before the last has left.
-double seconds_alone(const TransportPlan& plan, const LaneCosts& costs, double per_byte) {
+double isolated_seconds(const TransportPlan& plan, const LaneCosts& costs, double per_byte) {
   const double latency = to_seconds(plan.latency),
                busiest = plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte;
   const int pieces = plan.choice.pieces;
@@ -92,7 +92,7 @@ TransportPlan plan(const Transport& transport, const TransportChoice& choice, co
 
   const double wire = seconds_per_byte(plan.rate), host = plan.host_seconds_per_byte;
   const double per_byte = plan.choice.pieces > 1 ? std::max(wire, host) : wire + host;
-  plan.alone = seconds(seconds_alone(plan, costs, per_byte));
+  plan.alone = seconds(isolated_seconds(plan, costs, per_byte));
   return plan;
 }
 

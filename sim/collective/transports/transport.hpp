@@ -52,8 +52,8 @@ Transport gloo_over_tcp();
 /// What a library does with a collective.
 struct TransportChoice {
   CollectiveOp runs_as = CollectiveOp::all_reduce;  ///< not the op asked for where the library has none of it
-  std::optional<AlgorithmFamily>
-      family{};  ///< in the algorithm catalog with op `runs_as`; none: the library cannot
+  /// In the algorithm catalog with op `runs_as`; none: the library cannot.
+  std::optional<AlgorithmFamily> family{};
   int pieces = 1;
   std::string why;
 };
@@ -85,8 +85,8 @@ struct TransportPlan {
   Time overhead{};                   ///< of one message: software
   ByteRate rate{};                   ///< payload over the link while it flows
   double host_seconds_per_byte = 0;  ///< of payload, spent beside the wire; adding is spread over all payload
-  double busiest_bytes =
-      0;         ///< through the rank that moves most, in its busier direction, or down the longest chain
+  /// Through the rank that moves most, in its busier direction, or down the longest chain.
+  double busiest_bytes = 0;
   Time alone{};  ///< on an idle machine
 };
 

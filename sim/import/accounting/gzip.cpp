@@ -49,7 +49,7 @@ std::string packed_gzip(std::string_view text) {
   z_stream stream{};
   constexpr int kWindow = 15 + 16, kMemory = 8;  // 16: with gzip's head
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw WorldError("no memory to pack a file with gzip");
+    throw EnvironmentError("no memory to pack a file with gzip");
   std::string input(text), out;  // zlib takes no const
   stream.next_in = reinterpret_cast<Bytef*>(input.data());
   stream.avail_in = static_cast<uInt>(input.size());

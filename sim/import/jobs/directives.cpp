@@ -151,7 +151,7 @@ Field<int> count_field(JobScript& script, const OptionValue& value, std::string_
   return {};
 }
 
-void forget_unsaid_cpus(JobScript& script) {
+void clear_unset_cpus(JobScript& script) {
   if (script.request.cpus_per_task) return;
   script.resources.cpus_per_task.reset();
   script.resources.cpus_per_node.reset();

@@ -59,7 +59,7 @@ void not_understood(JobScript& script, const OptionValue& value, std::string why
 Field<int> count_field(JobScript& script, const OptionValue& value, std::string_view text);
 
 /// Where a request says no CPUs, and the system does not give one for each task, they are not known.
-void forget_unsaid_cpus(JobScript& script);
+void clear_unset_cpus(JobScript& script);
 
 /// Seconds of s, m:s, h:m:s, d:h:m:s. Nothing for other texts.
 std::optional<std::int64_t> clock_seconds(std::string_view text);

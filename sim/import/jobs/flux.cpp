@@ -139,7 +139,7 @@ void read_flux(const SourceText&, std::string_view text, const ScriptFinder& fin
     request.whole_nodes = true;
   script.resources = resolve(request);
   // Sites that run Flux hand out whole nodes, or cores with the GPUs.
-  forget_unsaid_cpus(script);
+  clear_unset_cpus(script);
   ShellValues values;
   set_flux_variables(script, values);
   read_script_body(body, 1, values, find, script);

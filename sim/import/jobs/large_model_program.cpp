@@ -16,7 +16,7 @@ std::string steps_option(std::string_view form, std::int64_t steps) {
 }
 
 /// megatron/training/arguments.py, model and batch.
-std::string megatron_model(const LargeModelJob& job) {
+std::string megatron_model(const LargeModelRun& job) {
   const TransformerShape& s = job.shape;
   std::string line =
       fmt::format(" --num-layers {} --hidden-size {} --ffn-hidden-size {} --num-attention-heads {}", s.layers,
@@ -32,7 +32,7 @@ std::string megatron_model(const LargeModelJob& job) {
   return line + fmt::format(" --seq-length {} --max-position-embeddings {}", job.sequence, job.sequence);
 }
 
-std::string megatron_recompute(const LargeModelJob& job) {
+std::string megatron_recompute(const LargeModelRun& job) {
   if (job.recompute == Recompute::selective) return " --recompute-granularity selective";
   if (job.recompute == Recompute::none) return "";
   if (job.recomputed_layers > 0)
@@ -41,7 +41,7 @@ std::string megatron_recompute(const LargeModelJob& job) {
   return " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
 }
 
-std::string megatron_degrees(const LargeModelJob& job) {
+std::string megatron_degrees(const LargeModelRun& job) {
   const Degrees& d = job.degrees;
   std::string line =
       fmt::format(" --tensor-model-parallel-size {} --pipeline-model-parallel-size {}", d.tensor, d.pipeline);
@@ -56,7 +56,7 @@ std::string megatron_degrees(const LargeModelJob& job) {
 }
 
 /// Of schedules that Megatron-LM and DeepSpeed have no option for; nothing of theirs.
-std::string other_schedule(const LargeModelJob& job) {
+std::string other_schedule(const LargeModelRun& job) {
   const bool is_theirs =
       job.schedule == PipelineSchedule::one_f_one_b || job.schedule == PipelineSchedule::interleaved;
   if (is_theirs || job.degrees.pipeline == 1) return "";
@@ -72,12 +72,12 @@ std::string_view schedule_of_torch(PipelineSchedule schedule) {
   return kNames[static_cast<std::size_t>(schedule)];
 }
 
-std::string megatron_batch(const LargeModelJob& job, std::int64_t steps) {
+std::string megatron_batch(const LargeModelRun& job, std::int64_t steps) {
   return fmt::format(" --micro-batch-size {} --global-batch-size {}{}", job.micro_batch, job.global_batch,
                      steps_option(" --train-iters {}", steps));
 }
 
-LargeModelProgram megatron(const LargeModelJob& job, std::int64_t steps) {
+LargeModelProgram megatron(const LargeModelRun& job, std::int64_t steps) {
   std::string line = "pretrain_gpt.py" + megatron_degrees(job);
   if (job.sharding == ModelSharding::optimizer)
     line += " --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather";
@@ -96,7 +96,7 @@ LargeModelProgram megatron(const LargeModelJob& job, std::int64_t steps) {
 }
 
 /// torchtitan/config: [parallelism] and [training].
-LargeModelProgram torchtitan(const LargeModelJob& job, std::int64_t steps) {
+LargeModelProgram torchtitan(const LargeModelRun& job, std::int64_t steps) {
   const Degrees& d = job.degrees;
   const int shard = job.shards_parameters() ? std::max(1, job.shards() / d.context) : 1;
   std::string line = fmt::format(
@@ -121,7 +121,7 @@ LargeModelProgram torchtitan(const LargeModelJob& job, std::int64_t steps) {
 }
 
 /// nanotron/config: everything stands in its YAML.
-LargeModelProgram nanotron(const LargeModelJob& job, std::int64_t steps) {
+LargeModelProgram nanotron(const LargeModelRun& job, std::int64_t steps) {
   const Degrees& d = job.degrees;
   std::string before = "# config.yaml has to say:\n";
   before +=
@@ -139,7 +139,7 @@ LargeModelProgram nanotron(const LargeModelJob& job, std::int64_t steps) {
 }
 
 /// Megatron-DeepSpeed: degrees as of Megatron-LM, state by DeepSpeed's JSON, which the script writes.
-LargeModelProgram deepspeed(const LargeModelJob& job, std::int64_t steps) {
+LargeModelProgram deepspeed(const LargeModelRun& job, std::int64_t steps) {
   std::string before =
       other_schedule(job) +
       fmt::format(
@@ -156,7 +156,7 @@ LargeModelProgram deepspeed(const LargeModelJob& job, std::int64_t steps) {
 }
 
 /// llm-foundry scripts/train: keys of its YAML as arguments.
-LargeModelProgram llm_foundry(const LargeModelJob& job, std::int64_t steps) {
+LargeModelProgram llm_foundry(const LargeModelRun& job, std::int64_t steps) {
   const bool is_sharded = job.sharding != ModelSharding::none;
   const std::string_view sharding =
       job.sharding == ModelSharding::parameters ? "FULL_SHARD" : "SHARD_GRAD_OP";
@@ -170,7 +170,7 @@ LargeModelProgram llm_foundry(const LargeModelJob& job, std::int64_t steps) {
 
 }  // namespace
 
-LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t steps) {
+LargeModelProgram large_model_program(const LargeModelRun& job, std::int64_t steps) {
   switch (job.framework) {
     case LlmFramework::megatron:
     case LlmFramework::megatron_te:
@@ -192,7 +192,7 @@ LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t ste
   return {};
 }
 
-void set_program(const LargeModelJob& job, std::int64_t steps, JobPlan& plan) {
+void set_program(const LargeModelRun& job, std::int64_t steps, JobPlan& plan) {
   const LargeModelProgram own = large_model_program(job, steps);
   if (own.program.empty()) plan.unknown_program = job.kernels().name;
   plan.program = own.program, plan.before = own.before, plan.launcher = own.launcher;

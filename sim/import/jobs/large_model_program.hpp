@@ -18,9 +18,9 @@ struct LargeModelProgram {
 
 /// With so many steps; 0: as the user says. Of the network Megatron-LM's options are written out; others have
 /// it in a file.
-LargeModelProgram large_model_program(const LargeModelJob& job, std::int64_t steps = 0);
+LargeModelProgram large_model_program(const LargeModelRun& job, std::int64_t steps = 0);
 
 /// Puts it into a plan whose nodes and processes are known.
-void set_program(const LargeModelJob& job, std::int64_t steps, JobPlan& plan);
+void set_program(const LargeModelRun& job, std::int64_t steps, JobPlan& plan);
 
 }  // namespace foretrain

@@ -86,7 +86,7 @@ Hosts hosts_of_file(std::string_view text) {
 }
 
 /// "2", or "1:4" of an elastic job, which is taken at its largest.
-Field<int> nodes_said(const OptionValue& value, JobScript& script) {
+Field<int> stated_nodes(const OptionValue& value, JobScript& script) {
   const std::size_t colon = value.text.find(':');
   if (colon != std::string_view::npos)
     script.remarks.push_back({value.word.span, std::string(value.text.substr(0, 40)),
@@ -112,7 +112,7 @@ void read_hosts(const std::vector<ShellWord>& words, const ScriptFinder& find, J
     const ShellWord& holder = has_next ? words[i + 1] : words[i];
     if (!holder.known) continue;
     if (is_one_of(name, {"--nnodes", "--num-machines", "--num-nodes"})) {
-      script.request.nodes = nodes_said({holder, value}, script);
+      script.request.nodes = stated_nodes({holder, value}, script);
     } else if (is_one_of(name, {"-H", "-host", "--host", "--hosts"})) {
       hosts = hosts_of_list(value);
     } else if (is_one_of(name, {"--hostfile", "-hostfile", "-machinefile", "--machinefile", "-f"})) {

@@ -190,7 +190,7 @@ void read_lsf(const SourceText&, std::string_view text, const ScriptFinder& find
   }
   settle_lsf(script);
   script.resources = resolve(script.request);
-  if (script.request.whole_nodes) forget_unsaid_cpus(script);
+  if (script.request.whole_nodes) clear_unset_cpus(script);
   ShellValues values;
   set_lsf_variables(script, values);
   read_script_body(body, 1, values, find, script);

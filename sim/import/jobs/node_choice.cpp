@@ -10,8 +10,8 @@
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cluster/site_kinds.hpp"
-#include "sim/import/jobs/asked_gpus.hpp"
 #include "sim/import/jobs/gpu_requirements.hpp"
+#include "sim/import/jobs/requested_gpus.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/site_names.hpp"
 

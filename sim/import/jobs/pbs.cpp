@@ -288,7 +288,7 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
   settle_pbs(script);
   script.request.whole_nodes = script.request.nodes && !script.request.gpus_per_node;
   script.resources = resolve(script.request);
-  forget_unsaid_cpus(script);
+  clear_unset_cpus(script);
   ShellValues values;
   set_pbs_variables(script, values);
   read_script_body(body, 1, values, find, script);

@@ -272,13 +272,13 @@ void SlurmOptions::take(const Option& option, const Value& value, bool expands) 
 std::string_view SlurmOptions::whole_name(std::string_view name) {
   if (name.empty()) return name;
   std::vector<std::string_view> found;
-  const auto look_at = [&](auto table) {
+  const auto apply_options = [&](auto table) {
     for (const auto& option : table) {
       if (option.name == name) found.insert(found.begin(), {option.name, option.name});
       if (option.name.starts_with(name)) found.push_back(option.name);
     }
   };
-  look_at(options()), look_at(slurm_other_options()), look_at(slurm_flags());
+  apply_options(options()), apply_options(slurm_other_options()), apply_options(slurm_flags());
   return found.size() == 1 ? found[0] : name;
 }
 

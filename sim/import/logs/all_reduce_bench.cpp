@@ -15,7 +15,7 @@ namespace {
 class BenchReader {
  public:
   BenchReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
-      : source_(source), sheet_(sheet), job_(job_size_said(source.text, hints)) {}
+      : source_(source), sheet_(sheet), job_(stated_job_size(source.text, hints)) {}
 
   void read() {
     LogLine line;

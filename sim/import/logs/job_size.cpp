@@ -45,7 +45,7 @@ int fact(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-JobSize job_size_said(std::string_view text, const LogHints& hints) {
+JobSize stated_job_size(std::string_view text, const LogHints& hints) {
   JobSize size{std::max(fact(text, "ranks"), fact(text, "gpus")), fact(text, "nodes")};
   LogLine line;
   for (LogLines lines(text); (size.gpus == 0 || size.nodes == 0) && lines.next(line);) {

@@ -26,6 +26,6 @@ struct JobSize {
 
 /// Comments at the top, "Number of GPUs: 4", "world size: 8", "on 4 GPU(s)", "nnodes=2", the command line of
 /// mpirun; then the hints. One GPU is on one node.
-JobSize job_size_said(std::string_view text, const LogHints& hints);
+JobSize stated_job_size(std::string_view text, const LogHints& hints);
 
 }  // namespace foretrain

@@ -14,8 +14,8 @@ namespace foretrain {
 /// A line of a log without colours and the prefixes of launchers.
 struct LogLine {
   int number = 0;  ///< 1-based, of the line in the file
-  std::string
-      text;  ///< without line end, colours, a byte order mark, "[1,0]<stdout>:" of mpirun and "0: " of srun
+  /// Without line end, colours, a byte order mark, "[1,0]<stdout>:" of mpirun and "0: " of srun.
+  std::string text;
 };
 
 /// Walks a text in linear time. A carriage return ends a line too, as progress bars draw their lines over

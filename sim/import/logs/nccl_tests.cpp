@@ -23,7 +23,7 @@ class NcclReader {
  public:
   NcclReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
       : source_(source), hints_(hints), sheet_(sheet) {
-    table_.ranks_said = count_said("ranks"), table_.nodes_said = count_said("nodes");
+    table_.ranks_said = stated_count("ranks"), table_.stated_nodes = stated_count("nodes");
   }
 
   void read() {
@@ -47,7 +47,7 @@ class NcclReader {
   }
 
  private:
-  int count_said(const char* key) const {
+  int stated_count(const char* key) const {
     return static_cast<int>(
         std::clamp<std::int64_t>(integer_of(comment_fact(source_.text, key)).value_or(0), 0, 10'000'000));
   }

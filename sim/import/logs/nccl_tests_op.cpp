@@ -86,7 +86,7 @@ bool holds_op(const std::vector<std::string>& ops, std::string_view op) {
 }
 
 /// Among what columns and bandwidths allow.
-std::string told_by_figures(const std::vector<std::string>& ops, const NcclTable& table, int ranks) {
+std::string inferred_from_figures(const std::vector<std::string>& ops, const NcclTable& table, int ranks) {
   if (ops.size() == 1) return ops[0];
   if (ranks == 1 && holds_op(ops, "all_reduce")) return "all_reduce";  // of one rank, each of them is a copy
   const double share = counted_share(table);
@@ -143,7 +143,7 @@ std::string op_of_table(const NcclTable& table, int ranks, const std::string& hi
   for (const std::string* name : {&table.named, &table.mentioned}) {
     if (holds_op(ops, *name)) return *name;
   }
-  const std::string told = told_by_figures(ops, table, ranks);
+  const std::string told = inferred_from_figures(ops, table, ranks);
   return told.empty() && holds_op(ops, hint) ? hint : told;
 }
 

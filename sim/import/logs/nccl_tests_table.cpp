@@ -36,7 +36,7 @@ struct Job {
 
 Job job_of(const NcclTable& table, const LogHints& hints) {
   if (table.devices.ranks > 0) return {table.devices.ranks, static_cast<int>(table.devices.hosts.size())};
-  Job job{table.ranks_said, table.nodes_said};
+  Job job{table.ranks_said, table.stated_nodes};
   if (job.gpus == 0) job.gpus = hints.gpus;
   if (job.nodes == 0) job.nodes = hints.nodes;
   if (job.gpus == 0) job.gpus = ranks_by_ratio(table);
@@ -65,7 +65,7 @@ Settings settings_of(const NcclTable& table, const Job& job) {
   return settings;
 }
 
-std::string why_left_out(const NcclRow& row, const NcclTime& time) {
+std::string why_excluded(const NcclRow& row, const NcclTime& time) {
   if (!time.fault.empty()) return time.fault;
   if (row.size <= 0) return "a message of 0 bytes";
   return time.wrong > 0 ? fmt::format("{:.0f} elements of its result were wrong", time.wrong) : "";
@@ -90,7 +90,7 @@ void add_table(const NcclTable& table, const LogHints& hints, const std::string&
     if (!is_whole) sheet.skip(row.line, why);
     for (const NcclTime& time : row.times) {
       if (!is_whole) break;
-      if (const std::string fault = why_left_out(row, time); !fault.empty()) {
+      if (const std::string fault = why_excluded(row, time); !fault.empty()) {
         sheet.skip(row.line, fault);
         if (row.size <= 0) break;
         continue;

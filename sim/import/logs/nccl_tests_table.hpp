@@ -50,7 +50,7 @@ struct NcclTable {
   std::string named;      ///< the collective by its program: "all_gather_perf"; empty: no such name
   std::string mentioned;  ///< by a word in the text above: "allgather"
   NcclDevices devices;
-  int ranks_said = 0, nodes_said = 0;  ///< by comments above the log
+  int ranks_said = 0, stated_nodes = 0;  ///< by comments above the log
   int iterations = 1;
   int threads = 1;  ///< of each process
   std::string version, algorithm, protocol;

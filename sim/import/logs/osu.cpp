@@ -59,7 +59,7 @@ OsuTest titled_osu_test(std::string_view line) {
 class OsuReader {
  public:
   OsuReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
-      : source_(source), sheet_(sheet), job_(job_size_said(source.text, hints)) {}
+      : source_(source), sheet_(sheet), job_(stated_job_size(source.text, hints)) {}
 
   void read() {
     LogLine line;

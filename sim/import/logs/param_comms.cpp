@@ -76,7 +76,7 @@ void read_row(const Words& words, int line, const JobSize& job, const SourceText
 bool is_param_comms(std::string_view text) { return holds(text, kMark); }
 
 void read_param_comms(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
-  const JobSize job = job_size_said(source.text, hints);
+  const JobSize job = stated_job_size(source.text, hints);
   LogLine line;
   bool goes_on = true;
   for (LogLines lines(source.text); goes_on && lines.next(line);) {

@@ -25,7 +25,7 @@ struct Group {
 class TrainingReader {
  public:
   TrainingReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
-      : source_(source), hints_(hints), sheet_(sheet), job_(job_size_said(source.text, hints)) {}
+      : source_(source), hints_(hints), sheet_(sheet), job_(stated_job_size(source.text, hints)) {}
 
   void read() {
     LogLine line;

@@ -12,8 +12,8 @@ namespace foretrain {
 struct KindPlace {
   std::string name{};    ///< of the kind; empty: the file has no other
   bool is_first = true;  ///< [node]; the others are [[more_nodes]]
-  std::string
-      first_network{};         ///< of the first kind; the others have a network of their own if it is another
+  /// Of the first kind; the others have a network of their own if it is another.
+  std::string first_network{};
   std::string site_subject{};  ///< "58 nodes of 2 kinds"
 };
 
@@ -21,7 +21,7 @@ struct KindPlace {
 struct ImportedNode {
   std::string text;
   std::vector<std::string> assumptions;
-  std::vector<MachineDoubt> doubts;
+  std::vector<MachineWarning> doubts;
   std::string network;  ///< of the catalog; empty: none
   std::string gpu;      ///< of the catalog, or a file
   int nodes = 1;

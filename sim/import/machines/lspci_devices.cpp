@@ -80,7 +80,7 @@ std::string product_in_name(std::string_view name) {
 }
 
 /// What a GPU's card has beside it, and what joins GPUs.
-bool is_beside_gpu(const std::string& words) {
+bool is_next_to_gpu(const std::string& words) {
   for (const std::string_view other :
        {"audio", "usb", "ucsi", "nvswitch", "bridge", "host", "serial", "root", "switch", "soc management",
         "dma", "smbus", "i2c", "encryption", "psp", "ntb", "sata"}) {
@@ -108,7 +108,7 @@ bool is_lspci_gpu(const LspciDevice& device, const std::string& words, std::stri
   if (!is_maker || is_nvswitch(pci_device)) return false;
   if (!device.pci_class.empty()) return has_gpu_words(device);
   // A tree tells no class: of a maker of GPUs, the card's first function.
-  return device.address.ends_with(".0") && !is_beside_gpu(words);
+  return device.address.ends_with(".0") && !is_next_to_gpu(words);
 }
 
 /// The adapter's model by its name, as "[ConnectX-6]", "[ConnectX-6 Virtual Function]", "EFA".
@@ -165,7 +165,7 @@ void take_lspci_device(const LspciDevice& device, PciNode& node) {
   const bool has_other_class = !device.pci_class.empty() && !is_adapter_class(device.pci_class) &&
                                !holds(device.pci_class, "controller");
   const std::string number = adapter_number(name, words);
-  if (has_other_class || adapter_of(number) == nullptr || is_beside_gpu(words)) return;
+  if (has_other_class || adapter_of(number) == nullptr || is_next_to_gpu(words)) return;
   node.kind = PciNode::Kind::adapter;
   node.part.pci_device = number;
 }

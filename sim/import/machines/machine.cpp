@@ -54,13 +54,13 @@ std::vector<std::string> product_numbers(std::string_view product) {
 }
 
 template <class Value>
-void take_if_unsaid(Value& value, const Value& other) {
+void take_if_unset(Value& value, const Value& other) {
   if (value == Value{}) value = other;
 }
 
 void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
-  take_if_unsaid(fabric.nodes, other.nodes);
-  take_if_unsaid(fabric.gbps, other.gbps);
+  take_if_unset(fabric.nodes, other.nodes);
+  take_if_unset(fabric.gbps, other.gbps);
   if (fabric.levels > 0) return;
   fabric.levels = other.levels;
   fabric.nodes_per_leaf = other.nodes_per_leaf;
@@ -69,7 +69,7 @@ void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
 
 void take_site(Site& site, const Site& other) {
   if (site.system == BatchSystem::none) site.system = other.system;
-  take_if_unsaid(site.gpu_type, other.gpu_type);
+  take_if_unset(site.gpu_type, other.gpu_type);
   if (site.partitions.empty()) site.partitions = other.partitions;
   // Nodes say which partitions they are in, the list of partitions what these allow.
   for (Partition& partition : site.partitions) {
@@ -95,9 +95,9 @@ void take_adapters(Machine& machine, const Machine& other) {
         std::ranges::find_if(own, [&](int mine) { return is_same_port(machine.parts[index(mine)], port); });
     if (same != own.end()) {
       MachinePart& mine = machine.parts[index(*same)];
-      take_if_unsaid(mine.name, port.name);
-      take_if_unsaid(mine.network_gbps, port.network_gbps);
-      take_if_unsaid(mine.pci_device, port.pci_device);
+      take_if_unset(mine.name, port.name);
+      take_if_unset(mine.network_gbps, port.network_gbps);
+      take_if_unset(mine.pci_device, port.pci_device);
       mine.is_ethernet = mine.is_ethernet || port.is_ethernet;
     } else if (own.empty()) {
       if (machine.of_kind(PartKind::socket).empty()) machine.parts.push_back({PartKind::socket, -1});
@@ -127,8 +127,8 @@ void take_cores(Machine& machine, const Machine& other) {
     machine.cores = other.cores, machine.affinity_cores = false;
     if (other.sockets > 0) machine.sockets = other.sockets;
   }
-  take_if_unsaid(machine.sockets, other.sockets);
-  take_if_unsaid(machine.cores, other.cores);
+  take_if_unset(machine.sockets, other.sockets);
+  take_if_unset(machine.cores, other.cores);
 }
 
 /// What `machine` does not say and `other` does.
@@ -139,17 +139,17 @@ void take_missing(Machine& machine, const Machine& other) {
   }
   take_adapters(machine, other);
   machine.lists_devices = machine.lists_devices || other.lists_devices;
-  take_if_unsaid(machine.sockets_on, other.sockets_on);
-  take_if_unsaid(machine.peer_access, other.peer_access);
-  take_if_unsaid(machine.gpu_count, other.gpu_count);
+  take_if_unset(machine.sockets_on, other.sockets_on);
+  take_if_unset(machine.peer_access, other.peer_access);
+  take_if_unset(machine.gpu_count, other.gpu_count);
   take_product(machine, other);
-  take_if_unsaid(machine.gpu_memory, other.gpu_memory);
-  take_if_unsaid(machine.cpu_model, other.cpu_model);
-  take_if_unsaid(machine.family, other.family);
+  take_if_unset(machine.gpu_memory, other.gpu_memory);
+  take_if_unset(machine.cpu_model, other.cpu_model);
+  take_if_unset(machine.family, other.family);
   take_cores(machine, other);
-  take_if_unsaid(machine.memory, other.memory);
+  take_if_unset(machine.memory, other.memory);
   take_fabric(machine.fabric, other.fabric);
-  take_if_unsaid(machine.host_adapters, other.host_adapters);
+  take_if_unset(machine.host_adapters, other.host_adapters);
   take_site(machine.site, other.site);
   machine.remarks.insert(machine.remarks.end(), other.remarks.begin(), other.remarks.end());
   machine.doubts.insert(machine.doubts.end(), other.doubts.begin(), other.doubts.end());

@@ -50,10 +50,10 @@ std::string to_string(const FactPlace& place);
 
 /// What looks wrong on the machine itself and no cluster file can say: a port that is down, lanes that were
 /// not trained.
-struct MachineDoubt {
+struct MachineWarning {
   FactPlace place;
   std::string what, hint;
-  friend bool operator==(const MachineDoubt&, const MachineDoubt&) = default;
+  friend bool operator==(const MachineWarning&, const MachineWarning&) = default;
 };
 
 /// Switches between nodes as far as a file tells.
@@ -87,7 +87,7 @@ struct Machine {
   MachineFabric fabric;
   Site site{};                       ///< how jobs get it; system none: not said
   std::vector<std::string> remarks;  ///< what was left out and why
-  std::vector<MachineDoubt> doubts{};
+  std::vector<MachineWarning> doubts{};
   std::vector<nccl::GraphResult> graphs;  ///< what NCCL itself found on it, a check of our search
 
   std::vector<std::string> host_adapters{};  ///< of a host of the network; names may be empty

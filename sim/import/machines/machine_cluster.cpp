@@ -16,7 +16,7 @@
 #include "sim/import/machines/cluster_sections.hpp"
 #include "sim/import/machines/imported_node.hpp"
 #include "sim/import/machines/machine_completion.hpp"
-#include "sim/import/machines/machine_doubts.hpp"
+#include "sim/import/machines/machine_warnings.hpp"
 #include "sim/import/machines/node_gpu.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 #include "sim/scenario/cluster_text.hpp"
@@ -113,7 +113,7 @@ class ImportedWriter {
                          parts_.gpu.name, parts_.recognised.because));
     if (has_usual_nvlinks()) usual_nvlinks_ = board_nvlinks(parts_.gpu, gpus_of(machine_));
     if (parts_.recognised.assumed) return;
-    for (MachineDoubt& doubt : doubts_against(machine_, parts_.gpu))
+    for (MachineWarning& doubt : warnings_against(machine_, parts_.gpu))
       machine_.doubts.push_back(std::move(doubt));
   }
 
@@ -191,7 +191,7 @@ class ImportedWriter {
     out_.remark(
         "What is marked as assumed no file says: put in what yours have. Keys: docs/reference/cluster.md.");
     for (const std::string& remark : machine_.remarks) out_.remark(printable(remark));
-    for (const MachineDoubt& doubt : machine_.doubts)
+    for (const MachineWarning& doubt : machine_.doubts)
       out_.remark(printable(fmt::format("Doubtful: {} ({}).", doubt.what, to_string(doubt.place))));
     const std::string about = place_.site_subject.empty() ? subject() : place_.site_subject;
     out_.add("description", quoted_text(about + (network_.empty() ? "" : ", " + network_)));
@@ -206,7 +206,7 @@ class ImportedWriter {
   void add_kind() {
     out_.raw_section("[[more_nodes]]");
     out_.add("name", quoted_text(place_.name), subject());
-    for (const MachineDoubt& doubt : machine_.doubts)
+    for (const MachineWarning& doubt : machine_.doubts)
       out_.remark(printable(fmt::format("Doubtful: {} ({}).", doubt.what, to_string(doubt.place))));
     out_.add("nodes", std::to_string(nodes()),
              machine_.fabric.nodes > 0 ? "" : "assumed: put in how many there are");
@@ -266,7 +266,7 @@ class ImportedWriter {
   }
 
   /// GPUs at the same socket, itself among them.
-  int gpus_beside(int gpu) const {
+  int neighbour_gpus(int gpu) const {
     const auto at = [&](int other) { return socket_of(other) == socket_of(gpu); };
     return static_cast<int>(std::ranges::count_if(machine_.of_kind(PartKind::gpu), at));
   }
@@ -282,9 +282,9 @@ class ImportedWriter {
     for (std::size_t i = 0; i < machine_.parts.size(); ++i) {
       const int index = static_cast<int>(i);
       const MachinePart& device = part(index);
-      if (device.kind == PartKind::socket || device.parent < 0 || is_left_out(index)) continue;
+      if (device.kind == PartKind::socket || device.parent < 0 || is_excluded(index)) continue;
       if (device.kind == PartKind::gpu && has_power9_nvlinks()) {
-        power9[kPower9Nvlinks / gpus_beside(index)].push_back(
+        power9[kPower9Nvlinks / neighbour_gpus(index)].push_back(
             device_pair(device_of(index), device_of(socket_of(index))));
         continue;
       }
@@ -301,7 +301,7 @@ class ImportedWriter {
       add_group(parts_.gpu.ports.nvlink, count, "assumed: a POWER9 and its GPUs share NVLinks evenly", pairs);
   }
 
-  bool is_left_out(int index) const {
+  bool is_excluded(int index) const {
     return part(index).kind == PartKind::adapter && std::ranges::find(adapters_, index) == adapters_.end();
   }
 
@@ -362,7 +362,7 @@ class ImportedWriter {
     for (const int a : gpus) {
       for (const int b : gpus) {
         if (a < b && socket_of(a) == socket_of(b))
-          groups[kPower9Nvlinks / gpus_beside(a)].push_back(device_pair(device_of(a), device_of(b)));
+          groups[kPower9Nvlinks / neighbour_gpus(a)].push_back(device_pair(device_of(a), device_of(b)));
       }
     }
   }

@@ -23,7 +23,7 @@ struct ImportAnswers {
 struct ImportedCluster {
   std::string text;                      ///< TOML that read_cluster() takes
   std::vector<std::string> assumptions;  ///< one line each, for standard error
-  std::vector<MachineDoubt> doubts;      ///< likewise; also comments of the text
+  std::vector<MachineWarning> doubts;    ///< likewise; also comments of the text
   std::vector<std::string> checks{};     ///< likewise: what NCCL found itself against our search
 };
 

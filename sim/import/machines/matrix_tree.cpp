@@ -37,19 +37,19 @@ class NearDevices {
   std::vector<std::size_t> above_;
 };
 
-NearDevices grouped(const MatrixCells& cells, PciWay farthest) {
+NearDevices grouped(const MatrixCells& cells, PciPathKind farthest) {
   NearDevices groups(cells.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const PciWay way = cells[i][j].way;
-      if (way != PciWay::unsaid && way <= farthest) groups.join(i, j);
+      const PciPathKind way = cells[i][j].way;
+      if (way != PciPathKind::unsaid && way <= farthest) groups.join(i, j);
     }
   }
   return groups;
 }
 
 NearDevices sockets_of(const std::vector<MatrixDevice>& devices, const MatrixCells& cells) {
-  NearDevices sockets = grouped(cells, PciWay::numa_node);
+  NearDevices sockets = grouped(cells, PciPathKind::numa_node);
   std::map<int, std::size_t> of_numa;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].numa < 0) continue;
@@ -65,8 +65,8 @@ class MatrixTree {
   MatrixTree(const std::vector<MatrixDevice>& devices, const MatrixCells& cells)
       : devices_(devices),
         sockets_(sockets_of(devices, cells)),
-        trees_(grouped(cells, PciWay::switches)),
-        switches_(grouped(cells, PciWay::one_switch)) {}
+        trees_(grouped(cells, PciPathKind::switches)),
+        switches_(grouped(cells, PciPathKind::one_switch)) {}
 
   std::vector<MachinePart> parts() {
     for (std::size_t i = 0; i < devices_.size(); ++i) {

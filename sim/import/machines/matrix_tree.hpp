@@ -10,11 +10,11 @@
 namespace foretrain {
 
 /// As nvidia-smi words it, from near to far: PIX, PXB, PHB, NODE, SYS.
-enum class PciWay : std::uint8_t { unsaid, self, one_switch, switches, host_bridge, numa_node, sockets };
+enum class PciPathKind : std::uint8_t { unsaid, self, one_switch, switches, host_bridge, numa_node, sockets };
 
 /// A cell of the matrix of `nvidia-smi topo -m`: the path between two devices.
 struct MatrixCell {
-  PciWay way = PciWay::unsaid;
+  PciPathKind way = PciPathKind::unsaid;
   int nvlinks = 0;  ///< NVLinks hide the way over PCIe
   friend bool operator==(const MatrixCell&, const MatrixCell&) = default;
 };

@@ -131,7 +131,7 @@ constexpr GenerationWord kGenerationWords[] = {{"kepler", 3.7}, {"pascal", 6.0},
                                                {"turing", 7.5}, {"ampere", 8.0},    {"lovelace", 8.9},
                                                {"hopper", 9.0}, {"blackwell", 10.0}};
 
-double generation_said(std::string_view product) {
+double stated_generation(std::string_view product) {
   const std::string word = lower_case(product);
   const auto found = std::ranges::find(kGenerationWords, word, &GenerationWord::word);
   return found == std::end(kGenerationWords) ? 0 : found->compute_capability;
@@ -140,7 +140,7 @@ double generation_said(std::string_view product) {
 /// 0: not said.
 double compute_capability_of(const GpuTraits& traits) {
   if (traits.compute_capability > 0 || !traits.pci_device.starts_with("10de:"))
-    return traits.compute_capability > 0 ? traits.compute_capability : generation_said(traits.product);
+    return traits.compute_capability > 0 ? traits.compute_capability : stated_generation(traits.product);
   const std::string_view digits = std::string_view(traits.pci_device).substr(5, 2);
   const auto found = std::ranges::find(kChipNumbers, digits, &ChipNumbers::digits);
   return found == std::end(kChipNumbers) ? 0 : found->compute_capability;
@@ -201,7 +201,7 @@ RecognisedGpu nearest_of_amd(std::vector<Gpu> gpus, const GpuTraits& traits) {
 /// A product that is none of the catalog's, and nothing else that tells its generation.
 void refuse_unknown_product(const std::vector<Gpu>& gpus, const GpuTraits& traits) {
   const bool is_known = compute_capability_of(traits) > 0 || traits.nvlinks >= 0 || traits.generation > 0 ||
-                        !traits.pci_device.empty() || generation_said(traits.product) > 0;
+                        !traits.pci_device.empty() || stated_generation(traits.product) > 0;
   if (traits.product.empty() || is_known) return;
   std::vector<std::string> names;
   for (const Gpu& gpu : gpus) names.push_back(gpu.name);

@@ -21,20 +21,21 @@ constexpr std::size_t kMostDevices = 128;
 
 /// "X" is the device itself; "NV12" twelve NVLinks; nothing for any other word.
 std::optional<MatrixCell> cell_of(std::string_view word) {
-  static constexpr std::array<std::pair<std::string_view, PciWay>, 7> kWays{{{"X", PciWay::self},
-                                                                             {"PIX", PciWay::one_switch},
-                                                                             {"PXB", PciWay::switches},
-                                                                             {"PHB", PciWay::host_bridge},
-                                                                             {"NODE", PciWay::numa_node},
-                                                                             {"SYS", PciWay::sockets},
-                                                                             {"SOC", PciWay::sockets}}};
+  static constexpr std::array<std::pair<std::string_view, PciPathKind>, 7> kWays{
+      {{"X", PciPathKind::self},
+       {"PIX", PciPathKind::one_switch},
+       {"PXB", PciPathKind::switches},
+       {"PHB", PciPathKind::host_bridge},
+       {"NODE", PciPathKind::numa_node},
+       {"SYS", PciPathKind::sockets},
+       {"SOC", PciPathKind::sockets}}};
   for (const auto& [name, way] : kWays) {
     if (word == name) return MatrixCell{way, 0};
   }
   if (!word.starts_with("NV")) return std::nullopt;
   const auto count = integer_of(word.substr(2));
   return count && *count > 0 && *count <= 64
-             ? std::optional(MatrixCell{PciWay::unsaid, static_cast<int>(*count)})
+             ? std::optional(MatrixCell{PciPathKind::unsaid, static_cast<int>(*count)})
              : std::nullopt;
 }
 
@@ -159,7 +160,7 @@ class TopologyMatrix {
                             fmt::format("{} of {} has {} of {}", row.name, counted(gpus_, "GPU"),
                                         counted(row.cells.size(), "column"), gpus_),
                             "a row was cut, or lines of the matrix are missing");
-      else if (row.cells[i].way != PciWay::self)
+      else if (row.cells[i].way != PciPathKind::self)
         diagnostics_.report({row.line, 1, 3}, fmt::format("column {} of {} is not X", i + 1, row.name),
                             "columns and rows of GPUs stand in one order");
     }
@@ -194,7 +195,7 @@ class TopologyMatrix {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       for (std::size_t j = 0; j < std::min(rows_[i].cells.size(), rows_.size()); ++j) {
         const MatrixCell cell = rows_[i].cells[j];
-        if (i == j || cell.way == PciWay::self) continue;
+        if (i == j || cell.way == PciPathKind::self) continue;
         out[i][j] = cell;
         if (out[j][i] == MatrixCell{}) out[j][i] = cell;
       }

@@ -11,7 +11,7 @@ namespace foretrain {
 namespace {
 
 /// Exported for inference, batch norms are part of the convolutions: their parameters are gone.
-void tell_inference(const OnnxGraph& graph, std::vector<std::string>& remarks) {
+void report_inference(const OnnxGraph& graph, std::vector<std::string>& remarks) {
   bool convolves = false, normalises = false;
   for (const OnnxNode& node : graph.nodes) {
     convolves = convolves || (node.op == "Conv" && node.inputs.size() > 2);
@@ -44,7 +44,7 @@ ImportedModel read_onnx(const SourceText& source, const ModelImportOptions& opti
   ImportedModel made;
   OnnxGraph graph = read_onnx_graph(source, diagnostics);
   if (!diagnostics.empty()) return made;
-  tell_inference(graph, made.remarks);
+  report_inference(graph, made.remarks);
   join_onnx_patterns(graph);
   OnnxTranslation translation(graph, options, diagnostics, made.remarks);
   made.text = fmt::format("# Made by `foretrain model import` of {}, an ONNX graph of {}.\n",

@@ -66,7 +66,7 @@ class OnnxReading {
     return false;
   }
 
-  bool has_room(std::size_t count, std::size_t most, std::string_view what) {
+  bool fits_on_cluster(std::size_t count, std::size_t most, std::string_view what) {
     if (count < most) return true;
     if (diagnostics_.empty())
       diagnostics_.report({}, fmt::format("the graph has more than {} {}", most, what));
@@ -88,10 +88,10 @@ class OnnxReading {
       if (!graph.has_bytes()) continue;
       switch (graph.field()) {
         case 1:
-          if (has_room(graph_.nodes.size(), kMostOnnxNodes, "nodes")) read_node(graph.message());
+          if (fits_on_cluster(graph_.nodes.size(), kMostOnnxNodes, "nodes")) read_node(graph.message());
           break;
         case 5:
-          if (has_room(graph_.weights.size(), kMostOnnxTensors, "initializers"))
+          if (fits_on_cluster(graph_.weights.size(), kMostOnnxTensors, "initializers"))
             graph_.weights.push_back(read_tensor(graph.message()));
           break;
         case 11:
@@ -110,7 +110,7 @@ class OnnxReading {
   }
 
   void add_value(std::vector<OnnxTensor>& to, WireMessage value) {
-    if (!has_room(to.size(), kMostOnnxTensors, "values")) return;
+    if (!fits_on_cluster(to.size(), kMostOnnxTensors, "values")) return;
     OnnxTensor out;
     while (go_on(value)) {
       if (value.field() == 1) out.name = text_of(value);
@@ -134,7 +134,7 @@ class OnnxReading {
     out.has_values = false;
     while (go_on(shape)) {
       if (shape.field() != 1) continue;
-      if (!has_room(out.dims.size(), kMostOnnxDims, "dimensions of a tensor")) return;
+      if (!fits_on_cluster(out.dims.size(), kMostOnnxDims, "dimensions of a tensor")) return;
       std::int64_t size = -1;
       WireMessage dimension = shape.message();
       while (go_on(dimension)) {
@@ -235,7 +235,7 @@ class OnnxReading {
         case 1:
         case 2: {
           auto& names = node.field() == 1 ? out.inputs : out.outputs;
-          if (has_room(names.size(), kMostOnnxNames, "inputs or outputs at one node"))
+          if (fits_on_cluster(names.size(), kMostOnnxNames, "inputs or outputs at one node"))
             names.push_back(text_of(node));
           break;
         }
@@ -246,7 +246,7 @@ class OnnxReading {
           out.op = text_of(node);
           break;
         case 5:
-          if (has_room(out.attributes.size(), kMostAttributes, "attributes at one node"))
+          if (fits_on_cluster(out.attributes.size(), kMostAttributes, "attributes at one node"))
             out.attributes.push_back(read_attribute(node.message()));
           break;
         case 7:

@@ -358,7 +358,7 @@ void OnnxTranslation::close_outputs() {
                         "export the network with its result as an output");
 }
 
-void OnnxTranslation::tell_shares() {
+void OnnxTranslation::report_shares() {
   const std::vector<bool> needed = sketch_.needed();
   std::map<std::string, int> times;
   double bytes = 0;
@@ -390,7 +390,7 @@ std::string OnnxTranslation::text(const std::string& description) {
   if (!diagnostics_.empty()) return "";
   close_outputs();
   if (!diagnostics_.empty()) return "";
-  tell_shares();
+  report_shares();
   return sketch_.text(description);
 }
 

@@ -90,7 +90,7 @@ class OnnxTranslation {
   void visit_fixed(const OnnxNode& node);
   void close_outputs();
   void close_with_loss(const OnnxValue& output);
-  void tell_shares();
+  void report_shares();
   void count_uses();
 
   const OnnxGraph& graph_;

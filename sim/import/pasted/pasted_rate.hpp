@@ -15,8 +15,8 @@ struct PastedRate {
   double spread = 0;  ///< standard deviation over the median; 0 for one line
   int lines = 0;      ///< that say it
   int line = 0;       ///< the first of them
-  bool per_gpu =
-      false;  ///< the lines say it of one GPU, and how many there were is not known: `per_s` is of one
+  /// The lines say it of one GPU, and how many there were is not known: `per_s` is of one.
+  bool per_gpu = false;
 };
 
 /// Totals before samples, samples before those of one GPU, then steps, then tokens. `gpus` multiplies what is

@@ -106,7 +106,7 @@ class PasteReader {
     if (const MachineReader reader = reader_of(block.kind); reader != nullptr)
       finding.what = read_block(block, reader);
     else
-      finding.what = block.kind != BlockKind::unknown ? told_to_others(block) : measured_in(block);
+      finding.what = block.kind != BlockKind::unknown ? handled_by_others(block) : measured_in(block);
     if (finding.what.empty()) note_unread(block);
     if (has_words(block)) out_.findings.push_back(std::move(finding));
   }
@@ -154,7 +154,7 @@ class PasteReader {
 
   static void shift(Machine& machine, int lines) {
     machine.place.line = std::max(machine.place.line, 1) + lines;
-    for (MachineDoubt& doubt : machine.doubts)
+    for (MachineWarning& doubt : machine.doubts)
       if (doubt.place.line > 0) doubt.place.line += lines;
   }
 
@@ -174,7 +174,7 @@ class PasteReader {
     return fmt::format("{}:{}", printable(source_.name), block.first_line);
   }
 
-  std::string told_to_others(const TextBlock& block) {
+  std::string handled_by_others(const TextBlock& block) {
     const std::string file = printable(source_.name);
     if (block.kind == BlockKind::printed_model) {
       out_.notes.push_back(

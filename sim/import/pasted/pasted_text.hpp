@@ -22,7 +22,7 @@ struct BlockFinding {
 struct PastedText {
   std::vector<BlockFinding> findings;  ///< in the order of lines
   std::vector<Machine> machines;       ///< one per block that tells of a machine
-  std::vector<MachineDoubt> doubts;    ///< blocks that say different things
+  std::vector<MachineWarning> doubts;  ///< blocks that say different things
   std::vector<std::string> notes;      ///< what other commands do with the rest, and what nobody reads
 };
 

@@ -55,7 +55,7 @@ void read_policy(SettingsReading& reading, const std::string& above) {
   const std::string path = present_path(reading, above, "mixed_precision_policy");
   const YamlNode* policy = reading.find({path});
   if (policy == nullptr) return;
-  if (policy->kind == SettingKind::map) return read_fsdp_policy(reading, path + ".", OddType::mistake);
+  if (policy->kind == SettingKind::map) return read_fsdp_policy(reading, path + ".", UnexpectedType::mistake);
   const auto word = reading.word({path});
   if (!word) return;
   if (*word == "no") return reading.fate(KeyFate::usual);

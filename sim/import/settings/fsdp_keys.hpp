@@ -18,9 +18,9 @@ void read_fsdp_keys(SettingsReading& reading, const std::string& above);
 bool put_fsdp_param_type(SettingsReading& reading, std::string_view word);
 bool put_fsdp_reduce_type(SettingsReading& reading, std::string_view word);
 /// Of a type that is none: a file is wrong; in a program it may be a value of the run.
-enum class OddType : std::uint8_t { mistake, open };
+enum class UnexpectedType : std::uint8_t { mistake, open };
 /// param_dtype, reduce_dtype and the other keys of MixedPrecision and MixedPrecisionPolicy below `above`.
-void read_fsdp_policy(SettingsReading& reading, const std::string& above, OddType odd);
+void read_fsdp_policy(SettingsReading& reading, const std::string& above, UnexpectedType odd);
 /// The same of an argument whose value is a call of one of them.
 void read_fsdp_policy_argument(SettingsReading& reading, const std::string& path);
 

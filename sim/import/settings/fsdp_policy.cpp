@@ -28,8 +28,9 @@ const TypeWord* policy_type(std::string_view word) {
   return found == std::end(kTypeWords) ? nullptr : found;
 }
 
-void tell_odd_type(SettingsReading& reading, std::string_view word, OddType odd) {
-  if (odd == OddType::open) return reading.fate(KeyFate::open, "--set of the strategy's option says it");
+void report_unexpected_type(SettingsReading& reading, std::string_view word, UnexpectedType odd) {
+  if (odd == UnexpectedType::open)
+    return reading.fate(KeyFate::open, "--set of the strategy's option says it");
   reading.mistake(fmt::format("\"{}\" is no type of FSDP's mixed precision", word),
                   "bfloat16, float16 or float32");
 }
@@ -52,12 +53,12 @@ bool put_fsdp_reduce_type(SettingsReading& reading, std::string_view word) {
   return true;
 }
 
-void read_fsdp_policy(SettingsReading& reading, const std::string& above, OddType odd) {
+void read_fsdp_policy(SettingsReading& reading, const std::string& above, UnexpectedType odd) {
   if (const auto word = reading.word({above + "param_dtype"})) {
-    if (!put_fsdp_param_type(reading, *word)) tell_odd_type(reading, *word, odd);
+    if (!put_fsdp_param_type(reading, *word)) report_unexpected_type(reading, *word, odd);
   }
   if (const auto word = reading.word({above + "reduce_dtype"})) {
-    if (!put_fsdp_reduce_type(reading, *word)) tell_odd_type(reading, *word, odd);
+    if (!put_fsdp_reduce_type(reading, *word)) report_unexpected_type(reading, *word, odd);
   }
   const std::string paths[] = {above + "buffer_dtype",
                                above + "output_dtype",
@@ -76,7 +77,7 @@ void read_fsdp_policy(SettingsReading& reading, const std::string& above, OddTyp
 }
 
 void read_fsdp_policy_argument(SettingsReading& reading, const std::string& path) {
-  read_fsdp_policy(reading, path + ".init_args.", OddType::open);
+  read_fsdp_policy(reading, path + ".init_args.", UnexpectedType::open);
   reading.fate_of(path + ".class_path", KeyFate::usual, "see its arguments");
 }
 

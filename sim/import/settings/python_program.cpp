@@ -89,7 +89,7 @@ void read_policy_call(SettingsReading& reading, const std::string& name) {
   };
   if (!says("FSDP.mixed_precision") && !says("FullyShardedDataParallel.mixed_precision") &&
       !says("fully_shard.mp_policy"))
-    return read_fsdp_policy(reading, name + ".", OddType::open);
+    return read_fsdp_policy(reading, name + ".", UnexpectedType::open);
   const std::string all = name + ".*";
   const KeyRule rules[] = {{all, KeyReads::usual, {}, "see FSDP's call"}};
   reading.apply(rules);

@@ -34,8 +34,8 @@ struct KeyRule {
   KeyReads reads;
   std::string_view to = {};    ///< key of the scenario
   std::string_view note = {};  ///< what people should know of it
-  std::string_view harmless =
-      {};  ///< value of an unmodelled key that changes nothing, besides false, null, no
+  /// Value of an unmodelled key that changes nothing, besides false, null, no.
+  std::string_view harmless = {};
 };
 
 /// A key that one format calls `from` and a reader of another one `to`. A path that ends with ".*" takes all

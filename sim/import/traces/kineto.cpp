@@ -252,7 +252,7 @@ std::string KinetoReader::sizes_text() const {
 
 void KinetoReader::leave_out(std::string_view why) {
   auto found = left_out_.find(why);
-  if (found == left_out_.end()) found = left_out_.emplace(std::string(why), LeftOut{0, place_}).first;
+  if (found == left_out_.end()) found = left_out_.emplace(std::string(why), Exclusion{0, place_}).first;
   ++found->second.count;
 }
 

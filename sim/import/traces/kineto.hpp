@@ -65,11 +65,11 @@ class KinetoReader {
   SourceSpan place_;
   std::int64_t base_ = 0;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint16_t> threads_, streams_;
-  struct LeftOut {
+  struct Exclusion {
     std::size_t count = 0;
     SourceSpan first;
   };
-  std::map<std::string, LeftOut, std::less<>> left_out_;
+  std::map<std::string, Exclusion, std::less<>> left_out_;
 };
 
 }  // namespace foretrain

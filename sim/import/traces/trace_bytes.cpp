@@ -41,7 +41,7 @@ bool TraceBytes::fill() {
   packed_begin_ = 0;
   packed_end_ = static_cast<std::size_t>(in_.gcount());
   taken_ += packed_end_;
-  if (in_.bad()) throw WorldError(name_ + ": cannot be read");
+  if (in_.bad()) throw EnvironmentError(name_ + ": cannot be read");
   return packed_end_ > 0;
 }
 
@@ -90,7 +90,7 @@ std::string_view TraceBytes::first() {
   const bool packed = packed_end_ > 1 && packed_[0] == '\x1f' && packed_[1] == '\x8b';
   if (packed) {
     inflater_ = std::make_unique<Inflater>();
-    if (!inflater_->is_ready) throw WorldError("zlib cannot be used");
+    if (!inflater_->is_ready) throw EnvironmentError("zlib cannot be used");
     piece_.resize(kPiece);
   }
   waiting_ = packed ? unpacked() : plain();

@@ -103,7 +103,7 @@ TraceFile read_trace(std::istream& in, const std::string& name, const TraceLimit
 TraceFile read_trace_file(const std::string& path, const TraceLimits& limits) {
   const std::string name = path == "-" ? "/dev/stdin" : path;
   if (std::error_code error; std::filesystem::is_directory(name, error))
-    throw WorldError(path + ": is a folder, not a file");
+    throw EnvironmentError(path + ": is a folder, not a file");
   InputBuffer buffer(name);
   std::istream in(&buffer);
   return read_trace(in, path == "-" ? "standard input" : path, limits);

@@ -21,7 +21,7 @@ struct TraceFile {
 
 /// Throws InputError for what is none of them, damaged or above the limits.
 TraceFile read_trace(std::istream& in, const std::string& name, const TraceLimits& limits = {});
-/// Throws WorldError when the file cannot be read.
+/// Throws EnvironmentError when the file cannot be read.
 TraceFile read_trace_file(const std::string& path, const TraceLimits& limits = {});
 /// Calls `use` for each file, one in memory at a time; all of them have to be timed. Throws the mistakes of
 /// all files at once, those of `use` too.

@@ -124,9 +124,9 @@ std::string residual_lines(const std::vector<CalibrationFit::Residual>& residual
   return out + "\n";
 }
 
-std::string left_out_lines(const CalibrationFit& fit) {
+std::string held_out_lines(const CalibrationFit& fit) {
   std::map<std::string, std::pair<int, std::string>> reasons;  // how often, and where first
-  for (const CalibrationFit::LeftOut& line : fit.left_out) {
+  for (const CalibrationFit::Exclusion& line : fit.left_out) {
     auto& [count, first] = reasons[line.why];
     if (count++ == 0) first = place(line.source, line.line);
   }
@@ -139,7 +139,7 @@ std::string left_out_lines(const CalibrationFit& fit) {
   return out;
 }
 
-std::string doubtful_lines(const CalibrationFit& fit) {
+std::string suspect_sample_lines(const CalibrationFit& fit) {
   std::string out;
   for (const SuspectSeries& suspect : suspect_series(fit))
     out += fmt::format("{}  {}: {}\n", out.empty() ? "Measurements to doubt\n" : "", suspect.series,
@@ -151,7 +151,7 @@ std::string doubtful_lines(const CalibrationFit& fit) {
 
 std::string write_calibration_table(const CalibrationFit& fit, const CalibrationTableOptions& options) {
   std::string out = constant_lines(fit, options.known) + collective_lines(fit.calibration.collectives);
-  out += residual_lines(fit.residuals, options.worst) + left_out_lines(fit) + doubtful_lines(fit);
+  out += residual_lines(fit.residuals, options.worst) + held_out_lines(fit) + suspect_sample_lines(fit);
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

@@ -32,7 +32,7 @@ bool has_word(const Observation& row, const std::string& word);
 std::string write_evidence_rows(const std::vector<Observation>& rows, const std::string& word);
 /// Of a machine: the series that are farthest off, and the runs about which least is known.
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster);
-std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out);
+std::string write_field_scores(const std::vector<FieldScore>& scores, ResidualHoldOut left_out);
 
 /// A line for each number of known jobs.
 std::string write_learning(const Learning& learning, const std::string& cluster);

@@ -14,9 +14,9 @@ namespace {
 /// Groups whose median the correction makes worse by more than this are named.
 constexpr double kClearlyWorse = 0.003;
 
-std::string_view what_is_left_out(FieldLeftOut left_out) {
-  if (left_out == FieldLeftOut::source) return "source left out";
-  return left_out == FieldLeftOut::cluster ? "cluster left out" : "series left out, by cluster";
+std::string_view what_is_held_out(ResidualHoldOut left_out) {
+  if (left_out == ResidualHoldOut::source) return "source left out";
+  return left_out == ResidualHoldOut::cluster ? "cluster left out" : "series left out, by cluster";
 }
 
 std::string worse_groups(const std::vector<FieldScore>& scores) {
@@ -30,11 +30,11 @@ std::string worse_groups(const std::vector<FieldScore>& scores) {
 
 }  // namespace
 
-std::string write_field_scores(const std::vector<FieldScore>& scores, FieldLeftOut left_out) {
+std::string write_field_scores(const std::vector<FieldScore>& scores, ResidualHoldOut left_out) {
   std::string out = fmt::format("{:>6}   {:^19}   {:^19}   {:>8} {:>7} {:>7}   {}\n", "", "as simulated",
                                 "corrected", "in field", "spread", "within", "");
   out += fmt::format("{:>6}   {:>9} {:>9}   {:>9} {:>9}   {:>8} {:>7} {:>7}   {}\n", "rows", "median", "p90",
-                     "median", "p90", "90 %", "left", "reach", what_is_left_out(left_out));
+                     "median", "p90", "90 %", "left", "reach", what_is_held_out(left_out));
   for (const FieldScore& s : scores)
     out += fmt::format("{:>6}   {:>7} % {:>7} %   {:>7} % {:>7} %   {:>6} % {:>5} % {:>7}   {}\n", s.rows,
                        percent(s.raw.median, 2), percent(s.raw.p90, 1), percent(s.corrected.median, 2),

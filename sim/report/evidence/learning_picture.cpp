@@ -78,9 +78,9 @@ std::string named_line(const LearningPanel& panel, const std::vector<PlacedValue
 }
 
 /// Jobs in their order: what was expected of each, 90 % of it, and what it measured.
-std::string drawn_jobs(const std::vector<LearnedJob>& jobs, const std::string& cluster) {
+std::string drawn_jobs(const std::vector<LearnedRun>& jobs, const std::string& cluster) {
   double low = 0, high = 0;
-  for (const LearnedJob& job : jobs) {
+  for (const LearnedRun& job : jobs) {
     low = std::min({low, std::expm1(job.measured), std::expm1(job.expected - job.reach)});
     high = std::max({high, std::expm1(job.measured), std::expm1(job.expected + job.reach)});
   }

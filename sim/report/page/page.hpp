@@ -26,8 +26,8 @@ struct PageOrigin {
 struct PageContent {
   std::string_view kind;
   std::vector<std::string> reports;  ///< each as its --format json
-  std::vector<std::string>
-      details{};  ///< JSON, beside each report what its own does not have; may be shorter
+  /// JSON, beside each report what its own does not have; may be shorter.
+  std::vector<std::string> details{};
   PageOrigin made{};
 };
 

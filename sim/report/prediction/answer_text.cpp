@@ -122,7 +122,7 @@ std::string evidence_of(const Prediction& prediction) {
 
 /// "LoRA of rank 16 in bf16, micro-batches of 1: 19 GB, 98 ms a step; --adapters lora:16 …"; the first is the
 /// next step.
-std::string other_ways_to_fit(const Answer& answer) {
+std::string other_changes_that_fit(const Answer& answer) {
   std::string out;
   for (std::size_t i = 1; i < answer.fits.size(); ++i) {
     const FittingWay& way = answer.fits[i];
@@ -145,7 +145,7 @@ std::string write_answer(const Prediction& prediction) {
       page.add(labelled(label, text));
   page.add(labelled("Cause", answer.cause));
   page.add(labelled(answer.says_more_gpus ? "More GPUs" : "Next step", answer.action));
-  page.add(other_ways_to_fit(answer));
+  page.add(other_changes_that_fit(answer));
   if (answer.limits) page.add(labelled("Limits", capitalized(limits_words(*answer.limits)) + "."));
   for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
     page.add(labelled("Not modelled", answer.not_understood[i]));

@@ -74,7 +74,7 @@ std::string cause_line(const Crossover& c, const std::optional<int>& gpus) {
 }
 
 /// The number whose loss tells most: the first that is slower than one GPU, or below 90 %, or the fastest.
-int telling(const Crossover& c) { return telling_number(c).value_or(c.fastest_gpus); }
+int telling(const Crossover& c) { return informative_number(c).value_or(c.fastest_gpus); }
 
 std::string point_text(const Prediction& p) {
   const auto found = std::find_if(p.points.begin(), p.points.end(), [&](const PredictionPoint& point) {

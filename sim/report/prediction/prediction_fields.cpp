@@ -26,7 +26,7 @@ struct WholeMemory {
 struct WholeHostMemory {
   const PredictionPoint& point;
 };
-struct AskedSensitivity {
+struct RequestedSensitivity {
   const Sensitivity& found;
   const Prediction& of;
 };
@@ -262,8 +262,8 @@ const OutputObject<NarrowedBy>& output_object<NarrowedBy>() {
 }
 
 template <>
-const OutputObject<AskedSensitivity>& output_object<AskedSensitivity>() {
-  using A = AskedSensitivity;
+const OutputObject<RequestedSensitivity>& output_object<RequestedSensitivity>() {
+  using A = RequestedSensitivity;
   static const OutputObject<A> object{
       "Sensitivity",
       "Which inputs matter, largest first, and which measurement would narrow the answer most",
@@ -295,9 +295,9 @@ std::optional<AppliedEvidence> shown_evidence(const Prediction& p) {
   return is_shown ? p.evidence : std::nullopt;
 }
 
-std::optional<AskedSensitivity> asked_sensitivity(const Prediction& p) {
+std::optional<RequestedSensitivity> asked_sensitivity(const Prediction& p) {
   if (!p.sensitivity) return std::nullopt;
-  return AskedSensitivity{*p.sensitivity, p};
+  return RequestedSensitivity{*p.sensitivity, p};
 }
 
 const OutputFields<Prediction>& question_fields() {

@@ -18,7 +18,7 @@ std::string settings_place(const TrainingSettings& settings, const ReadKey& key)
   return fmt::format("{}{}{}", printable(key.file), line.empty() ? "" : ":", line);
 }
 
-std::string said_text(const ReadKey& key) {
+std::string stated_text(const ReadKey& key) {
   return key.path.empty() ? printable(key.note)
                           : fmt::format("{} = {}", printable(key.path), printable(key.value));
 }
@@ -42,7 +42,7 @@ void add_with_reason(const TrainingSettings& settings, KeyFate fate, std::string
   out += fmt::format("\n{}\n", title);
   for (const ReadKey& key : settings.keys) {
     if (is_it(key))
-      out += fmt::format("  {:<10} {}{}{}\n", settings_place(settings, key), said_text(key),
+      out += fmt::format("  {:<10} {}{}{}\n", settings_place(settings, key), stated_text(key),
                          key.note.empty() ? "" : ": ", printable(key.note));
   }
 }
@@ -94,8 +94,8 @@ std::string settings_effects(const TrainingSettings& settings) {
   std::string out;
   for (const ReadKey& key : settings.keys) {
     if (key.fate != KeyFate::effect) continue;
-    out +=
-        fmt::format("  {:<10} {:<52} {}\n", settings_place(settings, key), said_text(key), effects_text(key));
+    out += fmt::format("  {:<10} {:<52} {}\n", settings_place(settings, key), stated_text(key),
+                       effects_text(key));
     if (!key.note.empty() && !key.path.empty()) out += fmt::format("  {:<10} {}\n", "", printable(key.note));
   }
   return out;

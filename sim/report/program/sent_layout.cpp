@@ -108,7 +108,7 @@ SentRank StageRows::rows() {
 }  // namespace
 
 void add_stages(const LargeStepRecord& record, SentProgram& program) {
-  const LargeModelJob& job = record.job;
+  const LargeModelRun& job = record.job;
   program.head.framework = "[parallel] " + to_string(job.degrees);
   program.head.world = job.degrees.gpus(), program.head.data_ranks = job.degrees.data;
   program.head.batch = job.micro_batch * job.micro_batches(), program.head.micro_steps = job.micro_batches();

@@ -216,7 +216,7 @@ void SweepDatabase::finish(double rate, int threads) {
   SqlStatement mode = file_.prepare("PRAGMA journal_mode = DELETE");
   try {
     mode.step();
-  } catch (const WorldError&) {
+  } catch (const EnvironmentError&) {
   }
 }
 

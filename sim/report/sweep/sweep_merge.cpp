@@ -85,7 +85,7 @@ void to_disk(const std::string& path) {
   const bool is_on_disk = file >= 0 && ::fsync(file) == 0;
   if (file >= 0) ::close(file);
   if (!is_on_disk)
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("cannot write {}: {}", shortened(path), std::generic_category().message(errno)));
 }
 
@@ -135,7 +135,7 @@ class PartDatabase {
     to_disk(part_);
     if (replaces) settle(path_);
     if (!is_renamed(part_, path_, replaces))
-      throw WorldError(
+      throw EnvironmentError(
           fmt::format("cannot write {}: {}", shortened(path_), std::generic_category().message(errno)));
     is_named_ = true;
     const std::string folder = fs::path(path_).parent_path().string();
@@ -160,7 +160,7 @@ class PartDatabase {
     }
     const std::string why = std::generic_category().message(problem);
     if (made_folder_) ::rmdir(folder_.c_str());
-    throw WorldError(
+    throw EnvironmentError(
         fmt::format("cannot write into {}, the folder of unfinished merges: {}", shortened(folder_), why));
   }
 

@@ -255,7 +255,7 @@ class Asker {
 
 }  // namespace
 
-SweepAnswer ask_sweep(const std::string& database, const SweepQuestion& question) {
+SweepAnswer query_sweep(const std::string& database, const SweepQuestion& question) {
   return Asker(database, question).answer();
 }
 

@@ -32,6 +32,6 @@ struct SweepAnswer {
 };
 
 /// Throws InputError for expressions that are none, that do more than compute, or take too long.
-SweepAnswer ask_sweep(const std::string& database, const SweepQuestion& question);
+SweepAnswer query_sweep(const std::string& database, const SweepQuestion& question);
 
 }  // namespace foretrain

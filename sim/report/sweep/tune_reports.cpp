@@ -33,14 +33,14 @@ std::string neighbour_text(const TuneGoal& goal, const NeighbourCase& other, dou
   const std::string value = printable(shortened(text_of(other.value), kLongestReason));
   const double worse = worse_percent(goal, other.figure, best);
   switch (other.known) {
-    case Knowledge::predicted:
+    case ComparisonCertainty::predicted:
       return worse < 100 * kTie ? fmt::format("{} as good", value)
                                 : fmt::format("{} +{:.1f} %", value, worse);
-    case Knowledge::cannot_be_better:
+    case ComparisonCertainty::cannot_be_better:
       return fmt::format("{} +{:.1f} % or more", value, std::max(0.0, worse));
-    case Knowledge::cannot_run:
+    case ComparisonCertainty::cannot_run:
       return fmt::format("{} cannot: {}", value, printable(shortened(other.why_not, kLongestReason)));
-    case Knowledge::not_looked_at:
+    case ComparisonCertainty::not_looked_at:
       break;
   }
   return fmt::format("{} not looked at", value);
@@ -74,7 +74,7 @@ std::string how_sure(const TuneResult& search) {
   return out;
 }
 
-constexpr std::string_view name_of(Knowledge known) {
+constexpr std::string_view name_of(ComparisonCertainty known) {
   constexpr std::string_view kNames[] = {"predicted", "cannot_be_better", "cannot_run", "not_looked_at"};
   return kNames[static_cast<std::size_t>(known)];
 }
@@ -83,7 +83,8 @@ Json json_of(const TunedAxis& axis) {
   Json others = Json::array();
   for (const NeighbourCase& other : axis.others) {
     Json row{{"value", json_of_cell(other.value)}, {"known", name_of(other.known)}};
-    const bool has_figure = other.known == Knowledge::predicted || other.known == Knowledge::cannot_be_better;
+    const bool has_figure =
+        other.known == ComparisonCertainty::predicted || other.known == ComparisonCertainty::cannot_be_better;
     row["figure"] = has_figure ? Json(other.figure) : Json(nullptr);
     if (!other.why_not.empty()) row["why_not"] = other.why_not;
     others.push_back(std::move(row));

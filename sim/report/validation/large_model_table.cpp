@@ -93,7 +93,7 @@ std::string skipped_rows(const std::vector<SkippedRow>& skipped) {
   return out;
 }
 
-std::string told_lines(const LargeModelValidation& v) {
+std::string inferred_lines(const LargeModelValidation& v) {
   std::string out = v.provenance.empty() ? "" : "\nTold by " + v.provenance + ", rows\n";
   for (const InferredSetting& told : v.inferred_settings)
     out += fmt::format("{:>6}  {} ({})\n", told.rows, told.what, told.said_in);
@@ -114,7 +114,7 @@ std::string write_large_model_table(const LargeModelValidation& v, const std::ve
   out += total_line("without those tagged q=D, whose times hold waits of a tenth of a second", v, false);
   out += order_lines(v) + memory_lines(v);
   for (const GroupKeys& keys : groups.empty() ? kUsual : groups) out += group_lines(v, keys);
-  return out + told_lines(v) + skipped_rows(v.skipped);
+  return out + inferred_lines(v) + skipped_rows(v.skipped);
 }
 
 }  // namespace foretrain

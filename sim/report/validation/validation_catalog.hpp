@@ -77,13 +77,13 @@ struct ValidationReportEntry {
 // What leaving out a cluster, a GPU or a source costs.
 
 /// A format of a cross-validation: its name, and the function that writes it.
-struct LeftOutReportEntry {
+struct HeldOutReportEntry {
   std::string_view name;
   std::string (*write)(const LeaveOneOut& validation);
 };
 /// "table" and "json".
 inline constexpr std::size_t kLeftOutFormats = 2;
-extern const LeftOutReportEntry kLeftOutReports[kLeftOutFormats];
+extern const HeldOutReportEntry kLeftOutReports[kLeftOutFormats];
 
 inline constexpr std::size_t kValidationFormats = 3;
 extern const ValidationReportEntry kValidationReports[kValidationFormats];

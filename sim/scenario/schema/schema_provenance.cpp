@@ -201,7 +201,7 @@ class RuleReader {
     if (!value)
       return reader_.report(entry.value.span,
                             fmt::format("{} must be one line of text, a number, true or false", key));
-    if (std::ranges::count(rule_.settings, key, &ToldSetting::key) > 0)
+    if (std::ranges::count(rule_.settings, key, &RuleSetting::key) > 0)
       return reader_.report(entry.key_span, fmt::format("{} is set twice", key));
     rule_.settings.push_back({key, *value, entry.value.span});
   }

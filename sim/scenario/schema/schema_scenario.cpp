@@ -272,7 +272,7 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   scenario.stated = document.keys();
   for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
-  for (std::string& doubt : doubts_about(scenario.cluster)) scenario.warnings.push_back(std::move(doubt));
+  for (std::string& doubt : warnings_about(scenario.cluster)) scenario.warnings.push_back(std::move(doubt));
   for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& warning : job_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& warning : recording_warnings(scenario)) scenario.warnings.push_back(std::move(warning));

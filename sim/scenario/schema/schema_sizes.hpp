@@ -33,8 +33,8 @@ std::vector<ModelSize> read_sizes(TableReader& document, std::string_view key, c
 /// The table [config]: how a config.json describes a network of this family.
 struct ConfigOfFamily {
   std::string model_type;  ///< as transformers has it; empty: none
-  std::map<std::string, std::string, std::less<>>
-      numbers{};  ///< by name the key, as "vision_config.hidden_size"
+  /// By name the key, as "vision_config.hidden_size".
+  std::map<std::string, std::string, std::less<>> numbers{};
 };
 ConfigOfFamily read_config_of_family(TableReader& document, std::string_view key);
 

@@ -128,7 +128,7 @@ void settle_nodes(TableReader& launch, Scenario& scenario) {
   Launch& launched = scenario.launch;
   if (launched.asked_nodes.empty()) return;
   launched.nodes_of.assign(static_cast<std::size_t>(kind_count(cluster)), 0);
-  for (const AskedNodes& asked : launched.asked_nodes) {
+  for (const RequestedNodes& asked : launched.asked_nodes) {
     const std::optional<int> kind = find_kind(cluster, asked.kind);
     if (!kind) {
       launch.report(asked.span, unknown_kind(cluster, asked.kind), hint_for_kind(cluster, asked.kind));

@@ -18,7 +18,7 @@ namespace foretrain {
 
 namespace {
 
-using J = LargeModelJob;
+using J = LargeModelRun;
 constexpr std::int64_t kMostDegree = kMostParallelDegree;
 
 template <auto Member>
@@ -196,12 +196,12 @@ Keys<J> exchange_keys() {
 
 }  // namespace
 
-const Keys<LargeModelJob>& parallel_keys() {
-  static const Keys<LargeModelJob> kKeys = degree_keys() + way_keys() + exchange_keys();
+const Keys<LargeModelRun>& parallel_keys() {
+  static const Keys<LargeModelRun> kKeys = degree_keys() + way_keys() + exchange_keys();
   return kKeys;
 }
 
-void set_parallel(const std::string& key, const std::string& value, LargeModelJob& job) {
+void set_parallel(const std::string& key, const std::string& value, LargeModelRun& job) {
   constexpr std::string_view kTable = "parallel.";
   if (!key.starts_with(kTable)) return;
   const SourceText text{"parallel", key.substr(kTable.size()) + " = " + value + "\n"};
@@ -221,7 +221,7 @@ KernelPrecision precision_of(Precision precision) {
 }
 
 /// 1, 2, 4, … times what one replica takes, up to the cluster.
-std::vector<int> usual_gpus_of(const LargeModelJob& job, std::int64_t most) {
+std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
   const std::int64_t fewest = fewest_gpus_of(job);
   if (job.degrees.data > 0) return {static_cast<int>(fewest)};
   std::vector<int> gpus;
@@ -257,7 +257,7 @@ void settle_products(Scenario& scenario) {
 /// Numbers of GPUs that were all mistakes leave none.
 void add_warnings(Scenario& scenario) {
   if (scenario.gpus.empty()) return;
-  const LargeModelJob& job = *scenario.parallel;
+  const LargeModelRun& job = *scenario.parallel;
   for (std::string& warning : warnings_of(job_on(job, scenario.gpus.back()), scenario.cluster.node.gpus))
     scenario.warnings.push_back(std::move(warning));
 }
@@ -265,7 +265,7 @@ void add_warnings(Scenario& scenario) {
 }  // namespace
 
 void read_parallel(TableReader& parallel, Scenario& scenario) {
-  LargeModelJob job;
+  LargeModelRun job;
   job.degrees.data = 0, job.global_batch = 0;
   settle_products(scenario);
   job.precision = precision_of(scenario.workload.precision);

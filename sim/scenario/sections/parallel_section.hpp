@@ -10,11 +10,11 @@
 namespace foretrain {
 
 /// `data` 0 means: what the GPUs leave; `global_batch` 0: as job_on() fills it in.
-const Keys<LargeModelJob>& parallel_keys();
+const Keys<LargeModelRun>& parallel_keys();
 
 /// A setting "parallel.tensor" of a measured row; others are left alone. Throws InputError for a value that
 /// the key does not take.
-void set_parallel(const std::string& key, const std::string& value, LargeModelJob& job);
+void set_parallel(const std::string& key, const std::string& value, LargeModelRun& job);
 
 /// Reads [parallel] of a scenario whose model, cluster and numbers of GPUs are read; reports what does not
 /// fit at its key. Numbers of GPUs that nobody listed become those that the degrees can use.

@@ -57,7 +57,7 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
 
 /// 1, 2, 4, … in the first node, then whole nodes doubling, the end of every kind, and all.
 std::vector<int> usual_gpus(const Scenario& scenario) {
-  const std::vector<NodeRoom> nodes = nodes_of_job(scenario);
+  const std::vector<NodeCapacity> nodes = nodes_of_job(scenario);
   std::set<int> out;
   for (int gpus = 1; gpus < nodes.front().gpus; gpus *= 2) out.insert(gpus);
   int gpus = 0;

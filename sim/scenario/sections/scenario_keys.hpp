@@ -16,8 +16,8 @@ struct ScenarioKey {
   std::string example;   ///< a value the schema accepts, as TOML
   std::string fallback;  ///< what holds when the key is missing
   std::string meaning;
-  std::vector<std::string>
-      strategies{};  ///< that have it; empty: it is no option of a strategy, or every strategy's
+  /// That have it; empty: it is no option of a strategy, or every strategy's.
+  std::vector<std::string> strategies{};
 };
 
 const std::vector<ScenarioKey>& scenario_keys();

@@ -77,7 +77,7 @@ std::string sentence(int code, const char* text) {
   if (kind == SQLITE_NOTADB || kind == SQLITE_CORRUPT || kind == SQLITE_ERROR) throw InputError(why);
   if (kind == SQLITE_INTERRUPT)
     throw InputError("the query takes too long", "a simpler condition, or fewer rows");
-  throw WorldError(why);
+  throw EnvironmentError(why);
 }
 
 void check(int code, sqlite3* file, const std::string& path) {

@@ -52,7 +52,7 @@ class SqlStatement {
 };
 
 /// Throws InputError in one sentence for a file that is no SQLite's, is damaged, or holds something else;
-/// WorldError where the world fails (no room, no right to write, in use by another process).
+/// EnvironmentError where files or devices fail (no room, no right to write, in use by another process).
 class SqlFile {
  public:
   /// `read` and `write` need the file to be there, `create` makes it; `memory` has no file.

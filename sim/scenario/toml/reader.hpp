@@ -17,7 +17,7 @@ inline constexpr std::size_t kLargestModelText = 64u << 20;
 Table parse_toml(const SourceText& source, Diagnostics& diagnostics, std::size_t largest = kLargestText);
 
 /// Reads a whole file, at most `largest` bytes. Throws InputError when it does not exist, is a folder, is
-/// empty or too large; WorldError when reading fails.
+/// empty or too large; EnvironmentError when reading fails.
 SourceText read_text_file(const std::string& path, std::size_t largest = kLargestText);
 
 /// Why read_text_file would refuse a path before opening it ("is a folder, not a file"); empty when it would

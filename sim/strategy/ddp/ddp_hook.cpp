@@ -67,8 +67,8 @@ void BucketExchange::halve(const HostThread& thread, std::size_t bucket) {
   works_[bucket] = reduced;
   if (group_.is_gloo()) return;
   process_.host(thread, process_.calls().tensor, Account::host);
-  works_[bucket] =
-      process_.launch_beside({thread, cast_stream_, {kCastBytes * elements}, hook_label_, {&reduced, 1}});
+  works_[bucket] = process_.launch_on_side_stream(
+      {thread, cast_stream_, {kCastBytes * elements}, hook_label_, {&reduced, 1}});
 }
 
 void BucketExchange::kernel(const HostThread& thread, std::int64_t bytes) {

@@ -76,11 +76,11 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
     const std::size_t back = in_backward_ ? 1 : 2;
     if (copy_outs_.size() >= back) after.push_back(copy_outs_[copy_outs_.size() - back]);
   }
-  return process_.launch_beside({thread,
-                                 shard_stream_,
-                                 {(settings_.shard_bytes + settings_.element_bytes) * shard},
-                                 shard_label_,
-                                 after});
+  return process_.launch_on_side_stream({thread,
+                                         shard_stream_,
+                                         {(settings_.shard_bytes + settings_.element_bytes) * shard},
+                                         shard_label_,
+                                         after});
 }
 
 void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {

@@ -33,8 +33,8 @@ struct FsdpOptions {
   ParamType param_dtype = ParamType::weights;
   ReduceType reduce_dtype = ReduceType::param;
   UnitChoice units = UnitChoice::blocks;
-  std::int64_t unit_parameters =
-      0;  ///< least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block
+  /// Least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block.
+  std::int64_t unit_parameters = 0;
   bool offload_params = false;  ///< CPUOffload(offload_params=True), CPUOffloadPolicy
 };
 

@@ -45,7 +45,8 @@ TaskId FsdpReduction::prepare(std::uint32_t unit) {
   const bool casts = settings_.reduced_bytes != settings_.element_bytes;
   if (!settings_.per_parameter && predivide_ == 1 && !casts) return computed;
   const Bytes moved{(settings_.element_bytes + settings_.reduced_bytes) * units_.units[unit].reduced};
-  return process_.launch_beside({process_.autograd_thread(), stream_, moved, divide_label_, {&computed, 1}});
+  return process_.launch_on_side_stream(
+      {process_.autograd_thread(), stream_, moved, divide_label_, {&computed, 1}});
 }
 
 TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
@@ -81,7 +82,7 @@ void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced, bool adds) 
                              (adds ? kAddPasses * kFloatBytes : 0);
   last_update_ = reduced;
   if (bytes > 0)
-    last_update_ = process_.launch_beside(
+    last_update_ = process_.launch_on_side_stream(
         {process_.autograd_thread(), stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
   if (!settings_.offloads) return;
   last_update_ = process_.host_copy({.stream = stream_,

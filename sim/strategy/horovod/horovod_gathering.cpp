@@ -5,7 +5,7 @@
 // TensorFlow copies the rows of all ranks back.
 #include <algorithm>
 
-#include "sim/collective/transport_ways.hpp"
+#include "sim/collective/transport_routes.hpp"
 #include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
@@ -13,8 +13,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kAdded =
-    3;  ///< of an element of a row: it is read, and its place in the table read and written
+/// Of an element of a row: it is read, and its place in the table read and written.
+constexpr std::int64_t kAdded = 3;
 
 }  // namespace
 
@@ -36,12 +36,12 @@ HorovodGathering::HorovodGathering(Process& process, const HorovodSettings& sett
   TaskGraph& graph = process.graph();
   to_host_ = graph.add_queue("copies to host memory"), to_gpu_ = graph.add_queue("copies from host memory");
   const PlanRequest& request = process.request();
-  const TransportWays ways(request.cluster, request.placement, DataPlace::host_memory);
+  const TransportRoutes ways(request.cluster, request.placement, DataPlace::host_memory);
   copy_rate_ = process.host_cpu().memory_bandwidth;
   slowest_link_ = copy_rate_;
   std::vector<PatternFlow> flows;
   for (int rank = 0; rank < ranks_; ++rank) {
-    TransportWay way = ways.way(rank, (rank + 1) % ranks_);
+    TransportRoute way = ways.way(rank, (rank + 1) % ranks_);
     message_latency_ = std::max(message_latency_, way.latency + process.calls().mpi_message);
     if (way.links.empty()) continue;
     slowest_link_ = flows.empty() ? way.bandwidth : std::min(slowest_link_, way.bandwidth);
@@ -85,7 +85,7 @@ Time HorovodGathering::alone(Bytes own) const {
 }
 
 /// Without what the links take by themselves.
-Time HorovodGathering::beside_links(Bytes own) const {
+Time HorovodGathering::outside_links(Bytes own) const {
   return ring_ == kNone ? alone(own) : alone(own) - own * (ranks_ - 1) / slowest_link_;
 }
 
@@ -110,7 +110,7 @@ TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
   const Time latency = route_of(process_.request().placement.ranks.front(), CopyTo::gpu).latency;
   const TaskId out = send({to_host_, latency, to_host_pattern_, own, copy_label_}, ready, {});
   const TaskId met =
-      send({thread_.queue, beside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
+      send({thread_.queue, outside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
   return send({to_gpu_, latency, to_gpu_pattern_, own * ranks_ * kPageableSlowdown, copy_label_}, met, {});
 }
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <map>
 
-#include "sim/collective/transport_ways.hpp"
+#include "sim/collective/transport_routes.hpp"
 #include "sim/strategy/horovod/horovod_settings.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
@@ -16,7 +16,7 @@ int levels(int count) { return std::bit_width(static_cast<unsigned>(count - 1));
 
 /// From the first rank to the first one on another node.
 Time network_latency(const Cluster& cluster, const Placement& placement) {
-  const TransportWays ways(cluster, placement, DataPlace::host_memory);
+  const TransportRoutes ways(cluster, placement, DataPlace::host_memory);
   for (int rank = 1; rank < placement.size(); ++rank) {
     if (placement.ranks[static_cast<std::size_t>(rank)].node != placement.ranks.front().node)
       return ways.way(0, rank).latency;

@@ -14,8 +14,8 @@ struct HorovodOptions {
   std::optional<Bytes> fusion_threshold{};
   std::optional<Time> cycle_time{};
   int cache_capacity = 1024;  ///< tensors; 0 negotiates every one anew
-  bool sparse_as_dense =
-      false;                 ///< in TensorFlow: gradients of looked-up tables are reduced as dense tensors
+  /// In TensorFlow: gradients of looked-up tables are reduced as dense tensors.
+  bool sparse_as_dense = false;
   bool batch_copies = true;  ///< batched copies into and out of the fusion buffer
   bool hierarchical_allreduce = false;
   bool torus_allreduce = false;

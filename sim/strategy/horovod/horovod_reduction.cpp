@@ -4,7 +4,7 @@
 // it, copies it back.
 #include <algorithm>
 
-#include "sim/collective/transport_ways.hpp"
+#include "sim/collective/transport_routes.hpp"
 #include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
@@ -35,11 +35,11 @@ HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& sett
   if (!blocks()) return;
   const Placement& placement = process.request().placement;
   const Cluster& cluster = process.request().cluster;
-  const TransportWays ways(cluster, placement, DataPlace::host_memory);
+  const TransportRoutes ways(cluster, placement, DataPlace::host_memory);
   const int local = settings.ranks_per_node;
   std::vector<PatternFlow> flows;
   for (int rank = 0; rank < local; ++rank) {
-    TransportWay way = ways.way(rank, rank + local);
+    TransportRoute way = ways.way(rank, rank + local);
     message_latency_ = std::max(message_latency_, way.latency + process.calls().mpi_message);
     if (rank == 0 || way.bandwidth < slowest_between_nodes_) slowest_between_nodes_ = way.bandwidth;
     flows.push_back({std::move(way.links), sent_per_byte()});

@@ -75,7 +75,7 @@ TaskId HorovodThread::copy(const FusedMessage& message, LabelId label, std::span
     std::int64_t bytes = 0;
     for (std::size_t i = first; i < std::min(first + step, message.parameters.size()); ++i)
       bytes += settings_.element_bytes * parameters[message.parameters[i]].elements;
-    last = process_.launch_beside({thread_, process_.nccl_stream(), {2 * bytes}, label, after});
+    last = process_.launch_on_side_stream({thread_, process_.nccl_stream(), {2 * bytes}, label, after});
   }
   return last;
 }

@@ -40,8 +40,8 @@ struct CycleRules {
   Time cycle_time{};  ///< from start to start, unless a cycle's own work takes longer
   Bytes threshold{};
   bool padded = true;
-  bool waits_for_data =
-      false;  ///< the thread waits until a message's gradients have been computed before it launches anything
+  /// The thread waits until a message's gradients have been computed before it launches anything.
+  bool waits_for_data = false;
   std::function<Time(std::size_t)> negotiation;     ///< of so many tensors
   std::function<Time(const FusedMessage&)> launch;  ///< how long a message keeps the thread
 };
@@ -125,7 +125,7 @@ class HorovodGathering {
   std::vector<PatternFlow> copies_of_the_node(CopyTo to) const;
   TaskId over_hosts(Bytes own, TaskId ready);
   Time alone(Bytes own) const;
-  Time beside_links(Bytes own) const;
+  Time outside_links(Bytes own) const;
   Route route_of(const GpuPlace& place, CopyTo to) const;
 
   Process& process_;

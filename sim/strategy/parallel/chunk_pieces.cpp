@@ -73,7 +73,7 @@ double StepPrices::kernel_s(const LayerStep& step, bool is_wide) const {
 PricedStep StepPrices::price(const LayerStep& step, bool is_wide) const {
   if (step.kind == LayerStep::Kind::exchange) {
     const ExchangeTime& time = site_.exchanges.at(group_of(step.along), step.exchange, step.bytes);
-    const bool is_skewed = step.along == Along::tensor && site_.job.degrees.pipeline > 1;
+    const bool is_skewed = step.along == ParallelAxis::tensor && site_.job.degrees.pipeline > 1;
     const Time skew = is_skewed ? site_.job.skew() * site_.job.degrees.tensor : Time{};
     return {seconds(time.seconds * step.exposed) + skew, site_.on_host_of_site(kernels_.exchange),
             time.gpu_share, &step};
@@ -91,19 +91,20 @@ std::vector<PricedStep> StepPrices::price(const std::vector<LayerStep>& steps, b
 
 }  // namespace
 
-RankGroup group_of(Along along) {
+RankGroup group_of(ParallelAxis along) {
   constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
                                    RankGroup::expert, RankGroup::expert_tensor};
   return kGroups[static_cast<std::size_t>(along)];
 }
 
-PassStream stream_of(Along along) {
-  return static_cast<PassStream>(static_cast<std::size_t>(along) - static_cast<std::size_t>(Along::tensor));
+PassStream stream_of(ParallelAxis along) {
+  return static_cast<PassStream>(static_cast<std::size_t>(along) -
+                                 static_cast<std::size_t>(ParallelAxis::tensor));
 }
 
-PassCharge charge_of(Along along) {
-  if (along == Along::tensor) return PassCharge::tensor;
-  return along == Along::context ? PassCharge::context : PassCharge::expert;
+PassCharge charge_of(ParallelAxis along) {
+  if (along == ParallelAxis::tensor) return PassCharge::tensor;
+  return along == ParallelAxis::context ? PassCharge::context : PassCharge::expert;
 }
 
 Time TimingSite::on_host_of_site(Time reference) const {
@@ -112,7 +113,7 @@ Time TimingSite::on_host_of_site(Time reference) const {
   return seconds(to_seconds(on_host(reference, host, device.host)) * host_factor);
 }
 
-double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts) {
+double dense_parameters(const LargeModelRun& job, const ParameterCount& counts, bool experts) {
   if (!experts) return static_cast<double>(counts.attention + counts.dense);
   const ExpertLayers& own = *job.shape.experts;
   const double held = static_cast<double>(own.experts) * job.degrees.tensor /
@@ -122,7 +123,7 @@ double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, 
          held * static_cast<double>(counts.one_expert);
 }
 
-double expert_parameters(const LargeModelJob& job, const ParameterCount& counts) {
+double expert_parameters(const LargeModelRun& job, const ParameterCount& counts) {
   if (!job.shape.experts) return 0;
   return static_cast<double>(job.shape.experts->experts) * static_cast<double>(counts.one_expert) /
          (job.degrees.expert * job.degrees.expert_tensor);
@@ -143,7 +144,7 @@ ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, double unc
 
 const ChunkPiece* ChunkPieces::add_layer(const LayerSlice& slice, const ParameterCount& counts, bool experts,
                                          bool is_wide) {
-  const LargeModelJob& job = site_.job;
+  const LargeModelRun& job = site_.job;
   ChunkPiece* piece = add(layer_program(job.shape, slice, experts, job.kernels()),
                           dense_parameters(job, counts, experts), norms_of_layer(counts), true, is_wide);
   if (experts && job.degrees.expert > 1) piece->experts = expert_parameters(job, counts);
@@ -153,7 +154,7 @@ const ChunkPiece* ChunkPieces::add_layer(const LayerSlice& slice, const Paramete
 }
 
 void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& counts) {
-  const LargeModelJob& job = site_.job;
+  const LargeModelRun& job = site_.job;
   const int recomputed = job.recomputed_of(chunk.layers);
   std::array<const ChunkPiece*, 8> known{};  // with experts or without, wide or not, recomputed or not
   for (int i = 0; i < chunk.layers; ++i) {
@@ -169,7 +170,7 @@ void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& coun
 }
 
 void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
-  const LargeModelJob& job = site_.job;
+  const LargeModelRun& job = site_.job;
   if (job.next_tokens == 0) return;
   const LayerSlice slice = job.slice();
   const bool experts = has_expert_join(job);
@@ -183,7 +184,7 @@ void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
 
 /// A loss over chunks wraps norm and head apart: both come together for each of the two.
 void ChunkPieces::add_head(const ParameterCount& counts) {
-  const LargeModelJob& job = site_.job;
+  const LargeModelRun& job = site_.job;
   const auto all = static_cast<double>(counts.head), norm = static_cast<double>(counts.norm);
   LayerProgram program = head_program(job.shape, job.slice(), job.kernels());
   std::optional<LayerProgram> before = job.loss_chunks > 1 ? take_norm(program) : std::nullopt;
@@ -196,7 +197,7 @@ void ChunkPieces::add_head(const ParameterCount& counts) {
 }
 
 ChunkPieces::ChunkPieces(const TimingSite& site, const StageChunk& chunk) : site_(site) {
-  const LargeModelJob& job = site.job;
+  const LargeModelRun& job = site.job;
   const ParameterCount counts = parameters_of(job.shape);
   if (chunk.embedding)
     all_.push_back(add(embedding_program(job.shape, job.slice(), job.kernels()),

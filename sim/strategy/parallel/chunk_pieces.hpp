@@ -13,7 +13,7 @@ namespace foretrain {
 
 /// What passes are priced with; all must outlive what is made of it.
 struct TimingSite {
-  const LargeModelJob& job;
+  const LargeModelRun& job;
   const Cluster& cluster;
   const DeviceModel& device;
   GroupExchanges& exchanges;
@@ -71,14 +71,14 @@ class ChunkPieces {
 
 /// Parameters of one layer times the tensor degree: those that a rank has of it, were dense ones not cut.
 /// An expert's are cut by the expert degrees instead.
-double dense_parameters(const LargeModelJob& job, const ParameterCount& counts, bool experts);
+double dense_parameters(const LargeModelRun& job, const ParameterCount& counts, bool experts);
 /// Parameters of the experts that one rank has in a layer; 0 in a network without experts.
-double expert_parameters(const LargeModelJob& job, const ParameterCount& counts);
+double expert_parameters(const LargeModelRun& job, const ParameterCount& counts);
 
 /// Who exchanges along some ranks; requires one that is not `none`.
-RankGroup group_of(Along along);
+RankGroup group_of(ParallelAxis along);
 /// The stream that exchanges along some ranks run on, and what waiting for them is charged to.
-PassStream stream_of(Along along);
-PassCharge charge_of(Along along);
+PassStream stream_of(ParallelAxis along);
+PassCharge charge_of(ParallelAxis along);
 
 }  // namespace foretrain

@@ -33,7 +33,7 @@ void add_launches(const std::vector<PricedStep>& steps, ChunkTime& time) {
   for (const PricedStep& priced : steps) {
     const LayerStep& step = *priced.step;
     time.issue_s += to_seconds(priced.host), time.launches += step.launches;
-    if (step.along == Along::tensor && step.exchange == Exchange::reduce_scatter)
+    if (step.along == ParallelAxis::tensor && step.exchange == Exchange::reduce_scatter)
       time.scattered_bytes += step.bytes;
   }
 }
@@ -56,7 +56,7 @@ double expert_share(const ChunkPieces& pieces) {
   double share = 0;
   for (const ChunkPiece* piece : pieces.in_order())
     for (const PricedStep& priced : piece->forward)
-      if (priced.step->along == Along::expert) share = std::max(share, priced.share);
+      if (priced.step->along == ParallelAxis::expert) share = std::max(share, priced.share);
   return share;
 }
 

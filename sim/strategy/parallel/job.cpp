@@ -8,9 +8,9 @@
 
 namespace foretrain {
 
-LargeModelJob job_on(const LargeModelJob& asked, int gpus) {
+LargeModelRun job_on(const LargeModelRun& asked, int gpus) {
   constexpr int kTurnsOfBatch = 4;
-  LargeModelJob job = asked;
+  LargeModelRun job = asked;
   Degrees& d = job.degrees;
   if (d.data == 0) d.data = std::max(1, gpus / std::max(1, d.model()));
   const std::int64_t turn = job.micro_batch * d.data;
@@ -46,15 +46,15 @@ std::string to_string(const Degrees& d) {
   return text;
 }
 
-int LargeModelJob::first_wide_layer() const {
+int LargeModelRun::first_wide_layer() const {
   constexpr int kUsual = 4;  // Megatron-Bridge's NVFP4 example: num_layers_at_end_in_bf16
   if (precision != KernelPrecision::fp4) return shape.layers;
   return std::max(0, shape.layers - wide_layers.value_or(kUsual));
 }
 
-bool has_expert_join(const LargeModelJob& job) { return has_experts(job.shape, job.shape.layers - 1); }
+bool has_expert_join(const LargeModelRun& job) { return has_experts(job.shape, job.shape.layers - 1); }
 
-TensorOverlap LargeModelJob::overlap() const {
+TensorOverlap LargeModelRun::overlap() const {
   if (tensor_overlap) return *tensor_overlap;
   if (framework == LlmFramework::maxtext) return TensorOverlap::pieces;
   if (framework == LlmFramework::torchtitan || framework == LlmFramework::deepspeed ||
@@ -63,12 +63,12 @@ TensorOverlap LargeModelJob::overlap() const {
   return TensorOverlap::backward;
 }
 
-int LargeModelJob::recomputed_of(int layers) const {
+int LargeModelRun::recomputed_of(int layers) const {
   if (recomputed_layers > 0) return std::min(recomputed_layers, layers);
   return static_cast<int>(std::lround(recomputed_share * layers));
 }
 
-LayerSlice LargeModelJob::slice() const {
+LayerSlice LargeModelRun::slice() const {
   LayerSlice slice;
   slice.micro_batch = micro_batch, slice.sequence = sequence;
   slice.tensor = degrees.tensor, slice.context = degrees.context;

@@ -43,7 +43,7 @@ enum class Offload : std::uint8_t { none, optimizer, activations };
 
 /// A training step of a large model in full: model, degrees of parallelism, micro-batches, schedule, sharding
 /// and precision.
-struct LargeModelJob {
+struct LargeModelRun {
   TransformerShape shape;
   std::int64_t sequence = 0;                       ///< tokens
   std::int64_t micro_batch = 1, global_batch = 1;  ///< sequences
@@ -53,8 +53,8 @@ struct LargeModelJob {
   bool sequence_parallel = true;
   Recompute recompute = Recompute::none;
   int recomputed_layers = 0;  ///< of each stage; 0: all
-  double recomputed_share =
-      1;  ///< of each stage's layers, where `recomputed_layers` is 0 (every second: 0.5)
+  /// Of each stage's layers, where `recomputed_layers` is 0 (every second: 0.5).
+  double recomputed_share = 1;
   LayerModules recompute_modules = 0;  ///< of Recompute::selective; 0: what the framework calls so
   ModelSharding sharding = ModelSharding::optimizer;
   int shard_group = 0;  ///< data-parallel ranks that share out; 0: all (fewer: HSDP)
@@ -71,8 +71,8 @@ struct LargeModelJob {
   int loss_chunks = 1;     ///< parts of the sequence that head and loss take in turn (torchtitan: 8)
   double imbalance = 1.1;  ///< tokens of the busiest expert rank over the mean, where none is dropped
   bool cuda_graphs = false;
-  bool record_streams =
-      false;  ///< PyTorch before 2.2: what a reduce-scatter sent stays until the GPU is there
+  /// PyTorch before 2.2: what a reduce-scatter sent stays until the GPU is there.
+  bool record_streams = false;
   bool overlaps_experts = false;             ///< all-to-alls of one micro-batch run beside another's kernels
   std::optional<bool> overlaps_gradients{};  ///< beside the last backward pass; none: the framework's own
   double gradient_bytes = 0;  ///< of each value that data-parallel ranks sum; 0: the framework's own
@@ -130,15 +130,15 @@ struct LargeModelJob {
 
 /// The job on so many GPUs: `data` 0 becomes what they leave, `global_batch` 0 four micro-batches for each
 /// stage and replica. A global batch that does not divide is rounded up to whole micro-batches.
-LargeModelJob job_on(const LargeModelJob& asked, int gpus);
+LargeModelRun job_on(const LargeModelRun& asked, int gpus);
 
 /// Of layers that predict further tokens: experts where the network's last layer has them.
-bool has_expert_join(const LargeModelJob& job);
+bool has_expert_join(const LargeModelRun& job);
 
 /// The fewest GPUs that the job can run on: one replica's, or where experts need more ranks several.
-int fewest_gpus_of(const LargeModelJob& asked);  // job_checks.cpp
+int fewest_gpus_of(const LargeModelRun& asked);  // job_checks.cpp
 /// Whether it can run on just so many.
-bool runs_on(const LargeModelJob& asked, int gpus);
+bool runs_on(const LargeModelRun& asked, int gpus);
 
 std::string_view name_of(PipelineSchedule schedule);
 std::string_view name_of(ModelSharding sharding);
@@ -157,8 +157,8 @@ struct JobFault {
   std::string key, message, hint;
 };
 /// Everything that keeps a job from running on `gpus` GPUs, all at once (job_checks.cpp).
-std::vector<JobFault> faults_of(const LargeModelJob& job, int gpus);
+std::vector<JobFault> faults_of(const LargeModelRun& job, int gpus);
 /// What runs but costs, in sentences: tensor ranks over nodes, few micro-batches.
-std::vector<std::string> warnings_of(const LargeModelJob& job, int gpus_per_node);
+std::vector<std::string> warnings_of(const LargeModelRun& job, int gpus_per_node);
 
 }  // namespace foretrain

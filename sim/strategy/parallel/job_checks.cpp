@@ -12,7 +12,7 @@ constexpr std::int64_t kMostPasses = 200'000;
 
 class Checks {
  public:
-  explicit Checks(const LargeModelJob& job) : job_(job) {}
+  explicit Checks(const LargeModelRun& job) : job_(job) {}
   void ranges();
   void divisions();
   void batches(int gpus);
@@ -26,7 +26,7 @@ class Checks {
   }
   void divides(std::string_view key, std::int64_t degree, std::int64_t whole, std::string_view what);
 
-  const LargeModelJob& job_;
+  const LargeModelRun& job_;
 };
 
 void Checks::ranges() {
@@ -134,7 +134,7 @@ void Checks::both_ends() {
 
 }  // namespace
 
-std::vector<JobFault> faults_of(const LargeModelJob& job, int gpus) {
+std::vector<JobFault> faults_of(const LargeModelRun& job, int gpus) {
   Checks checks(job);
   checks.ranges();
   if (!checks.faults.empty()) return checks.faults;
@@ -144,12 +144,12 @@ std::vector<JobFault> faults_of(const LargeModelJob& job, int gpus) {
   return checks.faults;
 }
 
-bool runs_on(const LargeModelJob& asked, int gpus) {
+bool runs_on(const LargeModelRun& asked, int gpus) {
   return gpus >= asked.degrees.model() && gpus % asked.degrees.model() == 0 &&
          faults_of(job_on(asked, gpus), gpus).empty();
 }
 
-int fewest_gpus_of(const LargeModelJob& asked) {
+int fewest_gpus_of(const LargeModelRun& asked) {
   constexpr int kMostReplicas = 4096;
   const int one = asked.degrees.model();
   if (asked.degrees.data > 0) return asked.degrees.gpus();
@@ -158,7 +158,7 @@ int fewest_gpus_of(const LargeModelJob& asked) {
   return one;
 }
 
-std::vector<std::string> warnings_of(const LargeModelJob& job, int gpus_per_node) {
+std::vector<std::string> warnings_of(const LargeModelRun& job, int gpus_per_node) {
   std::vector<std::string> warnings;
   const Degrees& d = job.degrees;
   if (d.tensor > gpus_per_node)

@@ -27,7 +27,7 @@ constexpr int kSimulatedTurns = 4;
 double kernel_factor(const LargeStepRequest& request) {
   const int gpus = request.cluster.node_spec(request.ranks.ranks.front().node).gpus;
   return slowest_rank_factor(request.device.rank_spread, request.job.gpus()) *
-         busy_node_factor(request.device.busy_node, request.ranks, gpus);
+         contention_factor(request.device.busy_node, request.ranks, gpus);
 }
 
 double host_factor(const LargeStepRequest& request) {
@@ -37,7 +37,7 @@ double host_factor(const LargeStepRequest& request) {
 }
 
 /// Step times are linear in the micro-batches once the pipeline is full.
-PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job) {
+PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelRun& job) {
   const auto all = job.micro_batches();
   const int stages = job.degrees.pipeline;
   if (all <= (kSimulatedTurns + 1) * stages) return run_pipeline(costs, job, static_cast<int>(all));
@@ -81,7 +81,7 @@ class LargeStepMaker {
   void explain(const PipelineCosts& costs, LargeStep& step);
 
   const LargeStepRequest& request_;
-  const LargeModelJob& job_;
+  const LargeModelRun& job_;
   GroupExchanges exchanges_;
   ChunkTimer timer_;
 };

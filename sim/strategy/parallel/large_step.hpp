@@ -48,7 +48,7 @@ struct LargeStep {
 
 /// A job on GPUs that it has for itself. Requires faults_of(job, ranks.size()) to be empty.
 struct LargeStepRequest {
-  const LargeModelJob& job;
+  const LargeModelRun& job;
   const Cluster& cluster;
   const Placement& ranks;
   const DeviceModel& device;
@@ -84,7 +84,7 @@ struct RecordedEnd {
 /// A whole step as it ran; its last span ends at step.step_s. Of many micro-batches alike those in the middle
 /// are left out, from `cut_s` on for `left_out_s`.
 struct LargeStepRecord {
-  LargeModelJob job;
+  LargeModelRun job;
   LargeStep step;
   std::vector<StageSpan> spans;
   std::vector<StageMessage> messages;

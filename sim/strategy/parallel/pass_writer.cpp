@@ -93,7 +93,7 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
     const std::size_t first = i < again ? 0 : again;
     const TaskId waits_for =
         step.waits_for >= 0 ? tasks[first + static_cast<std::size_t>(step.waits_for)] : kNone;
-    if (step.along == Along::none) {
+    if (step.along == ParallelAxis::none) {
       tasks.push_back(pass_.kernel(steps[i].gpu, waits_for));
     } else {
       const PassGraph::Exchange exchange{stream_of(step.along), charge_of(step.along), steps[i].gpu,
@@ -102,7 +102,7 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
       tasks.push_back(step.behind ? pass_.exchange_behind(exchange) : pass_.exchange(exchange));
     }
     written_.push_back({tasks.back(), &step, {}});
-    if (step.along != Along::none)
+    if (step.along != ParallelAxis::none)
       written_.back().message = PassMessage{group_of(step.along), step.exchange, step.bytes};
     if (step.host_waits) pass_.host_waits_for(tasks.back());
   }

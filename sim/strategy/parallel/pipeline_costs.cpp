@@ -30,7 +30,7 @@ constexpr double kCoresFillMemory = 4;
 
 class CostsMaker {
  public:
-  CostsMaker(const LargeModelJob& job, const LargeStepRequest& request, GroupExchanges& exchanges,
+  CostsMaker(const LargeModelRun& job, const LargeStepRequest& request, GroupExchanges& exchanges,
              ChunkTimer& timer)
       : job_(job), request_(request), exchanges_(exchanges), timer_(timer), kernels_(job.kernels()) {}
   PipelineCosts make();
@@ -62,7 +62,7 @@ class CostsMaker {
     return memory_seconds(bytes, request_.cluster.node_spec(0).gpu, request_.device.kernel);
   }
 
-  const LargeModelJob& job_;
+  const LargeModelRun& job_;
   const LargeStepRequest& request_;
   GroupExchanges& exchanges_;
   ChunkTimer& timer_;
@@ -238,7 +238,7 @@ PipelineCosts CostsMaker::make() {
 
 }  // namespace
 
-PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request,
+PipelineCosts pipeline_costs(const LargeModelRun& job, const LargeStepRequest& request,
                              GroupExchanges& exchanges, ChunkTimer& timer) {
   return CostsMaker(job, request, exchanges, timer).make();
 }

@@ -23,7 +23,7 @@ constexpr int kMostPieces = 8;
 
 class PipelineGraph {
  public:
-  PipelineGraph(const PipelineCosts& costs, const LargeModelJob& job, int micro_batches)
+  PipelineGraph(const PipelineCosts& costs, const LargeModelRun& job, int micro_batches)
       : costs_(costs), job_(job), micro_batches_(micro_batches) {
     for (int stage = 0; stage < job.degrees.pipeline; ++stage) {
       passes_.push_back(graph_.add_queue("stage"));
@@ -67,7 +67,7 @@ class PipelineGraph {
   }
 
   const PipelineCosts& costs_;
-  const LargeModelJob& job_;
+  const LargeModelRun& job_;
   int micro_batches_;
   bool split_ = false;
   int way_ = 1;  ///< chunks that a micro-batch passes
@@ -218,7 +218,7 @@ PipelineRun PipelineGraph::run() {
 
 }  // namespace
 
-PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job, int micro_batches) {
+PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelRun& job, int micro_batches) {
   return PipelineGraph(costs, job, micro_batches).run();
 }
 

@@ -45,7 +45,7 @@ struct PipelineCosts {
   double message_bytes = 0, message_s = 0;
   bool overlaps_gradients = true;
 };
-PipelineCosts pipeline_costs(const LargeModelJob& job, const LargeStepRequest& request,
+PipelineCosts pipeline_costs(const LargeModelRun& job, const LargeStepRequest& request,
                              GroupExchanges& exchanges,
                              ChunkTimer& timer);  // pipeline_costs.cpp
 
@@ -69,6 +69,6 @@ struct PipelineRun {
   double left_out_s = 0;
 };
 /// With so many micro-batches. Throws InputError where stages would wait for each other for ever.
-PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelJob& job, int micro_batches);
+PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelRun& job, int micro_batches);
 
 }  // namespace foretrain

@@ -44,7 +44,7 @@ StageRanks stage_of(const Degrees& d, int rank) {
 }
 
 /// With those of the stage that has the same layers for micro-batches from the other end.
-std::vector<int> of_both_ways(const LargeModelJob& job, std::vector<int> ranks) {
+std::vector<int> of_both_ways(const LargeModelRun& job, std::vector<int> ranks) {
   if (job.ways() == 1) return ranks;
   const int in_stage = job.degrees.gpus() / job.degrees.pipeline;
   const int stage = ranks.front() / in_stage, other = job.degrees.pipeline - 1 - stage;
@@ -84,7 +84,7 @@ std::string_view name_of(RankGroup group) {
   return kNames[static_cast<std::size_t>(group)];
 }
 
-std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank) {
+std::vector<int> group_ranks(const LargeModelRun& job, RankGroup group, int rank) {
   const Degrees& d = job.degrees;
   const StageRanks stage = stage_of(d, rank);
   const RankPlace own = place_of(d, rank);
@@ -120,7 +120,7 @@ std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank
   return {rank};
 }
 
-GroupExchanges::GroupExchanges(const LargeModelJob& job, const Cluster& cluster, const Placement& ranks,
+GroupExchanges::GroupExchanges(const LargeModelRun& job, const Cluster& cluster, const Placement& ranks,
                                const CollectiveSettings& settings, ClusterCollectives& collectives,
                                double time_scale, double gpu_share_scale)
     : job_(job),

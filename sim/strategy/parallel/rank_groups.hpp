@@ -43,7 +43,7 @@ enum class RankGroup : std::uint8_t {
 std::string_view name_of(RankGroup group);
 
 /// The ranks of the group of rank `rank`, in order; itself alone where the group has one.
-std::vector<int> group_ranks(const LargeModelJob& job, RankGroup group, int rank);
+std::vector<int> group_ranks(const LargeModelRun& job, RankGroup group, int rank);
 
 /// Time of one exchange among a group of ranks, alone and with the other groups of the node that exchange at
 /// the same time.
@@ -58,7 +58,7 @@ struct ExchangeTime {
 class GroupExchanges {
  public:
   /// `ranks`: GPUs of the job by rank. All must outlive this.
-  GroupExchanges(const LargeModelJob& job, const Cluster& cluster, const Placement& ranks,
+  GroupExchanges(const LargeModelRun& job, const Cluster& cluster, const Placement& ranks,
                  const CollectiveSettings& settings, ClusterCollectives& collectives, double time_scale = 1,
                  double gpu_share_scale = 1);
 
@@ -76,7 +76,7 @@ class GroupExchanges {
   ExchangeTime compute(RankGroup group, CollectiveOp op, Bytes size);
   double crowding(const std::vector<Sibling>& siblings, CollectiveOp op, Bytes size) const;
 
-  const LargeModelJob& job_;
+  const LargeModelRun& job_;
   const Cluster& cluster_;
   const Placement& ranks_;
   CollectiveSettings settings_;

@@ -17,7 +17,7 @@ namespace foretrain {
 namespace {
 
 /// Master weights and Adam's two moments.
-double master_and_moments(const LargeModelJob& job) {
+double master_and_moments(const LargeModelRun& job) {
   constexpr double kMoments = 2;
   return job.master_bytes + kMoments * job.moment_bytes;
 }
@@ -37,7 +37,7 @@ struct StateBytes {
   double weights = 2, gradients = 4, optimizer = 0;
 };
 
-StateBytes state_bytes(const LargeModelJob& job, int shards) {
+StateBytes state_bytes(const LargeModelRun& job, int shards) {
   StateBytes bytes{.optimizer = master_and_moments(job)};
   if (job.kernels().adds_in_summed_type) bytes.gradients = job.summed_bytes();
   const double share = 1.0 / std::max(1, shards);
@@ -54,7 +54,7 @@ StateBytes state_bytes(const LargeModelJob& job, int shards) {
 
 class StageBytes {
  public:
-  explicit StageBytes(const LargeModelJob& job) : job_(job), slice_(job.slice()), kernels_(job.kernels()) {}
+  explicit StageBytes(const LargeModelRun& job) : job_(job), slice_(job.slice()), kernels_(job.kernels()) {}
 
   void add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const;
   void add_outside(StageMemory& memory) const;
@@ -62,7 +62,7 @@ class StageBytes {
  private:
   void add_state(const StageChunk& chunk, StageMemory& memory) const;
 
-  const LargeModelJob& job_;
+  const LargeModelRun& job_;
   LayerSlice slice_;
   const LayerKernels& kernels_;
 };
@@ -124,7 +124,7 @@ void StageBytes::add_outside(StageMemory& memory) const {
 
 }  // namespace
 
-StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chunk) {
+StageParameters stage_parameters(const LargeModelRun& job, const StageChunk& chunk) {
   const ParameterCount counts = parameters_of(job.shape);
   const double t = job.degrees.tensor;
   StageParameters held;
@@ -150,7 +150,7 @@ StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chu
   return held;
 }
 
-double held_bytes(const LargeModelJob& job, const ChunkTime& passes) {
+double held_bytes(const LargeModelRun& job, const ChunkTime& passes) {
   /// Launches that wait in a stream's queue before the next one blocks ("about 1000", stackoverflow
   /// 53970187).
   constexpr double kLaunchQueue = 1024;
@@ -161,7 +161,7 @@ double held_bytes(const LargeModelJob& job, const ChunkTime& passes) {
   return ahead * passes.scattered_bytes / passes.launches;
 }
 
-std::vector<StageMemory> stage_memory(const LargeModelJob& job) {
+std::vector<StageMemory> stage_memory(const LargeModelRun& job) {
   const int stages = job.degrees.pipeline, chunks = chunks_per_stage(job);
   const auto micro_batches = static_cast<int>(std::min<std::int64_t>(job.micro_batches(), kLongestCounted));
   // A schedule's worst moment comes within its first turns.
@@ -180,7 +180,7 @@ std::vector<StageMemory> stage_memory(const LargeModelJob& job) {
   return all;
 }
 
-std::string StageMemory::largest_part(const LargeModelJob& job) const {
+std::string StageMemory::largest_part(const LargeModelRun& job) const {
   const std::array<std::pair<double, std::string>, 6> parts{{
       {weights, "weights (more tensor or pipeline ranks)"},
       {gradients, "gradients (more tensor or pipeline ranks, or sharded parameters)"},

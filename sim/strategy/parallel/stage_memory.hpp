@@ -21,17 +21,17 @@ struct StageMemory {
   }
   double total() const { return allocated() + outside; }
   /// The largest part, and what would make it smaller.
-  std::string largest_part(const LargeModelJob& job) const;
+  std::string largest_part(const LargeModelRun& job) const;
 };
 
 struct ChunkTime;
 /// StageMemory::held, where the host does not wait between passes: with `record_streams` the caching
 /// allocator keeps what NCCL's stream reads until the GPU has come to it, and the host is ahead by as many
 /// launches as the GPU's queue takes.
-double held_bytes(const LargeModelJob& job, const ChunkTime& passes);
+double held_bytes(const LargeModelRun& job, const ChunkTime& passes);
 
 /// By stage, of its first rank.
-std::vector<StageMemory> stage_memory(const LargeModelJob& job);
+std::vector<StageMemory> stage_memory(const LargeModelRun& job);
 
 /// Parameters that a rank of a stage holds, were they not sharded over data-parallel ranks: dense ones and
 /// those of experts.
@@ -39,6 +39,6 @@ struct StageParameters {
   double dense = 0, expert = 0;
   double all() const { return dense + expert; }
 };
-StageParameters stage_parameters(const LargeModelJob& job, const StageChunk& chunk);
+StageParameters stage_parameters(const LargeModelRun& job, const StageChunk& chunk);
 
 }  // namespace foretrain

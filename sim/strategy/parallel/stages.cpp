@@ -58,11 +58,11 @@ std::pair<std::vector<int>, int> parts_by_cost(const TransformerShape& shape, in
 
 bool is_v_shaped(PipelineSchedule schedule) { return schedule == PipelineSchedule::zbv; }
 
-int chunks_per_stage(const LargeModelJob& job) {
+int chunks_per_stage(const LargeModelRun& job) {
   return is_v_shaped(job.schedule) ? 2 : job.ways() * job.degrees.virtual_stages;
 }
 
-std::vector<StageChunk> stage_chunks(const LargeModelJob& job) {
+std::vector<StageChunk> stage_chunks(const LargeModelRun& job) {
   const int stages = job.degrees.pipeline, parts = stages * chunks_per_stage(job) / job.ways();
   // Where there are fewer layers than parts, a chunk would have none and its ends no place.
   const bool counts_ends =

@@ -26,11 +26,11 @@ struct StageChunk {
 /// schedules two a stage; of DualPipe one way's, then the other's. By the framework's rule: as many layers
 /// each (what is over goes to the first ones; where it comes out even so, embedding and head count as a
 /// layer), or by cost.
-std::vector<StageChunk> stage_chunks(const LargeModelJob& job);
+std::vector<StageChunk> stage_chunks(const LargeModelRun& job);
 
 /// Whether chunks come back the way they went (zero-bubble V).
 bool is_v_shaped(PipelineSchedule schedule);
 /// Chunks of each stage.
-int chunks_per_stage(const LargeModelJob& job);
+int chunks_per_stage(const LargeModelRun& job);
 
 }  // namespace foretrain

@@ -70,7 +70,8 @@ std::vector<Placement> sets_of(const Placement& job, const RankSets& sets, GpuPl
 }  // namespace
 
 GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, const RankSets& sets,
-                                   GpuPlace own, const CollectiveSettings& settings, nccl::NodeBook& searched)
+                                   GpuPlace own, const CollectiveSettings& settings,
+                                   nccl::NodeGraphCache& searched)
     : cluster_(cluster) {
   for (const Placement& set : sets_of(job, sets, own)) sets_.emplace_back(cluster, set, settings, searched);
 }

@@ -43,7 +43,7 @@ class GroupCollectives {
   /// Requires that the ranks' nodes are part of the cluster, which must outlive this. `own`: a rank whose set
   /// stands for all.
   GroupCollectives(const Cluster& cluster, const Placement& job, const RankSets& sets, GpuPlace own,
-                   const CollectiveSettings& settings, nccl::NodeBook& searched);
+                   const CollectiveSettings& settings, nccl::NodeGraphCache& searched);
   /// Flows are those that touch this node of the job; by default that of rank 0.
   void see_from(int node) { seen_from_ = node; }
 
@@ -87,7 +87,7 @@ class ClusterCollectives {
     std::shared_ptr<GroupCollectives> collectives;
   };
   const Cluster& cluster_;
-  nccl::NodeBook searched_;
+  nccl::NodeGraphCache searched_;
   std::list<Known> known_;  ///< the latest first
   std::size_t ranks_ = 0;   ///< of all
 };

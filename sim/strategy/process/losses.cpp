@@ -23,13 +23,13 @@ constexpr double kMemoryPasses = 3;
 constexpr double kWaitsForMemory = 0.5;
 /// However much a collective takes, kernels go on at a tenth of their speed; assumed.
 constexpr double kMostShare = 0.9;
-/// Standard deviation of step time between ranks, before Ampere and since; fitted to open rows
+/// Standard deviation of step time between ranks, before Ampere and since; fitted to training rows
 /// (docs/models/losses.md).
 constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
-/// What a full node costs: Volta's from open rows of 15 sources, each left out once (also taken for what is
-/// older, which has no rows); Turing's and Ampere's from runs on 2 to 8 GPUs that exchange nothing, RTX 8000,
-/// RTX A6000 and A40 (CDNA and CDNA 2, of the same years, have no such rows and take Ampere's); Hopper's rows
-/// show none (docs/models/losses.md).
+/// What a full node costs: Volta's from training rows of 15 sources, each left out once (also taken for what
+/// is older, which has no rows); Turing's and Ampere's from runs on 2 to 8 GPUs that exchange nothing, RTX
+/// 8000, RTX A6000 and A40 (CDNA and CDNA 2, of the same years, have no such rows and take Ampere's);
+/// Hopper's rows show none (docs/models/losses.md).
 constexpr double kBusyNode = 0.03, kBusyAmpereNode = 0.01;
 
 double wire_share(CollectiveOp op, int ranks) {
@@ -60,7 +60,7 @@ Losses losses_of(Architecture architecture) {
 
 double slowest_rank_factor(double spread, int ranks) { return 1 + spread * expected_normal_maximum(ranks); }
 
-double busy_node_factor(double loss, const Placement& placement, int gpus_per_node) {
+double contention_factor(double loss, const Placement& placement, int gpus_per_node) {
   if (gpus_per_node < 2) return 1;
   return 1 + loss * (most_ranks_of_a_node(placement) - 1) / (gpus_per_node - 1);
 }

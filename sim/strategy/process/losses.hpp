@@ -25,7 +25,7 @@ double slowest_rank_factor(double spread, int ranks);
 
 /// By which factor kernels are slower on the node with most ranks: 1 + loss for a full node, 1 where a rank
 /// has the node for itself, in proportion between.
-double busy_node_factor(double loss, const Placement& placement, int gpus_per_node);
+double contention_factor(double loss, const Placement& placement, int gpus_per_node);
 
 /// By which factor host calls are slower than those of a rank that has the node for itself: a core's clock
 /// falls by `loss` from one core at work to all of them, in proportion to those that work. Each rank keeps

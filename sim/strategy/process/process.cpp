@@ -68,7 +68,7 @@ Placement own_ranks(const PlanRequest& request) {
 }
 
 double busy_node(const PlanRequest& request, const Placement& ranks) {
-  return busy_node_factor(request.device.busy_node, ranks, request.own_node().gpus);
+  return contention_factor(request.device.busy_node, ranks, request.own_node().gpus);
 }
 
 double busy_host(const PlanRequest& request, const Placement& ranks) {
@@ -222,7 +222,7 @@ TaskId Process::launch_copies(const HostThread& thread, const OptimizerLaunch& l
 
 /// A kernel on another stream takes its part of the memory and lasts as much longer, while compute slows down
 /// by the same share.
-TaskId Process::launch_beside(const SideKernel& call) {
+TaskId Process::launch_on_side_stream(const SideKernel& call) {
   Task kernel = task_of(TaskKind::kernel, Account::other, call.stream,
                         memory_kernel_time(call.bytes, gpu(), kernels_) * kMemorySharers);
   kernel.device = gpus_[call.thread.gpu].device;

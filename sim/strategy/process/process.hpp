@@ -43,7 +43,7 @@ struct HostThread {
   /// The same by threads of their own for each GPU: only the driver makes them take turns. A launch lasts as
   /// long as those of all GPUs without the executor's own part (HostCalibration::bare_node) if that is
   /// longer; other host work is done side by side.
-  HostThread issuing_beside(int gpus) const;
+  HostThread issuing_concurrently(int gpus) const;
 };
 
 inline HostThread HostThread::on_gpu(std::size_t number) const {
@@ -70,7 +70,7 @@ inline HostThread HostThread::issuing_for(int gpus) const {
   return other;
 }
 
-inline HostThread HostThread::issuing_beside(int gpus) const {
+inline HostThread HostThread::issuing_concurrently(int gpus) const {
   HostThread other = *this;
   other.turns = gpus, other.beside = true;
   return other;
@@ -154,7 +154,7 @@ class Process {
                        LabelId label);
   /// A kernel on another stream of the thread's GPU, not before `call.after`; kernels of the compute stream
   /// do not wait for it, but share the memory's bandwidth with it while it runs (docs/models/losses.md).
-  TaskId launch_beside(const SideKernel& call);
+  TaskId launch_on_side_stream(const SideKernel& call);
   /// A kernel of known length on another stream of the first GPU, by a host call of known length (already on
   /// this host), not before `after`; it shares the memory's bandwidth with the compute stream.
   TaskId launch_on(QueueId stream, const HostThread& thread, Time host, Time kernel, LabelId label,

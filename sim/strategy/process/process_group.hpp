@@ -31,8 +31,8 @@ class ProcessGroup {
 
   bool is_gloo() const { return backend_ == Backend::gloo; }
 
-  static constexpr int kGlooThreads =
-      2;  ///< torch/csrc/distributed/c10d/ProcessGroupGloo.cpp: Options::threads
+  /// Torch/csrc/distributed/c10d/ProcessGroupGloo.cpp: Options::threads.
+  static constexpr int kGlooThreads = 2;
 
  private:
   /// An operation of gloo in progress.
@@ -48,7 +48,7 @@ class ProcessGroup {
   Process& process_;
   Backend backend_;
   Transport transport_;
-  std::optional<TransportJob> job_;  ///< over gloo
+  std::optional<TransportRequest> job_;  ///< over gloo
   PoolId workers_ = kNone;
   QueueId to_host_ = kNone, to_gpu_ = kNone;  ///< copies of staged data
   Route out_, in_;                            ///< from GPU to host memory, and back

@@ -7,13 +7,13 @@
 // slower than on one.
 #include "sim/strategy/replicas/data_parallel.hpp"
 
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 
 namespace foretrain {
 
 Plan plan_data_parallel(const PlanRequest& request) {
   Plan plan;
-  DataParallelJob(request, plan, {wrap_network(*request.workload.model)}).run();
+  DataParallelSteps(request, plan, {wrap_network(*request.workload.model)}).run();
   return plan;
 }
 

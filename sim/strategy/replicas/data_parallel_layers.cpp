@@ -1,12 +1,12 @@
 // The same job with many wrapped modules: activations cross the links between every two layers.
 #include "sim/strategy/replicas/data_parallel.hpp"
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 
 namespace foretrain {
 
 Plan plan_data_parallel_layers(const PlanRequest& request) {
   Plan plan;
-  DataParallelJob(request, plan, wrap_layers(*request.workload.model)).run();
+  DataParallelSteps(request, plan, wrap_layers(*request.workload.model)).run();
   return plan;
 }
 

@@ -84,7 +84,7 @@ class ReplicaLoop {
  private:
   HostThread for_all(const HostThread& thread) const {
     const HostThread labelled = thread.labelled(turns_label_);
-    return private_ ? labelled.issuing_beside(gpus_) : labelled.issuing_for(gpus_);
+    return private_ ? labelled.issuing_concurrently(gpus_) : labelled.issuing_for(gpus_);
   }
 
   /// Eagerly, this replica's passes are issued by themselves.

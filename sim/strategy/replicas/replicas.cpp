@@ -6,7 +6,7 @@
 #include "sim/strategy/ddp/coalesced_groups.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/process/call_costs.hpp"
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {

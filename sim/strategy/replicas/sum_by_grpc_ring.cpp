@@ -76,7 +76,7 @@ class GrpcRing {
   Process& process_;
   HostThread issuer_;
   Transport transport_;
-  TransportJob job_;
+  TransportRequest job_;
   HostCopies down_, up_;
   QueueId queue_;
   LabelId staging_label_, ring_label_;

@@ -1,6 +1,6 @@
 // Operators know their layer, parameters too; buffers come in the order of the batch normalizations, as many
 // for each.
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 
 namespace foretrain {
 

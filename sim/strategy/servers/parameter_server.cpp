@@ -334,7 +334,7 @@ void add_worker_step(const Process& process, TrainingStep& step, Worker& worker)
   worker.end_backward();
 }
 
-Plan plan_alone(const PlanRequest& request) {
+Plan plan_standalone(const PlanRequest& request) {
   Plan plan = plan_single(request);
   plan.decisions.add("one GPU", "no server", "the only GPU keeps its variables and updates them");
   return plan;
@@ -345,7 +345,7 @@ Plan plan_alone(const PlanRequest& request) {
 Plan plan_parameter_server(const PlanRequest& request) {
   const bool alone = request.placement.size() == 1;
   if (alone && (!has_own_servers(request) || request.options<ParameterServerOptions>().server_on_gpu))
-    return plan_alone(request);
+    return plan_standalone(request);
   DeviceModel device = request.device;
   if (request.options<ParameterServerOptions>().asynchronous)
     device.rank_spread = 0;  // nobody waits for the slowest

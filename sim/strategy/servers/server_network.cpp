@@ -14,8 +14,8 @@ namespace {
 
 /// 10 us: no TCP stack answers as fast, no RDMA link of the catalog is as slow.
 constexpr Time kSlowestRdma = Time{10'000'000};
-constexpr int kServerThreads =
-    4;  ///< BYTEPS_SERVER_ENGINE_THREAD; four cores also saturate a socket's memory
+/// BYTEPS_SERVER_ENGINE_THREAD; four cores also saturate a socket's memory.
+constexpr int kServerThreads = 4;
 
 std::vector<int> first_ranks_of(const Placement& placement) {
   std::vector<int> first;
@@ -71,7 +71,7 @@ int ServerNetwork::node_of(int server) const {
 
 /// The links at the server's end of a way: those from its NIC's last link on when it receives, up to the
 /// first one when it sends.
-std::vector<LinkId> ServerNetwork::near_server(const TransportWay& way, bool push) const {
+std::vector<LinkId> ServerNetwork::near_server(const TransportRoute& way, bool push) const {
   const ClusterLinks& links = process_.request().cluster.links();
   const auto is_network = [&](LinkId id) { return links[id].kind == LinkKind::network; };
   if (push)
@@ -84,7 +84,7 @@ std::vector<PatternFlow> ServerNetwork::flows(int server, bool push) {
   const int node = node_of(server), other = node == 0 ? 1 : 0;
   const int here = first_ranks_[static_cast<std::size_t>(node)],
             there = first_ranks_[static_cast<std::size_t>(other)];
-  const TransportWay way = push ? ways_.way(there, here) : ways_.way(here, there);
+  const TransportRoute way = push ? ways_.way(there, here) : ways_.way(here, there);
   latency_ = std::max(latency_, way.latency);
   const double bytes = 1 / transport_.efficiency, others = workers() - (node == 0 ? 1 : 2);
   std::vector<PatternFlow> flows;
@@ -96,8 +96,8 @@ std::vector<PatternFlow> ServerNetwork::flows(int server, bool push) {
 /// A tensor cut over all servers: the first node sends to all others, and receives from all others for the
 /// servers it has itself.
 std::vector<PatternFlow> ServerNetwork::flows_of_all(bool push) {
-  const TransportWay out = ways_.way(first_ranks_[0], first_ranks_[1]),
-                     in = ways_.way(first_ranks_[1], first_ranks_[0]);
+  const TransportRoute out = ways_.way(first_ranks_[0], first_ranks_[1]),
+                       in = ways_.way(first_ranks_[1], first_ranks_[0]);
   latency_ = std::max({latency_, out.latency, in.latency});
   const double own = (servers_ + workers() - 1) / workers(), share = own / servers_ / transport_.efficiency;
   const double elsewhere = (servers_ - own) / servers_ / transport_.efficiency;
@@ -122,7 +122,7 @@ std::vector<PatternFlow> ServerNetwork::flows_to_own_machine(int server, bool pu
   const bool every = server == kEveryServer;
   const StandIn at = stand_in(every ? busiest_ : server);
   const int here = first_ranks_[0], there = first_ranks_[static_cast<std::size_t>(at.node)];
-  const TransportWay way = push ? ways_.way(here, there) : ways_.way(there, here);
+  const TransportRoute way = push ? ways_.way(here, there) : ways_.way(there, here);
   latency_ = std::max(latency_, way.latency);
   const std::vector<LinkId> servers_end = near_server(way, push);
   const auto end = static_cast<std::ptrdiff_t>(servers_end.size());

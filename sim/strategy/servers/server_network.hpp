@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/collective/transport_ways.hpp"
+#include "sim/collective/transport_routes.hpp"
 #include "sim/strategy/process/process.hpp"
 #include "sim/strategy/servers/server_layout.hpp"
 #include "sim/strategy/servers/server_options.hpp"
@@ -102,7 +102,7 @@ class ServerNetwork {
   };
   StandIn stand_in(int server) const;
   std::vector<PatternFlow> flows_to_own_machine(int server, bool push);
-  std::vector<LinkId> near_server(const TransportWay& way, bool push) const;
+  std::vector<LinkId> near_server(const TransportRoute& way, bool push) const;
   int node_of(int server) const;
   Bytes part(int server, Bytes bytes) const {
     return server == kEveryServer ? Bytes{bytes.count / servers_} : bytes;
@@ -112,7 +112,7 @@ class ServerNetwork {
   int servers_;
   ServerTransport transport_;
   ServerMachines machines_;
-  TransportWays ways_;
+  TransportRoutes ways_;
   std::vector<int> first_ranks_;  ///< of every node
   std::vector<double> held_;      ///< elements per server
   int busiest_ = 0;  ///< machine with the most elements; of the workers' nodes: before it is made the first

@@ -117,7 +117,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
   else if (iteration_start_ != kNone)
     start = {iteration_start_};
   const TaskId packed =
-      process_.launch_beside({thread, stream_, {2 * bytes / settings_.ranks}, copy_label_, start});
+      process_.launch_on_side_stream({thread, stream_, {2 * bytes / settings_.ranks}, copy_label_, start});
   TaskId whole = process_.collective({thread,
                                       CollectiveOp::all_gather,
                                       {bytes},
@@ -127,7 +127,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
                                       Group::world,
                                       settings_.element_type()});
   if (parameters > 1)
-    whole = process_.launch_beside({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
+    whole = process_.launch_on_side_stream({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
   for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;
   live_ += elements;
   most_live_ = std::max(most_live_, live_);

@@ -65,8 +65,8 @@ class ZeroFetch {
   std::uint32_t current_ = kNone;  ///< layer
   std::vector<TaskId> gathered_;   ///< per layer: the task after which it is whole, kNone while sharded
   std::vector<bool> waited_;       ///< per layer: the compute stream waits for it already
-  std::vector<std::size_t>
-      wanted_;  ///< per layer: one more than the last place of the trace it was gathered for
+  /// Per layer: one more than the last place of the trace it was gathered for.
+  std::vector<std::size_t> wanted_;
   std::vector<std::size_t> asked_by_;  ///< per layer: the last prefetch that asked for it
   std::size_t prefetches_ = 0;
   TaskId iteration_start_ = kNone;

@@ -85,7 +85,7 @@ TaskId ZeroReduction::kernel(const HostThread& thread, std::int64_t bytes, Time 
   if (pending_ != kNone) after.push_back(pending_);
   pending_ = kNone;
   process_.host(thread, reference, Account::host);
-  return last_beside_ = process_.launch_beside({thread, stream_, {bytes}, label, after});
+  return last_beside_ = process_.launch_on_side_stream({thread, stream_, {bytes}, label, after});
 }
 
 void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int64_t elements) {

@@ -68,9 +68,9 @@ struct AttentionMachine {
   const TensorCores& cores;
   const KernelCalibration& calibration;
   TensorRate rate;
-  bool
-      is_version_2;  ///< two of its blocks share a multiprocessor, scores of one beside products of the other
-  bool runs_older;   ///< Ampere's instructions
+  /// Two of its blocks share a multiprocessor, scores of one beside products of the other.
+  bool is_version_2;
+  bool runs_older;  ///< Ampere's instructions
 
   /// Its own constant of a calibration counts as that of products does.
   AttentionMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, bool version_2)

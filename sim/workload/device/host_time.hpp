@@ -21,24 +21,24 @@ struct HostCalibration {
   Time ddp_hook = microseconds(2.6);        ///< DDP bookkeeping per gradient
   Time ddp_forward = microseconds(60);      ///< DDP bookkeeping per forward
   Time iteration = microseconds(30);        ///< Python of the bare loop
-  double call_scale =
-      1.8;  ///< a call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping
+  /// A call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping.
+  double call_scale = 1.8;
   Time cast_call = microseconds(10);       ///< autocast converts one weight
   Time backward_call = microseconds(20);   ///< loss.backward(): Python, the engine, its thread
   Time compiled_kernel = microseconds(4);  ///< torch.compile: the generated wrapper before each launch
-  Time compiled_call =
-      microseconds(60);  ///< torch.compile: guards and runtime wrapper, once forward and once backward
+  /// torch.compile: guards and runtime wrapper, once forward and once backward.
+  Time compiled_call = microseconds(60);
   Time graph_launch = microseconds(15);        ///< CUDA graphs: the one launch of a step, without its nodes
   Time graph_launch_node = microseconds(0.1);  ///< CUDA graphs: each kernel in it
   Time node = microseconds(3);  ///< TensorFlow: the executor, memory and stream of one operator with a kernel
-  Time bare_node =
-      microseconds(1);  ///< TensorFlow: an operator without a kernel, such as the read of a variable
+  /// TensorFlow: an operator without a kernel, such as the read of a variable.
+  Time bare_node = microseconds(1);
   Time hand_over_node = microseconds(
       4);  ///< TensorFlow: more of it for operators beside the main chain, queued to another thread
   Time function_call = microseconds(200);    ///< TensorFlow: Python of one call of the graph
   Time captured_variable = microseconds(1);  ///< TensorFlow: each variable handed to it
-  double cached_library =
-      0.4;                ///< TensorFlow: share of the library's cost that is left when its plans are kept
+  /// TensorFlow: share of the library's cost that is left when its plans are kept.
+  double cached_library = 0.4;
   double time_scale = 1;  ///< anchor
   friend bool operator==(const HostCalibration&, const HostCalibration&) = default;
 };

@@ -27,8 +27,8 @@ struct LoaderTraits {
   Time per_sample{};  ///< index, call and list
   Time per_batch{};   ///< handing a batch over, in the worker
   Time taking{};      ///< main thread
-  bool processes =
-      false;  ///< batches come through shared memory: page faults, a pin-memory thread, workers to start
+  /// Batches come through shared memory: page faults, a pin-memory thread, workers to start.
+  bool processes = false;
 };
 
 /// torch: per sample and batch by the difference between loops with no worker, one worker, and the bare item
@@ -51,17 +51,17 @@ LoaderTraits traits_of(LoaderKind kind) {
 
 constexpr std::int64_t kMappedBatch = 32 << 20;  ///< malloc maps larger batches anew: every page faults
 constexpr double kFaultingCopy = 2.3e9;          ///< bytes/s of collating into such memory, measured
-constexpr double kPinPages =
-    0.35e-9;  ///< s per byte: map, fault in, unmap and free a batch in shared memory, measured
+/// S per byte: map, fault in, unmap and free a batch in shared memory, measured.
+constexpr double kPinPages = 0.35e-9;
 constexpr double kUnmapPages = 0.15e-9;  ///< s per byte: the same without reading it, measured
 constexpr Time kPinningCall = Time{50'000'000};
 constexpr Time kTracedSample = Time{
     9'000'000};  ///< more of a sample whose Python lines a profiler sees: workers inherit its trace function
-constexpr Time kWorkerStart =
-    Time{15'000'000'000};             ///< forking one worker on the reference core, measured 10 to 20 ms
+/// Forking one worker on the reference core, measured 10 to 20 ms.
+constexpr Time kWorkerStart = Time{15'000'000'000};
 constexpr double kMemoryCopies = 16;  ///< a socket's memory bandwidth / one core's memcpy, assumed
-constexpr double kDecodePasses =
-    330;  ///< memory traffic of decoding on the GPU / the file's bytes, assumed: 36 MB for 110 KB
+/// Memory traffic of decoding on the GPU / the file's bytes, assumed: 36 MB for 110 KB.
+constexpr double kDecodePasses = 330;
 
 Time times(Time time, double factor) { return seconds(to_seconds(time) * factor); }
 

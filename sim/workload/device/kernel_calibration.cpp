@@ -30,7 +30,7 @@ constexpr FamilyConstants kHopper{
     {kCores, 0.45, 0.65, 0.58}, {kCores, 0.65, 0.99, 0.89}, {kCores, 0.55, 0.63, 0.57}, 0.6};
 constexpr FamilyConstants kBlackwell{
     {kCores, 0.45, 0.66, 0.59}, {kCores, 0.61, 0.96, 0.87}, {kCores, 0.52, 0.62, 0.56}, 0.3};
-// AMD's: no open rows, assumed. Matrix products of 16 bit are the share of the peak that AMD measured
+// AMD's: no training rows, assumed. Matrix products of 16 bit are the share of the peak that AMD measured
 // (MI300X: 708 of 1307 TFLOP/s, "max-achievable FLOPS" of the ROCm blogs) over what loading tiles leaves,
 // 0.80; the others stand to them as those of Ampere do.
 constexpr FamilyConstants kCdna{

@@ -17,8 +17,8 @@ struct ComputeEfficiency {
 
 /// What makes a small or narrow product slower than a large one (product_time).
 struct ProductCosts {
-  double operand_loading =
-      1.3;  ///< times a tile's operands pass the multiprocessor's 128-byte-a-clock shared memory
+  /// Times a tile's operands pass the multiprocessor's 128-byte-a-clock shared memory.
+  double operand_loading = 1.3;
   double prologue_depth = 77;  ///< depth's worth of time to fill and drain a tile's pipeline
   // The same on CUDA cores since Pascal.
   double core_prologue_depth = 8;

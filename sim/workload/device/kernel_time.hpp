@@ -18,8 +18,8 @@ struct KernelContext {
   const KernelCalibration& calibration;
   Precision precision = Precision::fp32;
   Framework framework{};
-  bool half_weights =
-      false;  ///< in 16 bit everything but the loss runs in it, without casts (Workload::half_weights)
+  /// In 16 bit everything but the loss runs in it, without casts (Workload::half_weights).
+  bool half_weights = false;
 };
 
 /// One operator at one batch size. Plain products in 16 and 8 bits and fused attention in 16 bits, on GPUs of

@@ -35,8 +35,8 @@ struct StrategyMemory {
   double parameters = 1, gradients = 1, optimizer = 1;  ///< share of the whole
   Bytes buffers{};                                      ///< buckets, fusion buffers, gathered shards
   Bytes per_sample{};  ///< for each sample of a GPU's batch (outputs gathered from other GPUs)
-  bool keeps_masters =
-      false;             ///< fp32 weights and states beside weights of 16 bits, whatever the script says
+  /// Fp32 weights and states beside weights of 16 bits, whatever the script says.
+  bool keeps_masters = false;
   HostMemoryUse host{};  ///< what one rank moves to its host
   friend bool operator==(const StrategyMemory&, const StrategyMemory&) = default;
 };

@@ -108,7 +108,7 @@ class Trainability {
   void set_head(bool is_head) { in_head_ = is_head; }
   /// The blocks that "last:4" means are known once their number is.
   void count_blocks(std::uint32_t blocks) { blocks_ = blocks; }
-  std::uint32_t blocks_asked() const { return last_blocks_; }
+  std::uint32_t requested_blocks() const { return last_blocks_; }
 
  private:
   bool matches_trainable(std::size_t word, std::string_view name);

@@ -58,8 +58,8 @@ struct Model {
   std::vector<std::int64_t> input;
   bool input_is_tokens = false;
   std::vector<Layer> layers;
-  std::string
-      optimizer{};  ///< what it is usually trained with, as `model.optimizer` names it; empty: not said
+  /// What it is usually trained with, as `model.optimizer` names it; empty: not said.
+  std::string optimizer{};
   std::int64_t samples_per_input = 1;  ///< a batch counts parts of an input, as tokens of a sentence
   bool is_recorded = false;            ///< its operators come from a recording: there are no layers
   FineTuning tuning{};                 ///< what of it trains, and what is added

@@ -365,7 +365,7 @@ ExpansionResult expand(const Model& model) {
   if (!result.faults.empty()) return result;
 
   Tape tape(model.name, with_literal_targets(model));
-  if (tape.trainability().blocks_asked() > 0) tape.trainability().count_blocks(count_blocks(model));
+  if (tape.trainability().requested_blocks() > 0) tape.trainability().count_blocks(count_blocks(model));
   ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input, model.input_needs_gradient), "");
   if (!result.faults.empty()) return result;
   result.model = std::move(tape).finish();

@@ -96,16 +96,16 @@ struct Operator {
   bool backward = false;
   std::uint32_t layer = 0;  ///< index into ExpandedModel::layer_names
   std::uint16_t kernels = 1;
-  std::uint16_t calls =
-      1;         ///< host calls that issue them, one after the other: the steps of a loop in the script
+  /// Host calls that issue them, one after the other: the steps of a loop in the script.
+  std::uint16_t calls = 1;
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
   Amount visits{};               ///< of pooling: elements that its windows hold, each for every window
   std::int64_t channels = 0;     ///< of a normalization: those of its trained vectors
   bool keeps_averages = false;   ///< it also updates running averages of every channel, and counts batches
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
-  bool is_roofline =
-      false;  ///< its FLOPs take time, too, at the vector rate: the longer of them and its bytes
+  /// Its FLOPs take time, too, at the vector rate: the longer of them and its bytes.
+  bool is_roofline = false;
   bool half_capable = true;     ///< runs in 16 bit under autocast (loss and softmax do not)
   bool stays_wide = false;      ///< a loss: its input is converted to 32 bits even beside weights of 16
   bool narrows_result = false;  ///< computes in 32 bits, and converts its result back to its operand's width
@@ -190,8 +190,8 @@ struct ExpandedModel {
   std::vector<Parameter> frozen;               ///< they get no gradient and no update
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
   bool has_half_weights = false;               ///< its weights have 16 bits or fewer, without fp32 masters
-  bool keeps_types =
-      false;  ///< every tensor has the type that was recorded, casts are operators of their own
+  /// Every tensor has the type that was recorded, casts are operators of their own.
+  bool keeps_types = false;
   /// Recorded under autocast: the same step with the recorded types, for a training under autocast.
   std::shared_ptr<const ExpandedModel> as_recorded;
 

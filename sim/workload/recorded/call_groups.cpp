@@ -66,8 +66,8 @@ class CallGrouping {
       settle_times();
       in_backward_ = true;
     }
-    const bool is_left_out = types_ == RecordedTypes::widened && is_cast(op);
-    if (!is_left_out && !joins_dropout(op)) place(op);
+    const bool is_excluded = types_ == RecordedTypes::widened && is_cast(op);
+    if (!is_excluded && !joins_dropout(op)) place(op);
     note_moment();
     ready(op);
   }

@@ -27,8 +27,8 @@ struct GroupedStep {
   std::vector<MeasuredTimes> measured_forward, measured_backward;
   std::vector<Operator> forward;
   std::vector<BackwardStep> backward;
-  std::vector<std::uint32_t>
-      moment_of;  ///< by recorded operator: forward operators first, then backward steps
+  /// By recorded operator: forward operators first, then backward steps.
+  std::vector<std::uint32_t> moment_of;
   std::vector<std::uint32_t> source_of_forward, source_of_backward;  ///< the recorded operator that began it
   std::vector<bool> is_mask;  ///< by recorded operator: it makes a dropout's mask
   // Facts for Recording.

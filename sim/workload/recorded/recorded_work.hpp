@@ -18,8 +18,8 @@ struct RecordedPiece {
 struct RecordedPieces {
   std::vector<RecordedPiece> pieces;  ///< none for what runs nothing
   bool is_known = true;               ///< there is a rule, or nothing to do
-  bool beyond_linear =
-      false;  ///< grows faster than the batch: exact at the recorded batch, in proportion elsewhere
+  /// Grows faster than the batch: exact at the recorded batch, in proportion elsewhere.
+  bool beyond_linear = false;
 };
 
 RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, RecordedTypes types);

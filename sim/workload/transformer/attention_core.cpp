@@ -83,12 +83,13 @@ void write_torch_ring_backward(const Core& core, std::vector<LayerStep>& steps) 
     kernel.waits_for = parts;
     if (i + 1 < ranks) {
       parts = static_cast<int>(steps.size());
-      steps.push_back(LayerStep::exchange_of(Along::context, Exchange::ring_pass, core.key_value_bytes()));
+      steps.push_back(
+          LayerStep::exchange_of(ParallelAxis::context, Exchange::ring_pass, core.key_value_bytes()));
       steps.back().behind = true;
     }
     steps.push_back(kernel);
-    steps.push_back(
-        LayerStep::exchange_of(Along::context, Exchange::ring_pass, kFp32OverHalf * core.key_value_bytes()));
+    steps.push_back(LayerStep::exchange_of(ParallelAxis::context, Exchange::ring_pass,
+                                           kFp32OverHalf * core.key_value_bytes()));
     steps.back().behind = i + 1 < ranks;
   }
 }
@@ -105,7 +106,7 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
     if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 2;
     const bool passes_on = i + 1 < ranks || core.backward;
     if (passes_on) {
-      steps.push_back(LayerStep::exchange_of(Along::context, Exchange::ring_pass,
+      steps.push_back(LayerStep::exchange_of(ParallelAxis::context, Exchange::ring_pass,
                                              core.key_value_bytes() * (core.backward ? 2 : 1)));
       steps.back().behind = true;
       if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 3;
@@ -128,16 +129,17 @@ void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
   const int messages = habit == ContextHabit::apart ? 2 : 1;
   if (!core.backward || habit != ContextHabit::apart) {
     for (int i = 0; i < messages; ++i)
-      core.writer.exchange(steps, Along::context, Exchange::all_gather, bytes / messages);
+      core.writer.exchange(steps, ParallelAxis::context, Exchange::all_gather, bytes / messages);
   }
   const std::int64_t all = core.slice().sequence;
   steps.push_back(core.kernel(core.part(), core.shape.causal ? all / 2 : all, false));
   if (!core.backward) return;
   constexpr double kFp32OverHalf = 2;
   for (int i = 0; habit == ContextHabit::torch && i < core.slice().context; ++i)
-    core.writer.exchange(steps, Along::context, Exchange::ring_pass, kFp32OverHalf * core.key_value_bytes());
+    core.writer.exchange(steps, ParallelAxis::context, Exchange::ring_pass,
+                         kFp32OverHalf * core.key_value_bytes());
   for (int i = 0; habit != ContextHabit::torch && i < messages; ++i)
-    core.writer.exchange(steps, Along::context, Exchange::reduce_scatter, bytes / messages);
+    core.writer.exchange(steps, ParallelAxis::context, Exchange::reduce_scatter, bytes / messages);
 }
 
 /// Ranks change from a part of the sequence with all heads to the whole with a part of the heads, and back.
@@ -145,10 +147,10 @@ void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
   const double width = static_cast<double>(core.heads() * core.shape.head_dim);
   const double rows = 2.0 * static_cast<double>(core.slice().tokens()) * width;
   const double in = rows + core.key_value_bytes();
-  core.writer.exchange(steps, Along::context, Exchange::all_to_all, core.backward ? rows : in);
+  core.writer.exchange(steps, ParallelAxis::context, Exchange::all_to_all, core.backward ? rows : in);
   steps.push_back(
       core.kernel(core.slice().sequence, core.slice().sequence, core.shape.causal, core.slice().context));
-  core.writer.exchange(steps, Along::context, Exchange::all_to_all, core.backward ? in : rows);
+  core.writer.exchange(steps, ParallelAxis::context, Exchange::all_to_all, core.backward ? in : rows);
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
   const auto elements = static_cast<double>(slice.tokens() * shape.hidden);
   LayerProgram program;
   program.forward.push_back(LayerWriter::pass(elements, slice.tensor > 1 ? 4 : 2, slice.tensor > 1 ? 5 : 1));
-  writer.exchange(program.forward, Along::tensor,
+  writer.exchange(program.forward, ParallelAxis::tensor,
                   slice.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce, 2 * elements);
   if (slice.sequence_parallel)
-    writer.exchange(program.backward, Along::tensor, Exchange::all_gather, 2 * elements);
+    writer.exchange(program.backward, ParallelAxis::tensor, Exchange::all_gather, 2 * elements);
   const std::int64_t table = words_of_rank(shape, slice) * shape.hidden;
   program.backward.push_back(LayerStep::moved(6 * elements + kFillBytes * static_cast<double>(table), 4));
   LayerKernels apart = kernels;
@@ -45,7 +45,7 @@ LayerProgram join_program(const TransformerShape& shape, const LayerSlice& slice
   LayerProgram program;
   program.forward.push_back(LayerWriter::pass(norm, 2 * kernels.norm_passes, 2 * kernels.norm_launches));
   writer.column_forward(program.forward, join);
-  writer.exchange(program.forward, Along::tensor, Exchange::all_gather, whole);
+  writer.exchange(program.forward, ParallelAxis::tensor, Exchange::all_gather, whole);
   writer.column_backward(program.backward, join);
   program.backward.push_back(
       LayerWriter::pass(norm, 2 * kernels.norm_backward_passes, 2 * kernels.norm_backward_launches));
@@ -67,10 +67,10 @@ LayerProgram head_program(const TransformerShape& shape, const LayerSlice& narro
   for (LayerStep& step : program.forward) step.is_half = true;  // heads stay in 16 bit
   program.forward.push_back(LayerWriter::pass(logits, kernels.loss_passes, kLossLaunches));
   if (kernels.gathers_logits)
-    writer.exchange(program.forward, Along::tensor, Exchange::all_gather,
+    writer.exchange(program.forward, ParallelAxis::tensor, Exchange::all_gather,
                     2 * static_cast<double>(head.rows * shape.vocabulary));
   for (int i = 0; i < (kernels.gathers_logits ? 0 : kLossSums * slice.loss_chunks); ++i)
-    writer.exchange(program.forward, Along::tensor, Exchange::all_reduce,
+    writer.exchange(program.forward, ParallelAxis::tensor, Exchange::all_reduce,
                     4 * static_cast<double>(head.rows) / slice.loss_chunks);
   program.backward.push_back(LayerWriter::pass(logits, kernels.loss_backward_passes, 3));
   writer.column_backward(program.backward, head);

@@ -56,10 +56,10 @@ void write_dispatch(const LayerWriter& writer, const TransformerShape& shape, co
   const LayerSlice& slice = writer.slice();
   if (slice.dispatch == TokenDispatch::all_gather) {
     const double tokens = static_cast<double>(slice.norm_tokens()) * sizes.row_bytes * slice.expert;
-    return writer.exchange(steps, Along::expert, is_first ? Exchange::all_gather : Exchange::reduce_scatter,
-                           tokens);
+    return writer.exchange(steps, ParallelAxis::expert,
+                           is_first ? Exchange::all_gather : Exchange::reduce_scatter, tokens);
   }
-  writer.exchange(steps, Along::expert, Exchange::all_to_all, dispatched_bytes(writer, shape, sizes));
+  writer.exchange(steps, ParallelAxis::expert, Exchange::all_to_all, dispatched_bytes(writer, shape, sizes));
 }
 
 double gate_elements(const Sizes& sizes) {
@@ -97,19 +97,19 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
   // Sizes of a dropless dispatch are known once all ranks have counted: the host reads them.
   const bool reads = writer.slice().capacity_factor <= 0 && writer.slice().expert > 1;
   if (reads && writer.kernels().sends_expert_counts)
-    writer.exchange(steps, Along::expert, Exchange::all_to_all,
+    writer.exchange(steps, ParallelAxis::expert, Exchange::all_to_all,
                     kCountBytes * static_cast<double>(shape.experts->experts));
   steps.back().host_waits = reads;
   steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
   write_dispatch(writer, shape, sizes, true, steps);
-  writer.exchange(steps, Along::expert_tensor, Exchange::all_gather,
+  writer.exchange(steps, ParallelAxis::expert_tensor, Exchange::all_gather,
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
   if (sizes.local > 1) steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
   writer.plain_forward(steps, sizes.up);
   steps.push_back(
       LayerWriter::pass(gate_elements(sizes), writer.kernels().gate_passes, writer.kernels().gate_launches));
   writer.plain_forward(steps, sizes.down);
-  writer.exchange(steps, Along::expert_tensor, Exchange::reduce_scatter,
+  writer.exchange(steps, ParallelAxis::expert_tensor, Exchange::reduce_scatter,
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
   write_dispatch(writer, shape, sizes, false, steps);
   steps.push_back(LayerStep::moved((sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes));
@@ -123,13 +123,13 @@ void write_experts_backward(const LayerWriter& writer, const TransformerShape& s
   write_shared_experts(writer, shape, true, steps);
   steps.push_back(LayerStep::moved((2 * sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes, 2));
   write_dispatch(writer, shape, sizes, true, steps);
-  writer.exchange(steps, Along::expert_tensor, Exchange::all_gather,
+  writer.exchange(steps, ParallelAxis::expert_tensor, Exchange::all_gather,
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
   writer.plain_backward(steps, sizes.down);
   steps.push_back(LayerWriter::pass(gate_elements(sizes), writer.kernels().gate_backward_passes,
                                     writer.kernels().gate_backward_launches));
   writer.plain_backward(steps, sizes.up);
-  writer.exchange(steps, Along::expert_tensor, Exchange::reduce_scatter,
+  writer.exchange(steps, ParallelAxis::expert_tensor, Exchange::reduce_scatter,
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
   write_dispatch(writer, shape, sizes, false, steps);
   steps.push_back(LayerStep::moved((sizes.sent + 2 * static_cast<double>(tokens)) * sizes.row_bytes));

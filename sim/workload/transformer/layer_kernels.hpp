@@ -64,8 +64,8 @@ struct LayerKernels {
   bool selects_by_operator = false;
   bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
   int pieces_of_gathered = 1;  ///< products behind a gathered input: own share, those before, those behind
-  bool overlaps_row_backward =
-      false;  ///< of a row layer the gathered gradient beside the own share's product
+  /// Of a row layer the gathered gradient beside the own share's product.
+  bool overlaps_row_backward = false;
   // What is sent (docs/judges.md).
   ContextHabit context = ContextHabit::joined;
   bool regathers_inputs = true;  ///< with sequence parallelism backward gathers a column layer's input again

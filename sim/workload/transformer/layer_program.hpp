@@ -39,7 +39,7 @@ std::optional<LayerModules> find_layer_modules(std::string_view names);
 std::string names_of_layer_modules(LayerModules set);
 
 /// Ranks that a collective of a layer is among. `none`: a kernel.
-enum class Along : std::uint8_t { none, tensor, context, expert, expert_tensor };
+enum class ParallelAxis : std::uint8_t { none, tensor, context, expert, expert_tensor };
 
 /// The collectives and exchanges inside a layer of a large model.
 enum class Exchange : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, ring_pass };
@@ -86,7 +86,7 @@ struct LayerStep {
   double bytes = 0;  ///< read and written, or of the exchange's whole message
   int launches = 1;  ///< kernels that one step stands for
   int python = 0;    ///< Python functions of autograd that the step begins
-  Along along = Along::none;
+  ParallelAxis along = ParallelAxis::none;
   Exchange exchange = Exchange::all_reduce;
   bool behind = false;      ///< an exchange that nothing waits for until `waits_for` of a later step names it
   int waits_for = -1;       ///< place of such an exchange in the list
@@ -96,7 +96,7 @@ struct LayerStep {
 
   static LayerStep product_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count = 1);
   static LayerStep moved(double bytes, int launches = 1);
-  static LayerStep exchange_of(Along along, Exchange exchange, double bytes);
+  static LayerStep exchange_of(ParallelAxis along, Exchange exchange, double bytes);
 };
 
 /// Forward and backward of one micro-batch, without what recomputation repeats; that is Program::again.

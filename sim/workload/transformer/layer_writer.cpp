@@ -36,7 +36,7 @@ LayerStep LayerStep::moved(double bytes, int launches) {
   return step;
 }
 
-LayerStep LayerStep::exchange_of(Along along, Exchange exchange, double bytes) {
+LayerStep LayerStep::exchange_of(ParallelAxis along, Exchange exchange, double bytes) {
   LayerStep step;
   step.kind = Kind::exchange, step.along = along, step.exchange = exchange, step.bytes = bytes;
   return step;
@@ -46,17 +46,17 @@ LayerStep LayerWriter::pass(double elements, double passes, int launches) {
   return LayerStep::moved(2 * elements * passes, launches);
 }
 
-int LayerWriter::ranks(Along along) const {
+int LayerWriter::ranks(ParallelAxis along) const {
   switch (along) {
-    case Along::tensor:
+    case ParallelAxis::tensor:
       return slice_.tensor;
-    case Along::context:
+    case ParallelAxis::context:
       return slice_.context;
-    case Along::expert:
+    case ParallelAxis::expert:
       return slice_.expert;
-    case Along::expert_tensor:
+    case ParallelAxis::expert_tensor:
       return slice_.expert_tensor;
-    case Along::none:
+    case ParallelAxis::none:
       break;
   }
   return 1;
@@ -67,7 +67,7 @@ void LayerWriter::quantize(std::vector<LayerStep>& steps, std::int64_t elements)
   steps.push_back(LayerStep::moved(kQuantizeBytes * static_cast<double>(elements), kQuantizeLaunches));
 }
 
-void LayerWriter::exchange(std::vector<LayerStep>& steps, Along along, Exchange exchange,
+void LayerWriter::exchange(std::vector<LayerStep>& steps, ParallelAxis along, Exchange exchange,
                            double bytes) const {
   if (ranks(along) > 1) steps.push_back(LayerStep::exchange_of(along, exchange, bytes));
 }
@@ -85,7 +85,7 @@ void LayerWriter::gathered_products(std::vector<LayerStep>& steps, const LinearS
 
 void LayerWriter::column_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   if (!cuts_tensor() || !slice_.sequence_parallel) return plain_forward(steps, size);
-  exchange(steps, Along::tensor, Exchange::all_gather, message(size, true));
+  exchange(steps, ParallelAxis::tensor, Exchange::all_gather, message(size, true));
   if (slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1.0 / slice_.tensor;
   if (slice_.overlap != TensorOverlap::backward || kernels_.pieces_of_gathered < 2)
     return plain_forward(steps, size);
@@ -95,8 +95,8 @@ void LayerWriter::column_forward(std::vector<LayerStep>& steps, const LinearSize
 
 void LayerWriter::row_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   plain_forward(steps, size);
-  exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
-           message(size, false));
+  exchange(steps, ParallelAxis::tensor,
+           slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce, message(size, false));
   if (cuts_tensor() && slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1 / kPipelinedPieces;
 }
 
@@ -105,7 +105,7 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
   const bool overlaps = slice_.overlap != TensorOverlap::none;
   int gather = -1;
   if (slice_.sequence_parallel && kernels_.regathers_inputs) {
-    exchange(steps, Along::tensor, Exchange::all_gather, message(size, true));
+    exchange(steps, ParallelAxis::tensor, Exchange::all_gather, message(size, true));
     steps.back().behind = overlaps, gather = overlaps ? last_of(steps) : -1;
   }
   quantize(steps, size.rows * size.out * size.count);
@@ -113,8 +113,8 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
   steps.back().python = 1;
   const bool sums_each = kernels_.sums_each_matrix && !slice_.sequence_parallel;
   for (int i = 0; i < (sums_each ? matrices : 1); ++i)
-    exchange(steps, Along::tensor, slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce,
-             message(size, true));
+    exchange(steps, ParallelAxis::tensor,
+             slice_.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce, message(size, true));
   steps.back().behind = overlaps;
   const int scatter = last_of(steps);
   weight_gradient(steps, size, gather);
@@ -125,7 +125,7 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
 
 void LayerWriter::row_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   if (!cuts_tensor() || !slice_.sequence_parallel) return plain_backward(steps, size);
-  exchange(steps, Along::tensor, Exchange::all_gather, message(size, false));
+  exchange(steps, ParallelAxis::tensor, Exchange::all_gather, message(size, false));
   if (slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1.0 / slice_.tensor;
   if (slice_.overlap != TensorOverlap::backward || !kernels_.overlaps_row_backward)
     return plain_backward(steps, size);

@@ -32,8 +32,8 @@ class LayerWriter {
   /// Passes over a tensor of 16-bit elements.
   static LayerStep pass(double elements, double passes, int launches);
   /// The message of an exchange, appended; not at all among one rank.
-  void exchange(std::vector<LayerStep>& steps, Along along, Exchange exchange, double bytes) const;
-  int ranks(Along along) const;
+  void exchange(std::vector<LayerStep>& steps, ParallelAxis along, Exchange exchange, double bytes) const;
+  int ranks(ParallelAxis along) const;
   /// The gradient of weights becomes part of the fp32 gradients.
   void accumulate(std::vector<LayerStep>& steps, std::int64_t parameters) const;
 

@@ -56,8 +56,8 @@ TEST_CASE("a step that waits for its input scales the input, and says that this 
   CHECK(anchored.scaled == ScaledPart::input);
   CHECK(anchored.factor == Approx(1.5).epsilon(0.02));
   CHECK_THAT(anchored.why, ContainsSubstring("input 100 %"));
-  REQUIRE(doubts_about(anchored).size() == 1);
-  CHECK_THAT(doubts_about(anchored)[0], ContainsSubstring("waits for its input"));
+  REQUIRE(warnings_about(anchored).size() == 1);
+  CHECK_THAT(warnings_about(anchored)[0], ContainsSubstring("waits for its input"));
 }
 
 TEST_CASE("measured.scales decides over the profile") {
@@ -94,13 +94,13 @@ TEST_CASE("the implied efficiency is the time of the products at peak over the m
 TEST_CASE("doubts are about factors beyond three and more than the peak") {
   Anchored anchored;
   anchored.scaled = ScaledPart::kernels, anchored.efficiency = 0.4;
-  CHECK(doubts_about(anchored).empty());
+  CHECK(warnings_about(anchored).empty());
   anchored.factor = 3.5;
-  REQUIRE(doubts_about(anchored).size() == 1);
-  CHECK_THAT(doubts_about(anchored)[0], ContainsSubstring("scales kernels by 3.50"));
+  REQUIRE(warnings_about(anchored).size() == 1);
+  CHECK_THAT(warnings_about(anchored)[0], ContainsSubstring("scales kernels by 3.50"));
   anchored.factor = 0.9, anchored.efficiency = 1.2;
-  REQUIRE(doubts_about(anchored).size() == 1);
-  CHECK_THAT(doubts_about(anchored)[0], ContainsSubstring("120 % of the GPU's peak"));
+  REQUIRE(warnings_about(anchored).size() == 1);
+  CHECK_THAT(warnings_about(anchored)[0], ContainsSubstring("120 % of the GPU's peak"));
 }
 
 TEST_CASE("a measurement that says what the model says changes nothing") {

@@ -98,7 +98,7 @@ TEST_CASE("layouts come fastest first, and those within 5 % of each other by the
 
 TEST_CASE("recomputing never shortens compute, and never takes memory") {
   std::map<std::string, const ModelLayout*> plain;
-  const auto key = [](LargeModelJob job) {
+  const auto key = [](LargeModelRun job) {
     job.recompute = Recompute::none;
     return to_string(job.degrees) + settings_of(job) + std::string(name_of(job.sharding));
   };
@@ -238,7 +238,7 @@ TEST_CASE("a network that fits nowhere says what the smallest layout needs") {
 }
 
 TEST_CASE("settings of a layout are told beside its degrees") {
-  LargeModelJob job;
+  LargeModelRun job;
   CHECK(settings_of(job) == "micro-batch 1");
   job.degrees.pipeline = 2, job.micro_batch = 4, job.recompute = Recompute::full;
   job.sharding = ModelSharding::parameters;

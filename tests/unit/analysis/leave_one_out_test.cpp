@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sim/analysis/validation/left_out_scores.hpp"
+#include "sim/analysis/validation/held_out_scores.hpp"
 #include "sim/collective/costs.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "tests/support/catch.hpp"
@@ -42,8 +42,8 @@ std::vector<CollectiveMeasurement> joined(std::vector<CollectiveMeasurement> a,
   return a;
 }
 
-const LeftOutGroup& group(const LeaveOneOut& v, const std::string& name) {
-  return *std::ranges::find(v.groups, name, &LeftOutGroup::name);
+const HeldOutGroup& group(const LeaveOneOut& v, const std::string& name) {
+  return *std::ranges::find(v.groups, name, &HeldOutGroup::name);
 }
 
 /// Off by this, with an interval of a tenth either way.
@@ -91,7 +91,7 @@ TEST_CASE("a refit follows times as sums: far moves of two shares come back") {
 TEST_CASE("settings of one machine are left out together") {
   const LeaveOneOut v = leave_one_out(
       joined(joined(rows_of("polaris", 1), rows_of("polaris-software-matching", 1)), rows_of("puhti", 1)),
-      LeftOutBy::cluster, {});
+      HoldOutUnit::cluster, {});
   REQUIRE(v.groups.size() == 2);
   CHECK(group(v, "polaris").scores.rows > group(v, "puhti").scores.rows);
 }
@@ -99,20 +99,20 @@ TEST_CASE("settings of one machine are left out together") {
 TEST_CASE("a cluster left out is predicted by what the others say, and they by what it says") {
   // Puhti and dgx1-v100 share Volta's constants; the rows of one were made with kernels that start late.
   const std::vector<CollectiveMeasurement> late = rows_of("dgx1-v100", 12), usual = rows_of("puhti", 1);
-  const LeaveOneOut v = leave_one_out(joined(late, usual), LeftOutBy::cluster, {});
+  const LeaveOneOut v = leave_one_out(joined(late, usual), HoldOutUnit::cluster, {});
   CHECK(v.all.rows == static_cast<int>(late.size() + usual.size()));
-  const LeftOutScores& puhti = group(v, "puhti").scores;
+  const HeldOutScores& puhti = group(v, "puhti").scores;
   CHECK(puhti.in_use.median < 1e-6);  // its own constants made its rows
   CHECK(puhti.left_out.p90 > 0.05);   // without it the late kernels of the other are believed
-  const LeftOutScores& dgx = group(v, "dgx1-v100").scores;
+  const HeldOutScores& dgx = group(v, "dgx1-v100").scores;
   CHECK(dgx.left_out.median == Approx(dgx.in_use.median).epsilon(0.3));  // nobody else knows of them
   CHECK(dgx.of_all.median < dgx.left_out.median);                        // all rows do
 }
 
 TEST_CASE("rows are left out by cluster, GPU or publication") {
   const std::vector<CollectiveMeasurement> rows = joined(rows_of("dgx1-v100", 1), rows_of("puhti", 1));
-  CHECK(leave_one_out(rows, LeftOutBy::cluster, {}).groups.size() == 2);
-  CHECK(leave_one_out(rows, LeftOutBy::source, {}).groups.size() == 2);
+  CHECK(leave_one_out(rows, HoldOutUnit::cluster, {}).groups.size() == 2);
+  CHECK(leave_one_out(rows, HoldOutUnit::source, {}).groups.size() == 2);
   CHECK(publication_of("github.com/a/b @1 log") == "github.com/a/b");
   CHECK(publication_of("horovod/horovod docs") == "horovod/horovod");
 }
@@ -136,7 +136,7 @@ TEST_CASE(
   LeaveOneOut out;
   add_scores(rows, out);
   const auto view = [&out](const std::string& name) {
-    return std::ranges::find(out.views, name, &LeftOutGroup::name)->scores;
+    return std::ranges::find(out.views, name, &HeldOutGroup::name)->scores;
   };
   REQUIRE(out.views.size() == 3);
   CHECK(view("ddp").rows == 2);

@@ -60,7 +60,7 @@ TEST_CASE("where only the time is read nothing else is filled") {
 }
 
 TEST_CASE("memory of a line is that of the fullest stage") {
-  const LargeModelJob job = test::job_of(test::llama3_8b_shape(), {.pipeline = 4}, 16);
+  const LargeModelRun job = test::job_of(test::llama3_8b_shape(), {.pipeline = 4}, 16);
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
   const MemoryUse use = memory_of(job);
@@ -69,9 +69,9 @@ TEST_CASE("memory of a line is that of the fullest stage") {
 }
 
 TEST_CASE("the largest micro-batch fits, and the next one does not") {
-  const LargeModelJob job = test::job_of(test::llama3_8b_shape(), {.tensor = 8}, 64);
+  const LargeModelRun job = test::job_of(test::llama3_8b_shape(), {.tensor = 8}, 64);
   const auto needs = [&](std::int64_t micro_batch) {
-    LargeModelJob other = job;
+    LargeModelRun other = job;
     other.micro_batch = micro_batch;
     return stage_memory(job_on(other, job.gpus()))[0].total();
   };

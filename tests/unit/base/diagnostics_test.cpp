@@ -175,7 +175,7 @@ TEST_CASE("the same mistake is kept once and fifty at most") {
 
 TEST_CASE("an input error without a place is a sentence and a hint") {
   CHECK(std::string(InputError("no", "yes").what()) == "error: no\n  hint: yes\n");
-  CHECK(std::string(WorldError("disk full").what()) == "disk full");
+  CHECK(std::string(EnvironmentError("disk full").what()) == "disk full");
 }
 
 }  // namespace diagnostics_test

@@ -30,7 +30,7 @@ TEST_CASE("held output has neither colours nor a width, and some commands refuse
     const HeldOutput held;
     CHECK_FALSE(takes_colours(1));
     CHECK(prose_width(1) == 0);
-    CHECK_THROWS_AS(need_own_process("foretrain serve"), WorldError);
+    CHECK_THROWS_AS(need_own_process("foretrain serve"), EnvironmentError);
   }
   CHECK_NOTHROW(need_own_process("foretrain serve"));
 }

@@ -134,7 +134,7 @@ TEST_CASE("a terminal that nobody types at is refused, unless it is standard inp
 
 TEST_CASE("a file that cannot be opened says why") {
   CHECK_THROWS_WITH(InputFile("/no/such/file"), "cannot read /no/such/file: No such file or directory");
-  CHECK_THROWS_AS(InputFile("/no/such/file"), WorldError);
+  CHECK_THROWS_AS(InputFile("/no/such/file"), EnvironmentError);
 }
 
 }  // namespace input_file_test

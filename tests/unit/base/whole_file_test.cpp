@@ -65,7 +65,7 @@ void refuse(const std::string& path, const std::string& why) {
   try {
     write_whole_file(path, "x");
     FAIL("nothing was thrown");
-  } catch (const WorldError& error) {
+  } catch (const EnvironmentError& error) {
     CHECK_THAT(error.what(), ContainsSubstring(path + ": cannot be written: " + why));
   }
 }

@@ -87,7 +87,7 @@ TEST_CASE("a child's output, code, variables and end are seen") {
   CHECK(run_child({"sh", "-c", "exit 4"}, {}, kAnyTime).exit_code == 4);
   CHECK(run_child({"sh", "-c", "kill -9 $$"}, {}, kAnyTime).exit_code == 128 + 9);
   CHECK(run_child({"sleep", "20"}, {}, 0.05).exit_code == 124);
-  CHECK_THROWS_AS(run_child({"no-such-program-of-foretrain"}, {}, kAnyTime), WorldError);
+  CHECK_THROWS_AS(run_child({"no-such-program-of-foretrain"}, {}, kAnyTime), EnvironmentError);
 }
 
 TEST_CASE("what has no measurement is skipped") {

@@ -121,7 +121,7 @@ TEST_CASE("an error of a call costs its point, three in a row the family, a lost
   FamilyRun broken = bench.run_of("gemm", 9, 1);
   broken.measure = [&](const Point& point, const RepeatRule&) -> Measured {
     ++bench.measured["tried"];
-    if (point.sample.bytes != 2) throw WorldError("gemm failed");
+    if (point.sample.bytes != 2) throw EnvironmentError("gemm failed");
     return {{1, 0, 1}, {}};
   };
   std::vector<Sample> samples;
@@ -138,7 +138,7 @@ TEST_CASE("an error of a call costs its point, three in a row the family, a lost
   int saves = 0;
   hooks.save = [&] { ++saves; };
   hooks.still_works = [] { return false; };
-  CHECK_THROWS_AS(measure_families({broken}, samples, bench.budget(100), hooks), WorldError);
+  CHECK_THROWS_AS(measure_families({broken}, samples, bench.budget(100), hooks), EnvironmentError);
   CHECK(saves == 1);
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("another table is refused, and a folder that is not there") {
   const Folder folder;
   std::ofstream(folder.file("other.csv")) << "a,b\n1,2\n";
   CHECK_THROWS_AS(read_store(folder.file("other.csv")), InputError);
-  CHECK_THROWS_AS(write_store(folder.file("no/such/x.csv"), {}, {example()}), WorldError);
+  CHECK_THROWS_AS(write_store(folder.file("no/such/x.csv"), {}, {example()}), EnvironmentError);
 }
 
 TEST_CASE(

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/collective/communicator_traffic.hpp"
 #include "sim/collective/fidelity.hpp"
-#include "sim/collective/job_traffic.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 

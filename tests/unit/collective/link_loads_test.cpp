@@ -12,9 +12,9 @@ using namespace foretrain::test;
 
 namespace {
 
-WayBetweenNodes way_between(const Cluster& cluster, int from, int to) {
-  WayBetweenNodes way;
-  cluster.find_way_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0, 0, way);
+NodeToNodeRoute way_between(const Cluster& cluster, int from, int to) {
+  NodeToNodeRoute way;
+  cluster.find_route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0, 0, way);
   return way;
 }
 
@@ -26,7 +26,7 @@ struct ThreeNodes {
   Route between(int from, int to) const {
     return cluster.route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0);
   }
-  WayBetweenNodes way(int from, int to) const { return way_between(cluster, from, to); }
+  NodeToNodeRoute way(int from, int to) const { return way_between(cluster, from, to); }
 };
 
 }  // namespace
@@ -84,7 +84,7 @@ TEST_CASE("a link needs the time of all it carries, whichever leg asks") {
   const ThreeNodes three;
   LinkLoads loads(three.cluster, {0, 0, 0});
   Route in = three.inside();
-  WayBetweenNodes out = three.way(0, 1);
+  NodeToNodeRoute out = three.way(0, 1);
   in.collective_efficiency = out.collective_efficiency = 1;
   loads.add_inside(0, in, 4);
   loads.add_between(0, 1, out, 2);
@@ -101,7 +101,7 @@ TEST_CASE("a link needs the time of all it carries, whichever leg asks") {
 TEST_CASE("a limit of the network hides what the route loses") {
   const ThreeNodes three;
   LinkLoads loads(three.cluster, {0, 0, 0});
-  WayBetweenNodes way = three.way(0, 1);
+  NodeToNodeRoute way = three.way(0, 1);
   way.collective_efficiency = 0.5;
   loads.add_between(0, 1, way, 1);
   CHECK(loads.slowest({1, 0.8, {}}, Leg::between).seconds_per_byte == Approx(1 / (12.3e9 * 0.5 * 0.8)));
@@ -117,13 +117,13 @@ TEST_CASE(
     spec.fabric.link.bandwidth = {network};
     const Cluster cluster = Cluster::build(spec, 3);
     LinkLoads loads(cluster, {0, 0, 0});
-    WayBetweenNodes way = way_between(cluster, 0, 1);
+    NodeToNodeRoute way = way_between(cluster, 0, 1);
     way.collective_efficiency = 1;
     loads.add_between(0, 1, way, 2);
     const LinkLoads::Efficiency limited{1, 0.5, {2.3e9}};
     // 2.3 GB/s are less than half of PCIe's 12.3 GB/s.
     CHECK(loads.slowest(limited, Leg::between).seconds_per_byte == Approx(2 / 2.3e9));
-    CHECK(loads.alone_between(limited) == Approx(2 / 2.3e9));
+    CHECK(loads.isolated_between(limited) == Approx(2 / 2.3e9));
   }
 }
 

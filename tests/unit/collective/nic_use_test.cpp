@@ -108,8 +108,8 @@ TEST_CASE("a NIC reads out of GPUs with NVLink, of a node with one, and since 2.
 
 TEST_CASE("what the NIC may not read it takes out of host memory, and writes as before") {
   const OneJob job(pcie_cluster(2, 7.5), 16);
-  WayBetweenNodes way;
-  job.cluster.find_way_between_nodes(job.cluster.gpu(0, 0), job.cluster.gpu(1, 0), 0, 0, way, {-1, true});
+  NodeToNodeRoute way;
+  job.cluster.find_route_between_nodes(job.cluster.gpu(0, 0), job.cluster.gpu(1, 0), 0, 0, way, {-1, true});
   CHECK(way.out->staged);
   CHECK_FALSE(way.in->staged);
 }

@@ -1,7 +1,7 @@
 // Which nodes stand for each other: by shape, by place in the two trees, or none.
 #include <set>
 
-#include "sim/collective/job_traffic.hpp"
+#include "sim/collective/communicator_traffic.hpp"
 #include "sim/collective/nccl/double_tree.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"

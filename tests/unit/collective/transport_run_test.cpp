@@ -30,7 +30,7 @@ struct Machine {
         transport(std::move(with)) {}
   TransportRun run(CollectiveOp op, Bytes size, std::string_view family = {},
                    Fidelity fidelity = Fidelity::analytic) const {
-    return TransportJob(cluster, placement, transport).run(op, size, family, fidelity);
+    return TransportRequest(cluster, placement, transport).run(op, size, family, fidelity);
   }
   Placement placement;
   Cluster cluster;
@@ -120,15 +120,15 @@ TEST_CASE("ranks of a node share the NIC when all send through it") {
 
 TEST_CASE("processes on hosts do not touch the GPUs' links") {
   const Machine machine(test::pcie_cluster(2, 4), 8, library("gloo"));
-  const TransportWay way =
-      TransportWays(machine.cluster, machine.placement, DataPlace::host_memory).way(3, 4);
+  const TransportRoute way =
+      TransportRoutes(machine.cluster, machine.placement, DataPlace::host_memory).way(3, 4);
   for (const LinkId id : way.links) {
     const ClusterLink link = machine.cluster.links()[id];
     CHECK(machine.cluster.vertices()[link.from].kind != VertexKind::gpu);
     CHECK(machine.cluster.vertices()[link.to].kind != VertexKind::gpu);
   }
   CHECK(way.latency == microseconds(1 + 0.6 + 0.3 + 0.6 + 1));  // CPU to NIC, network, NIC to CPU
-  CHECK(TransportWays(machine.cluster, machine.placement, DataPlace::host_memory).way(0, 1).narrowest ==
+  CHECK(TransportRoutes(machine.cluster, machine.placement, DataPlace::host_memory).way(0, 1).narrowest ==
         kNone);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("huge sizes over a transport are defined") {
 
 TEST_CASE("a collective as a task takes on an idle machine what the closed form says") {
   const Machine machine(test::star_cluster(4, {1.25e9}), 4, gloo_over_tcp());
-  TransportJob job(machine.cluster, machine.placement, machine.transport);
+  TransportRequest job(machine.cluster, machine.placement, machine.transport);
   for (const std::int64_t bytes : {std::int64_t{1}, kMiB, 64 * kMiB}) {
     const TransportTraffic traffic = job.traffic(CollectiveOp::all_reduce, {bytes});
     REQUIRE(traffic.flows.size() == 4);  // each rank to the next
@@ -176,7 +176,7 @@ TEST_CASE("a collective as a task takes on an idle machine what the closed form 
 
 TEST_CASE("a connection that carries less than its link keeps others from it: the flow is stretched") {
   const Machine machine(test::star_cluster(4, {12.5e9}), 4, gloo_over_tcp());
-  const TransportTraffic traffic = TransportJob(machine.cluster, machine.placement, machine.transport)
+  const TransportTraffic traffic = TransportRequest(machine.cluster, machine.placement, machine.transport)
                                        .traffic(CollectiveOp::all_reduce, {kMiB});
   double slowest = 1e18;
   for (const LinkId link : traffic.flows[0].route)
@@ -186,12 +186,12 @@ TEST_CASE("a connection that carries less than its link keeps others from it: th
 
 TEST_CASE("processes on one CPU exchange without links, and one process with nobody") {
   const Machine machine(test::pcie_cluster(1, 4), 2, gloo_over_tcp());
-  TransportJob job(machine.cluster, machine.placement, machine.transport);
+  TransportRequest job(machine.cluster, machine.placement, machine.transport);
   const TransportTraffic traffic = job.traffic(CollectiveOp::all_reduce, {kMiB});
   if (traffic.flows.empty()) CHECK(traffic.before == machine.run(CollectiveOp::all_reduce, {kMiB}).time);
   const Machine alone(test::pcie_cluster(1, 4), 1, gloo_over_tcp());
-  const TransportTraffic none =
-      TransportJob(alone.cluster, alone.placement, alone.transport).traffic(CollectiveOp::all_reduce, {kMiB});
+  const TransportTraffic none = TransportRequest(alone.cluster, alone.placement, alone.transport)
+                                    .traffic(CollectiveOp::all_reduce, {kMiB});
   CHECK(none.before == Time::zero());
   CHECK(none.flows.empty());
 }

@@ -1,4 +1,4 @@
-// Tests of the event queue: order, ties, and a random agenda against a multimap.
+// Tests of the event queue: order, ties, and a random sequence against a multimap.
 #include "sim/engine/event_queue.hpp"
 
 #include <map>
@@ -66,7 +66,7 @@ TEST_CASE("reserving room changes nothing that can be seen") {
   CHECK(payloads_in_order(queue) == std::vector<std::uint32_t>{8});
 }
 
-TEST_CASE("a random agenda of pushes and pops agrees with a multimap") {
+TEST_CASE("a random sequence of pushes and pops agrees with a multimap") {
   const CounterRandom random(11);
   EventQueue queue;
   std::multimap<std::pair<Time, std::uint64_t>, std::uint32_t> twin;

@@ -1,5 +1,5 @@
-// Tests of the chunk level's agenda, and of the ladder queue it is measured against: order, ties, and random
-// agendas against a multiset.
+// Tests of the chunk level's event queue, and of the ladder queue it is measured against: order, ties, and
+// random agendas against a multiset.
 #include "sim/engine/moment_queue.hpp"
 
 #include <set>
@@ -14,8 +14,8 @@ using namespace foretrain;
 
 namespace {
 
-/// Pushes lie up to `spread` after the last pop, every hundredth a thousand times as far. First the agenda
-/// grows, then it shrinks.
+/// Pushes lie up to `spread` after the last pop, every hundredth a thousand times as far. First the event
+/// queue grows, then it shrinks.
 template <class Queue>
 void check_against_multiset(std::uint64_t spread) {
   const CounterRandom random(spread);
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("moments come out by time, those of one time by index", "", M
   CHECK(queue.empty());
 }
 
-TEMPLATE_TEST_CASE("a random agenda of moments agrees with a multiset, near and far", "", MomentQueue,
+TEMPLATE_TEST_CASE("a random sequence of moments agrees with a multiset, near and far", "", MomentQueue,
                    test::LadderQueue) {
   for (const std::uint64_t spread : {1ull, 30ull, 5000ull, 1'000'000'000'000ull}) {
     CAPTURE(spread);

@@ -13,17 +13,17 @@ using namespace foretrain;
 
 namespace {
 
-LargeModelJob job_of(LlmFramework framework) {
-  LargeModelJob job = test::job_of(test::llama3_8b_shape(), {.tensor = 4, .pipeline = 2, .data = 2}, 16);
+LargeModelRun job_of(LlmFramework framework) {
+  LargeModelRun job = test::job_of(test::llama3_8b_shape(), {.tensor = 4, .pipeline = 2, .data = 2}, 16);
   job.framework = framework;
   return job;
 }
 
-std::string program_of(const LargeModelJob& job, std::int64_t steps = 0) {
+std::string program_of(const LargeModelRun& job, std::int64_t steps = 0) {
   return large_model_program(job, steps).program;
 }
 
-JobPlan plan_of(const LargeModelJob& job) {
+JobPlan plan_of(const LargeModelRun& job) {
   JobPlan plan;
   plan.name = "llama", plan.model = "llama3_8b", plan.cluster = "mahti", plan.strategy = "TP 4 x PP 2 x DP 2";
   plan.nodes = 4, plan.gpus_per_node = 4, plan.processes_per_node = 4, plan.cores_per_node = 128;
@@ -43,7 +43,7 @@ TEST_CASE("Megatron-LM gets degrees, batch and network as options") {
         "--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32",
         "--num-query-groups 8", "--seq-length 4096"})
     CHECK_THAT(line, ContainsSubstring(option));
-  LargeModelJob experts = job_of(LlmFramework::megatron_te);
+  LargeModelRun experts = job_of(LlmFramework::megatron_te);
   experts.shape = test::mixtral_8x7b_shape(), experts.degrees.expert = 4;
   CHECK_THAT(program_of(experts), ContainsSubstring("--expert-model-parallel-size 4"));
   CHECK_THAT(program_of(experts), ContainsSubstring("--num-experts 8 --moe-router-topk 2"));
@@ -51,7 +51,7 @@ TEST_CASE("Megatron-LM gets degrees, batch and network as options") {
 }
 
 TEST_CASE("a schedule is asked for where there is an option, else the script says what it runs instead") {
-  LargeModelJob job = job_of(LlmFramework::megatron_te);
+  LargeModelRun job = job_of(LlmFramework::megatron_te);
   CHECK(large_model_program(job, 0).before.find("schedule") == std::string::npos);
   job.schedule = PipelineSchedule::dualpipe;
   CHECK_THAT(large_model_program(job, 0).before,
@@ -63,7 +63,7 @@ TEST_CASE("a schedule is asked for where there is an option, else the script say
 }
 
 TEST_CASE("the other frameworks get their own words") {
-  LargeModelJob titan = job_of(LlmFramework::torchtitan);
+  LargeModelRun titan = job_of(LlmFramework::torchtitan);
   titan.sharding = ModelSharding::parameters;
   CHECK_THAT(program_of(titan), ContainsSubstring("--parallelism.tensor_parallel_degree 4"));
   CHECK_THAT(program_of(titan), ContainsSubstring("--parallelism.data_parallel_shard_degree 2"));
@@ -72,13 +72,13 @@ TEST_CASE("the other frameworks get their own words") {
   CHECK(nano.program == "run_train.py --config-file config.yaml");
   CHECK_THAT(nano.before, ContainsSubstring("dp: 2, tp: 4, pp: 2"));
   CHECK_THAT(nano.before, ContainsSubstring("batch_accumulation_per_replica: 16"));
-  LargeModelJob zero = job_of(LlmFramework::deepspeed);
+  LargeModelRun zero = job_of(LlmFramework::deepspeed);
   zero.sharding = ModelSharding::gradients;
   const LargeModelProgram deep = large_model_program(zero);
   CHECK(deep.launcher == Launcher::deepspeed);
   CHECK_THAT(deep.before, ContainsSubstring("\"zero_optimization\": {\"stage\": 2}"));
   CHECK_THAT(deep.program, ContainsSubstring("--zero-stage 2"));
-  LargeModelJob foundry = job_of(LlmFramework::llm_foundry);
+  LargeModelRun foundry = job_of(LlmFramework::llm_foundry);
   foundry.sharding = ModelSharding::parameters;
   CHECK_THAT(program_of(foundry), ContainsSubstring("fsdp_config.sharding_strategy=FULL_SHARD"));
   CHECK(program_of(job_of(LlmFramework::maxtext)).empty());

@@ -52,14 +52,14 @@ TEST_CASE("a matrix becomes sockets, switches, GPUs and adapters") {
 }
 
 TEST_CASE("the tree of a matrix gives back the classes of the matrix") {
-  using enum PciWay;
+  using enum PciPathKind;
   // Two PIX groups below one root, a third socket apart.
-  const PciWay ways[6][6] = {{self, one_switch, switches, switches, host_bridge, sockets},
-                             {one_switch, self, switches, switches, host_bridge, sockets},
-                             {switches, switches, self, one_switch, host_bridge, sockets},
-                             {switches, switches, one_switch, self, host_bridge, sockets},
-                             {host_bridge, host_bridge, host_bridge, host_bridge, self, sockets},
-                             {sockets, sockets, sockets, sockets, sockets, self}};
+  const PciPathKind ways[6][6] = {{self, one_switch, switches, switches, host_bridge, sockets},
+                                  {one_switch, self, switches, switches, host_bridge, sockets},
+                                  {switches, switches, self, one_switch, host_bridge, sockets},
+                                  {switches, switches, one_switch, self, host_bridge, sockets},
+                                  {host_bridge, host_bridge, host_bridge, host_bridge, self, sockets},
+                                  {sockets, sockets, sockets, sockets, sockets, self}};
   MatrixCells cells(6, std::vector<MatrixCell>(6));
   for (std::size_t i = 0; i < 6; ++i) {
     for (std::size_t j = 0; j < 6; ++j) cells[i][j].way = ways[i][j];
@@ -68,7 +68,7 @@ TEST_CASE("the tree of a matrix gives back the classes of the matrix") {
   seen.parts = parts_of_matrix(std::vector<MatrixDevice>(6), cells);
   seen.tells_nvlinks = true;
   const Cluster built = Cluster::build(cluster(seen, {"t4", 0, 1, ""}), 1);
-  const auto expected = [](PciWay way) {
+  const auto expected = [](PciPathKind way) {
     return way == one_switch    ? PathClass::pix
            : way == switches    ? PathClass::pxb
            : way == host_bridge ? PathClass::phb

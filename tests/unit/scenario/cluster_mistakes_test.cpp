@@ -42,7 +42,7 @@ pairs = [["gpu0", "gpu1"]]
 std::vector<std::string> doubts_of(const std::string& text) {
   test::use_source_catalogs();
   const SourceText source{"box.toml", text};
-  return doubts_about(read_or_throw(source, read_cluster));
+  return warnings_about(read_or_throw(source, read_cluster));
 }
 
 std::string with(std::string text, const std::string& line, const std::string& instead) {

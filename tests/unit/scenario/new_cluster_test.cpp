@@ -59,14 +59,14 @@ TEST_CASE("every GPU and network of the catalogs makes a cluster that loads with
     for (const std::string& network : known) {
       INFO(gpu << " " << network);
       const ClusterSpec spec = made({gpu, 4, 2, network});
-      CHECK(doubts_about(spec).empty());
+      CHECK(warnings_about(spec).empty());
       CHECK(spec.node.gpu.name == gpu);
       CHECK(spec.fabric.link.name == network);
     }
     for (const int gpus : {1, 2, 3, 8, 16, 64}) {
       INFO(gpu << " " << gpus);
       const ClusterSpec spec = made({gpu, gpus, 1, ""});
-      CHECK(doubts_about(spec).empty());
+      CHECK(warnings_about(spec).empty());
       CHECK(spec.node.gpus == gpus);
       CHECK(spec.fabric.kind == "none");
     }

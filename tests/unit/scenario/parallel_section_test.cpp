@@ -25,7 +25,7 @@ Scenario read(const std::string& parallel, const ScenarioOverrides& overrides = 
   return read_scenario({"s.toml", text_with(parallel)}, overrides);
 }
 
-LargeModelJob job_of(const std::string& parallel) { return *read(parallel).parallel; }
+LargeModelRun job_of(const std::string& parallel) { return *read(parallel).parallel; }
 
 std::string mistakes(const std::string& parallel, const std::string& model = "llama3_2_1b") {
   return test::scenario_mistakes(text_with(parallel, model));
@@ -41,7 +41,7 @@ TEST_CASE("degrees on a cluster that cannot be read are one mistake: the cluster
 }
 
 TEST_CASE("an empty table is a job of one degree in Megatron-LM's way") {
-  const LargeModelJob job = job_of("");
+  const LargeModelRun job = job_of("");
   CHECK(job.degrees == Degrees{.data = 0});  // what the GPUs leave
   CHECK(job.global_batch == 0);
   CHECK(job.micro_batch == 1);
@@ -64,7 +64,7 @@ TEST_CASE("degrees, batches and the length of sequences are read") {
   const Scenario scenario = read(
       "tensor = 2\npipeline = 4\nvirtual_stages = 2\ncontext = 2\ndata = 4\nmicro_batch = 2\n"
       "global_batch = 128\nsequence = 8192\n[run]\ngpus = [64]\n");
-  const LargeModelJob& job = *scenario.parallel;
+  const LargeModelRun& job = *scenario.parallel;
   CHECK(job.degrees == Degrees{.tensor = 2, .pipeline = 4, .virtual_stages = 2, .context = 2, .data = 4});
   CHECK(job.schedule == PipelineSchedule::interleaved);  // by its chunks
   CHECK(job.micro_batch == 2);
@@ -75,7 +75,7 @@ TEST_CASE("degrees, batches and the length of sequences are read") {
 }
 
 TEST_CASE("framework, schedule, sharding and what else is chosen are read") {
-  const LargeModelJob job = job_of(
+  const LargeModelRun job = job_of(
       "framework = \"nanotron\"\nprecision = \"fp8\"\nschedule = \"zb-h1\"\npipeline = 2\nshard = \"none\"\n"
       "sequence_parallel = false\nrecompute = \"full\"\nrecomputed_layers = 3\noffload = \"activations\"\n"
       "context_exchange = \"all_gather\"\ndispatch = \"deep_ep\"\ncapacity_factor = 1.25\nimbalance = 1.5\n"
@@ -118,7 +118,7 @@ TEST_CASE("numbers of GPUs that nobody lists are those that the degrees can use"
 TEST_CASE("settings of the command line reach the table") {
   ScenarioOverrides overrides;
   overrides.settings = {"parallel.tensor=4", "parallel.schedule=afab", "parallel.pipeline=2"};
-  const LargeModelJob job = *read("tensor = 2\n", overrides).parallel;
+  const LargeModelRun job = *read("tensor = 2\n", overrides).parallel;
   CHECK(job.degrees.tensor == 4);
   CHECK(job.schedule == PipelineSchedule::afab);
 }
@@ -207,7 +207,7 @@ TEST_CASE("tensor ranks over nodes are warned of") {
 }
 
 TEST_CASE("a setting of a measured row changes the job, others are left alone") {
-  LargeModelJob job = test::job_of(test::llama3_8b_shape(), {}, 8);
+  LargeModelRun job = test::job_of(test::llama3_8b_shape(), {}, 8);
   set_parallel("parallel.gradient_bytes", "2", job);
   set_parallel("parallel.recompute", "\"full\"", job);
   set_parallel("nccl.version", "2.18", job);

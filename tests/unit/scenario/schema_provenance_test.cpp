@@ -86,7 +86,7 @@ TEST_CASE("settings are keys with dots, in quotes or as tables, of every plain k
            "[rule.settings]\n\"framework.name\" = \"tensorflow\"\nstrategy.num_packs = 0\n"
            "loop.progress_bar = true\n[rule.settings.data]\ndecode_spread = 0.5\nname = 'a\"b'\n");
   std::string all;
-  for (const ToldSetting& setting : r.settings) all += setting.key + "=" + setting.value + ";";
+  for (const RuleSetting& setting : r.settings) all += setting.key + "=" + setting.value + ";";
   CHECK(all ==
         "framework.name=\"tensorflow\";strategy.num_packs=0;loop.progress_bar=true;data.decode_spread=0.5;"
         "data.name=\"a\\\"b\";");

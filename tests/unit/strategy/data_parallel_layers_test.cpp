@@ -1,6 +1,6 @@
 // DataParallel around every layer: activations travel to GPU 0 and back between two layers.
 #include "sim/strategy/replicas/data_parallel.hpp"
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 

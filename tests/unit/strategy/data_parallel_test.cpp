@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sim/strategy/ddp/coalesced_groups.hpp"
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 

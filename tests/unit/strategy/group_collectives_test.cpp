@@ -16,7 +16,7 @@ constexpr Bytes kMessage{25 << 20};
 struct TwoNodes {
   Cluster cluster = Cluster::build(test::pcie_cluster(2, 4), 2);
   Placement job = place_packed(8, 4);
-  nccl::NodeBook searched;
+  nccl::NodeGraphCache searched;
 };
 
 double weights(const std::vector<PatternFlow>& flows) {

@@ -45,20 +45,20 @@ TEST_CASE("the slowest of many ranks is slower by Blom's expected maximum") {
 }
 
 TEST_CASE("a full node loses all of it, a single rank per node nothing") {
-  CHECK(busy_node_factor(0.03, place_packed(4, 4), 4) == Approx(1.03));
-  CHECK(busy_node_factor(0.03, place_packed(8, 4), 4) == Approx(1.03));
-  CHECK(busy_node_factor(0.03, place(4, 4, Layout::spread, 4), 4) == 1);
-  CHECK(busy_node_factor(0.03, place_packed(1, 1), 1) == 1);
-  CHECK(busy_node_factor(0.03, place_packed(2, 2), 2) == Approx(1.03));
-  CHECK(busy_node_factor(0.03, place_packed(2, 3), 3) == Approx(1.015));
-  CHECK(busy_node_factor(0.03, Placement{}, 4) == 1);
+  CHECK(contention_factor(0.03, place_packed(4, 4), 4) == Approx(1.03));
+  CHECK(contention_factor(0.03, place_packed(8, 4), 4) == Approx(1.03));
+  CHECK(contention_factor(0.03, place(4, 4, Layout::spread, 4), 4) == 1);
+  CHECK(contention_factor(0.03, place_packed(1, 1), 1) == 1);
+  CHECK(contention_factor(0.03, place_packed(2, 2), 2) == Approx(1.03));
+  CHECK(contention_factor(0.03, place_packed(2, 3), 3) == Approx(1.015));
+  CHECK(contention_factor(0.03, Placement{}, 4) == 1);
 }
 
 TEST_CASE("between, the loss grows with the GPUs at work on the busiest node") {
-  CHECK(busy_node_factor(0.03, place_packed(2, 4), 4) == Approx(1.01));              // 1 of 3 neighbours
-  CHECK(busy_node_factor(0.03, place_packed(3, 4), 4) == Approx(1.02));              // 2 of 3
-  CHECK(busy_node_factor(0.03, place_packed(5, 4), 4) == Approx(1.03));              // the first node is full
-  CHECK(busy_node_factor(0.03, place(4, 4, Layout::spread, 2), 4) == Approx(1.01));  // two on each
+  CHECK(contention_factor(0.03, place_packed(2, 4), 4) == Approx(1.01));  // 1 of 3 neighbours
+  CHECK(contention_factor(0.03, place_packed(3, 4), 4) == Approx(1.02));  // 2 of 3
+  CHECK(contention_factor(0.03, place_packed(5, 4), 4) == Approx(1.03));  // the first node is full
+  CHECK(contention_factor(0.03, place(4, 4, Layout::spread, 2), 4) == Approx(1.01));  // two on each
 }
 
 TEST_CASE("cores clock down with the threads at work, and a rank of its own already keeps some") {

@@ -1,7 +1,7 @@
 // What a DataParallel wraps: the network without its losses, or its layers one by one.
 #include <numeric>
 
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 

@@ -17,7 +17,7 @@ struct Sum {
   double bytes = 0;
 };
 
-Sum sum_of(const std::vector<LayerStep>& steps, Along along, Exchange exchange) {
+Sum sum_of(const std::vector<LayerStep>& steps, ParallelAxis along, Exchange exchange) {
   Sum sum;
   for (const LayerStep& step : steps) {
     if (step.along != along || step.exchange != exchange) continue;
@@ -53,15 +53,15 @@ TEST_CASE(
       slice.overlap = overlap;
       INFO(kernels.name);
       const LayerProgram program = layer_program(test::llama3_8b_shape(), slice, false, kernels);
-      const Sum gathered = sum_of(program.forward, Along::tensor, Exchange::all_gather);
+      const Sum gathered = sum_of(program.forward, ParallelAxis::tensor, Exchange::all_gather);
       CHECK(gathered.count == 2);
       CHECK(gathered.bytes == 2 * kMessage);
-      CHECK(sum_of(program.forward, Along::tensor, Exchange::reduce_scatter).bytes == 2 * kMessage);
+      CHECK(sum_of(program.forward, ParallelAxis::tensor, Exchange::reduce_scatter).bytes == 2 * kMessage);
       CHECK(exchanges_in(program.forward) == 4);
       // Gradients of two row layers, and inputs of two column layers once more where they are not kept.
       const int gathers = kernels.regathers_inputs ? 4 : 2;
-      CHECK(sum_of(program.backward, Along::tensor, Exchange::all_gather).bytes == gathers * kMessage);
-      CHECK(sum_of(program.backward, Along::tensor, Exchange::reduce_scatter).bytes == 2 * kMessage);
+      CHECK(sum_of(program.backward, ParallelAxis::tensor, Exchange::all_gather).bytes == gathers * kMessage);
+      CHECK(sum_of(program.backward, ParallelAxis::tensor, Exchange::reduce_scatter).bytes == 2 * kMessage);
       CHECK(exchanges_in(program.backward) == gathers + 2);
     }
   }
@@ -69,8 +69,8 @@ TEST_CASE(
 
 TEST_CASE("without it a layer sums twice each way") {
   const LayerProgram program = layer_program(test::llama3_8b_shape(), slice_of(8, false), false, megatron());
-  CHECK(sum_of(program.forward, Along::tensor, Exchange::all_reduce).bytes == 2 * kMessage);
-  CHECK(sum_of(program.backward, Along::tensor, Exchange::all_reduce).bytes == 2 * kMessage);
+  CHECK(sum_of(program.forward, ParallelAxis::tensor, Exchange::all_reduce).bytes == 2 * kMessage);
+  CHECK(sum_of(program.backward, ParallelAxis::tensor, Exchange::all_reduce).bytes == 2 * kMessage);
   CHECK(exchanges_in(program.forward) == 2);
   CHECK(exchanges_in(program.backward) == 2);
 }
@@ -84,14 +84,14 @@ TEST_CASE("one rank exchanges nothing, nor does a group of one") {
 
 TEST_CASE("both ends exchange as a row and a column layer, and three values of fp32 for each token") {
   const LayerProgram head = head_program(test::llama3_8b_shape(), slice_of(8), megatron());
-  CHECK(sum_of(head.forward, Along::tensor, Exchange::all_gather).bytes == kMessage);
-  CHECK(sum_of(head.forward, Along::tensor, Exchange::all_reduce).count == 3);
-  CHECK(sum_of(head.forward, Along::tensor, Exchange::all_reduce).bytes == 3 * 4.0 * 4096);
-  CHECK(sum_of(head.backward, Along::tensor, Exchange::reduce_scatter).bytes == kMessage);
-  CHECK(sum_of(head.backward, Along::tensor, Exchange::all_reduce).count == 0);
+  CHECK(sum_of(head.forward, ParallelAxis::tensor, Exchange::all_gather).bytes == kMessage);
+  CHECK(sum_of(head.forward, ParallelAxis::tensor, Exchange::all_reduce).count == 3);
+  CHECK(sum_of(head.forward, ParallelAxis::tensor, Exchange::all_reduce).bytes == 3 * 4.0 * 4096);
+  CHECK(sum_of(head.backward, ParallelAxis::tensor, Exchange::reduce_scatter).bytes == kMessage);
+  CHECK(sum_of(head.backward, ParallelAxis::tensor, Exchange::all_reduce).count == 0);
   const LayerProgram words = embedding_program(test::llama3_8b_shape(), slice_of(8), megatron());
-  CHECK(sum_of(words.forward, Along::tensor, Exchange::reduce_scatter).bytes == kMessage);
-  CHECK(sum_of(words.backward, Along::tensor, Exchange::all_gather).bytes == kMessage);
+  CHECK(sum_of(words.forward, ParallelAxis::tensor, Exchange::reduce_scatter).bytes == kMessage);
+  CHECK(sum_of(words.backward, ParallelAxis::tensor, Exchange::all_gather).bytes == kMessage);
 }
 
 TEST_CASE("a ring passes keys and values to all but one, backward with their gradients to all") {
@@ -100,10 +100,10 @@ TEST_CASE("a ring passes keys and values to all but one, backward with their gra
   const LayerProgram program = layer_program(test::llama3_8b_shape(), slice, false, megatron());
   // Keys and values of 1024 tokens, 8 heads of 128, 16 bit.
   const double part = 2.0 * 2 * 1024 * 8 * 128;
-  const Sum forward = sum_of(program.forward, Along::context, Exchange::ring_pass);
+  const Sum forward = sum_of(program.forward, ParallelAxis::context, Exchange::ring_pass);
   CHECK(forward.count == 3);
   CHECK(forward.bytes == 3 * part);
-  const Sum backward = sum_of(program.backward, Along::context, Exchange::ring_pass);
+  const Sum backward = sum_of(program.backward, ParallelAxis::context, Exchange::ring_pass);
   CHECK(backward.count == 4);
   CHECK(backward.bytes == 4 * 2 * part);
 }
@@ -113,15 +113,16 @@ TEST_CASE(
   LayerSlice slice = slice_of(1);
   slice.context = 4, slice.context_exchange = ContextExchange::all_gather;
   const LayerProgram gathered = layer_program(test::llama3_8b_shape(), slice, false, megatron());
-  CHECK(sum_of(gathered.forward, Along::context, Exchange::all_gather).bytes == 2.0 * 2 * 4096 * 8 * 128);
-  CHECK(sum_of(gathered.backward, Along::context, Exchange::reduce_scatter).bytes ==
+  CHECK(sum_of(gathered.forward, ParallelAxis::context, Exchange::all_gather).bytes ==
+        2.0 * 2 * 4096 * 8 * 128);
+  CHECK(sum_of(gathered.backward, ParallelAxis::context, Exchange::reduce_scatter).bytes ==
         2.0 * 2 * 4096 * 8 * 128);
   slice.context_exchange = ContextExchange::ulysses;
   const LayerProgram turned = layer_program(test::llama3_8b_shape(), slice, false, megatron());
   // Queries of 32 heads, keys and values of 8, and the result of 32: 80 heads of 128, each way.
   const double both = 2.0 * 1024 * 128 * (32 + 2 * 8 + 32);
-  CHECK(sum_of(turned.forward, Along::context, Exchange::all_to_all).bytes == both);
-  CHECK(sum_of(turned.backward, Along::context, Exchange::all_to_all).bytes == both);
+  CHECK(sum_of(turned.forward, ParallelAxis::context, Exchange::all_to_all).bytes == both);
+  CHECK(sum_of(turned.backward, ParallelAxis::context, Exchange::all_to_all).bytes == both);
 }
 
 TEST_CASE("tokens go to their experts and back, each way and once more backward") {
@@ -132,8 +133,8 @@ TEST_CASE("tokens go to their experts and back, each way and once more backward"
   const double rows = 4096.0 * 8 * 7168 * 2;
   CHECK(rows * 31 / 32 == Approx(455e6).epsilon(1e-3));
   for (const auto* steps : {&program.forward, &program.backward}) {
-    CHECK(sum_of(*steps, Along::expert, Exchange::all_to_all).count == 2);
-    CHECK(sum_of(*steps, Along::expert, Exchange::all_to_all).bytes == 2 * rows);
+    CHECK(sum_of(*steps, ParallelAxis::expert, Exchange::all_to_all).count == 2);
+    CHECK(sum_of(*steps, ParallelAxis::expert, Exchange::all_to_all).bytes == 2 * rows);
   }
 }
 
@@ -143,11 +144,12 @@ TEST_CASE("DeepEP sends a token once to each node of its experts") {
   const LayerProgram program = layer_program(test::deepseek_v3_shape(), slice, true, megatron());
   // 8 experts on 4 nodes of 8 ranks: 4 (1 - (3/4)^8) = 3.6 nodes for each token.
   const double nodes = 4 * (1 - 0.75 * 0.75 * 0.75 * 0.75 * 0.75 * 0.75 * 0.75 * 0.75);
-  CHECK(sum_of(program.forward, Along::expert, Exchange::all_to_all).bytes ==
+  CHECK(sum_of(program.forward, ParallelAxis::expert, Exchange::all_to_all).bytes ==
         Approx(2 * 4096.0 * 7168 * 2 * nodes));
   slice.expert = 8;  // within a node every expert has its own copy
   const LayerProgram inside = layer_program(test::deepseek_v3_shape(), slice, true, megatron());
-  CHECK(sum_of(inside.forward, Along::expert, Exchange::all_to_all).bytes == 2 * 4096.0 * 8 * 7168 * 2);
+  CHECK(sum_of(inside.forward, ParallelAxis::expert, Exchange::all_to_all).bytes ==
+        2 * 4096.0 * 8 * 7168 * 2);
 }
 
 TEST_CASE("a dispatch that drops no token makes the host wait, one with a capacity does not") {

@@ -81,7 +81,8 @@ TEST_CASE("selective by operator keeps the results of every second product, and 
   CHECK(flops_of(program.again) == Approx(2 * tokens * h * (groups + h + f)));
   slice.tensor = 8, slice.sequence_parallel = true;
   const auto exchanges = [](const std::vector<LayerStep>& steps) {
-    return std::ranges::count_if(steps, [](const LayerStep& step) { return step.along == Along::tensor; });
+    return std::ranges::count_if(steps,
+                                 [](const LayerStep& step) { return step.along == ParallelAxis::tensor; });
   };
   const LayerProgram cut = layer_program(shape, slice, false, kernels);
   CHECK(exchanges(cut.again) == exchanges(cut.forward));  // as torchtitan's recorded step

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/analysis/evidence/likeness.hpp"
+#include "sim/analysis/evidence/residual_covariance.hpp"
 #include "tests/support/catch.hpp"
 
 namespace residual_field_test {

@@ -84,7 +84,7 @@ TEST_CASE("beside the best stands every other value of every axis, with what is 
   REQUIRE(found.axes.size() == 2);
   CHECK(found.axes[0].name == "batch");
   REQUIRE(found.axes[0].others.size() == 1);
-  CHECK(found.axes[0].others[0].known == Knowledge::cannot_run);
+  CHECK(found.axes[0].others[0].known == ComparisonCertainty::cannot_run);
   CHECK_FALSE(found.axes[0].others[0].why_not.empty());
   CHECK(found.share_known == 1);
 }

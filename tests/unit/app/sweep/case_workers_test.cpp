@@ -168,12 +168,12 @@ TEST_CASE(
 
 TEST_CASE("where the system fails the sweep ends, and so it does when no worker can begin") {
   Swept swept([](std::int64_t batch, int gpus) {
-    if (is_wrong(batch, gpus)) throw WorldError("model.json: cannot be read");
+    if (is_wrong(batch, gpus)) throw EnvironmentError("model.json: cannot be read");
   });
   CHECK_THROWS_WITH(swept.run(), "model.json: cannot be read");
   Swept none([](std::int64_t, int) {});
   none.how.predictor = []() -> GroupPredictor { std::abort(); };
-  CHECK_THROWS_AS(none.run(), WorldError);
+  CHECK_THROWS_AS(none.run(), EnvironmentError);
   CHECK(none.rows.empty());
 }
 

@@ -86,7 +86,7 @@ TEST_CASE(
     "a port that is taken is an error, or another one is taken, and started programs inherit no socket") {
   const LoopbackSockets first(0, false);
   CHECK(first.port() > 0);
-  CHECK_THROWS_AS(LoopbackSockets(first.port(), false), WorldError);
+  CHECK_THROWS_AS(LoopbackSockets(first.port(), false), EnvironmentError);
   const LoopbackSockets second(first.port(), true);
   CHECK(second.port() != first.port());
   for (const int socket : second.sockets()) CHECK((::fcntl(socket, F_GETFD) & FD_CLOEXEC) != 0);

@@ -112,9 +112,9 @@ TEST_CASE(
     "traffic into an old GPU also books an eighth of the other direction, and all of it is given back") {
   LinkBudget budget({800, 800});
   NodePath path;
-  path.steps = {{0, 1, false, Backlash::eighth}}, path.reachable = true;
+  path.steps = {{0, 1, false, ReverseTraffic::eighth}}, path.reachable = true;
   NodePath back;
-  back.steps = {{1, 0, false, Backlash::none}}, back.reachable = true;
+  back.steps = {{1, 0, false, ReverseTraffic::none}}, back.reachable = true;
   REQUIRE(budget.take(path, 640));
   CHECK_FALSE(budget.take(path, 161));
   CHECK_FALSE(budget.take(back, 721));  // 640 / 8 = 80 are booked
@@ -127,7 +127,7 @@ TEST_CASE(
 TEST_CASE("traffic through an Intel root complex books six fifths of PCIe") {
   LinkBudget budget({1200, 1200});
   NodePath path;
-  path.steps = {{0, 1, true, Backlash::none}}, path.reachable = path.through_intel_root = true;
+  path.steps = {{0, 1, true, ReverseTraffic::none}}, path.reachable = path.through_intel_root = true;
   CHECK_FALSE(budget.take(path, 1001));
   CHECK(budget.take(path, 1000));
 }

@@ -33,7 +33,7 @@ auto running_of(int channels, double intra, int capability, int nodes = 2) {
 }
 
 /// Channels that one peer gets, of `running` in all.
-auto per_peer(PeersOfJob peers, int running) {
+auto per_peer(PeersOfCommunicator peers, int running) {
   return [=](const Version& v) -> double { return p2p_channels(v, running, peers).per_peer; };
 }
 

@@ -22,7 +22,7 @@ Settings of_version(const char* version) {
 }  // namespace
 
 TEST_CASE("graphs from the book are those of a search, on every node, set of GPUs and version") {
-  NodeBook book;
+  NodeGraphCache book;
   int asked = 0;
   for (int round = 0; round < 2; ++round) {
     for (const ClusterSpec& spec :
@@ -31,7 +31,7 @@ TEST_CASE("graphs from the book are those of a search, on every node, set of GPU
         for (const bool several : {false, true}) {
           for (const char* version : {"2.7.8", "2.20.5"}) {
             if (several && spec.node.nics == 0) continue;
-            const NodeQuestion question = question_of(spec, gpus, several, of_version(version));
+            const NodeGraphRequest question = question_of(spec, gpus, several, of_version(version));
             REQUIRE(book.graphs(question) == search_node(question));
             asked += round == 0 ? 1 : 0;
           }
@@ -47,7 +47,7 @@ TEST_CASE(
     "do") {
   const ClusterSpec spec = nvlink_cluster(2, 2);
   const std::vector<int> gpus{0, 1, 2, 3};
-  const NodeQuestion question = question_of(spec, gpus, true, {});
+  const NodeGraphRequest question = question_of(spec, gpus, true, {});
   ClusterSpec other = spec;
   other.name = "other", other.node.gpu.name = "other", other.node.host.cores = 7;
   other.fabric.link.collective_efficiency = 0.1, other.fabric.link.latency = Time{7};

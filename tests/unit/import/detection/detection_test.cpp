@@ -106,7 +106,7 @@ void add_server(const RecordedTree& tree) {
 
 std::vector<std::string> doubts_in(const Machine& machine) {
   std::vector<std::string> out;
-  for (const MachineDoubt& doubt : machine.doubts) out.push_back(doubt.what);
+  for (const MachineWarning& doubt : machine.doubts) out.push_back(doubt.what);
   return out;
 }
 

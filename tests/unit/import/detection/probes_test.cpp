@@ -109,7 +109,7 @@ TEST_CASE("GPUs that are held back, capped, cut or unlinked are doubts with a hi
   cut.nvlinks_down = 5;
   add_nvml(machine, {"", {slow, cut}, false});
   std::vector<std::string> found;
-  for (const MachineDoubt& doubt : machine.doubts) {
+  for (const MachineWarning& doubt : machine.doubts) {
     found.push_back(doubt.what);
     CHECK_FALSE(doubt.hint.empty());
     CHECK(to_string(doubt.place) == "NVML");

@@ -3,7 +3,7 @@
 
 #include "sim/cluster/fabrics/fat_tree.hpp"
 #include "sim/report/topology/cluster_difference.hpp"
-#include "sim/report/topology/cluster_doubts.hpp"
+#include "sim/report/topology/cluster_warnings.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "tests/support/catch.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::string> doubted(const ClusterSpec& spec) {
   std::vector<std::string> out;
-  for (const ClusterDoubt& doubt : cluster_doubts(spec)) {
+  for (const ClusterWarning& doubt : cluster_warnings(spec)) {
     CHECK_FALSE(doubt.hint.empty());
     out.push_back(doubt.what);
   }

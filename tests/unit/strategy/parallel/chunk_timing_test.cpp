@@ -149,7 +149,7 @@ TEST_CASE("frameworks that launch more take longer where the host sets the pace"
 }
 
 TEST_CASE("parameters of a layer with experts are those of its rank's experts") {
-  LargeModelJob job = job_of(test::mixtral_8x7b_shape(), {.tensor = 2, .expert = 4, .data = 4}, 1);
+  LargeModelRun job = job_of(test::mixtral_8x7b_shape(), {.tensor = 2, .expert = 4, .data = 4}, 1);
   const ParameterCount count = parameters_of(job.shape);
   CHECK(dense_parameters(job, count, false) == static_cast<double>(count.attention + count.dense));
   // Eight experts over four ranks, times the two tensor ranks that divide what is dense.

@@ -17,8 +17,8 @@ using test::StepOfJob;
 
 namespace {
 
-LargeModelJob both_ends(const TransformerShape& shape, const Degrees& degrees, std::int64_t micro_batches) {
-  LargeModelJob job = test::job_of(shape, degrees, micro_batches);
+LargeModelRun both_ends(const TransformerShape& shape, const Degrees& degrees, std::int64_t micro_batches) {
+  LargeModelRun job = test::job_of(shape, degrees, micro_batches);
   job.schedule = PipelineSchedule::dualpipe;
   return job;
 }
@@ -39,7 +39,7 @@ std::string text_of(const std::vector<StageAction>& order) {
 /// Stages that take as long each: a second of forward, one more for inputs and one for weights backward;
 /// a pair saves so much of the sum.
 struct MadeUp {
-  LargeModelJob job;
+  LargeModelRun job;
   PipelineCosts costs;
 
   MadeUp(int stages, double saved) : job(both_ends(test::llama3_8b_shape(), {.pipeline = stages}, 8)) {
@@ -143,7 +143,7 @@ TEST_CASE("a step of DualPipe takes the times that are drawn by hand") {
 }
 
 TEST_CASE("each stage of DualPipe has the layers of two places, and gradients are summed over both holders") {
-  const LargeModelJob job = both_ends(test::llama3_8b_shape(), {.tensor = 2, .pipeline = 4, .data = 2}, 8);
+  const LargeModelRun job = both_ends(test::llama3_8b_shape(), {.tensor = 2, .pipeline = 4, .data = 2}, 8);
   const std::vector<StageChunk> chunks = stage_chunks(job);
   REQUIRE(chunks.size() == 8);
   for (std::size_t k = 0; k < 4; ++k) {
@@ -155,7 +155,7 @@ TEST_CASE("each stage of DualPipe has the layers of two places, and gradients ar
   CHECK(group_ranks(job, RankGroup::gradients, 0) == std::vector<int>{0, 2, 12, 14});
   CHECK(group_ranks(job, RankGroup::gradients, 14) == std::vector<int>{0, 2, 12, 14});
   CHECK(job.shards() == 4);
-  LargeModelJob pairs = job;
+  LargeModelRun pairs = job;
   pairs.shard_group = 2;
   CHECK(group_ranks(pairs, RankGroup::shards, 12) == std::vector<int>{12, 14});
   CHECK(group_ranks(pairs, RankGroup::replicas, 12) == std::vector<int>{0, 12});
@@ -163,8 +163,8 @@ TEST_CASE("each stage of DualPipe has the layers of two places, and gradients ar
 
 TEST_CASE("DualPipe holds parameters twice, and as many FLOPs as any schedule") {
   const TransformerShape shape = test::four_layers_shape();
-  const LargeModelJob twice = both_ends(shape, {.pipeline = 2, .data = 2}, 8);
-  LargeModelJob once = twice;
+  const LargeModelRun twice = both_ends(shape, {.pipeline = 2, .data = 2}, 8);
+  LargeModelRun once = twice;
   once.schedule = PipelineSchedule::one_f_one_b;
   double weights = 0, of_one = 0;
   for (const StageMemory& stage : stage_memory(twice)) weights += stage.weights;
@@ -189,7 +189,7 @@ TEST_CASE("DualPipe hides the all-to-alls of experts where forward and backward 
 
 TEST_CASE("DualPipe needs an even number of stages, and an even one of micro-batches, two for each of them") {
   const auto fault_of = [](int stages, std::int64_t micro_batches, int chunks = 1) {
-    LargeModelJob job = both_ends(test::llama3_8b_shape(), {.pipeline = stages}, micro_batches);
+    LargeModelRun job = both_ends(test::llama3_8b_shape(), {.pipeline = stages}, micro_batches);
     job.degrees.virtual_stages = chunks;
     const std::vector<JobFault> faults = faults_of(job, stages);
     return faults.empty() ? std::string()
@@ -206,7 +206,7 @@ TEST_CASE("DualPipe needs an even number of stages, and an even one of micro-bat
         "8 at least)");
   CHECK(fault_of(4, 8, 2) ==
         "virtual_stages: schedule dualpipe has one chunk a stage (schedule = \"interleaved\")");
-  LargeModelJob asked = both_ends(test::llama3_8b_shape(), {.pipeline = 2, .data = 0}, 1);
+  LargeModelRun asked = both_ends(test::llama3_8b_shape(), {.pipeline = 2, .data = 0}, 1);
   asked.global_batch = 41;
   CHECK(job_on(asked, 8).global_batch == 48);  // four replicas, two micro-batches each at a time
 }

@@ -13,8 +13,8 @@ using test::StepOfJob;
 
 namespace {
 
-LargeModelJob job_by(LlmFramework framework, const Degrees& degrees, std::int64_t micro_batches) {
-  LargeModelJob job = job_of(test::four_layers_shape(), degrees, micro_batches);
+LargeModelRun job_by(LlmFramework framework, const Degrees& degrees, std::int64_t micro_batches) {
+  LargeModelRun job = job_of(test::four_layers_shape(), degrees, micro_batches);
   job.framework = framework, job.sharding = ModelSharding::none;
   return job;
 }
@@ -39,7 +39,7 @@ TEST_CASE("Megatron gathers a column layer's input again in backward and torchti
 }
 
 TEST_CASE("without sequence parallelism transformers' plan sums a gradient for each matrix") {
-  LargeModelJob job = job_by(LlmFramework::pytorch, {.tensor = 4}, 1);
+  LargeModelRun job = job_by(LlmFramework::pytorch, {.tensor = 4}, 1);
   job.sequence_parallel = false;
   const ChunkMessages messages = StepOfJob(job).record().chunks.front().messages;
   // Queries, keys, values, gate and up of four layers, and the head.
@@ -49,7 +49,7 @@ TEST_CASE("without sequence parallelism transformers' plan sums a gradient for e
 }
 
 TEST_CASE("stages of torchtitan gather what they share out once a step") {
-  LargeModelJob job = job_by(LlmFramework::torchtitan, {.pipeline = 2, .data = 4}, 16);
+  LargeModelRun job = job_by(LlmFramework::torchtitan, {.pipeline = 2, .data = 4}, 16);
   job.sharding = ModelSharding::parameters;
   REQUIRE(job.keeps_gathered());
   const LargeStepRecord record = StepOfJob(job).record();
@@ -67,8 +67,8 @@ TEST_CASE("stages of torchtitan gather what they share out once a step") {
 TEST_CASE("torchtitan counts embedding and head as a layer each") {
   TransformerShape shape = test::four_layers_shape();
   shape.layers = 8;
-  LargeModelJob job = job_of(shape, {.pipeline = 4}, 8);
-  const auto layers = [](const LargeModelJob& asked) {
+  LargeModelRun job = job_of(shape, {.pipeline = 4}, 8);
+  const auto layers = [](const LargeModelRun& asked) {
     std::vector<int> counts;
     for (const StageChunk& chunk : stage_chunks(asked)) counts.push_back(chunk.layers);
     return counts;
@@ -79,7 +79,7 @@ TEST_CASE("torchtitan counts embedding and head as a layer each") {
 }
 
 TEST_CASE("experts' parameters are gathered by the ranks that hold the same ones, and counts go ahead") {
-  LargeModelJob job = job_of(test::mixtral_8x7b_shape(), {.expert = 4, .data = 8}, 1);
+  LargeModelRun job = job_of(test::mixtral_8x7b_shape(), {.expert = 4, .data = 8}, 1);
   job.framework = LlmFramework::torchtitan, job.sharding = ModelSharding::parameters;
   const ChunkMessages sent = StepOfJob(job).record().chunks.front().messages;
   const ParameterCount counts = parameters_of(job.shape);
@@ -106,7 +106,7 @@ TEST_CASE("experts' parameters are gathered by the ranks that hold the same ones
 }
 
 TEST_CASE("a loss over chunks gathers norm and head for each use and reduces the head first") {
-  LargeModelJob job = job_by(LlmFramework::torchtitan, {.data = 4}, 1);
+  LargeModelRun job = job_by(LlmFramework::torchtitan, {.data = 4}, 1);
   job.sharding = ModelSharding::parameters, job.loss_chunks = 8;
   const ChunkMessages sent = StepOfJob(job).record().chunks.front().messages;
   const ParameterCount counts = parameters_of(job.shape);
@@ -122,7 +122,7 @@ TEST_CASE("a loss over chunks gathers norm and head for each use and reduces the
 
 TEST_CASE("context ranks of torchtitan gather keys and values apart and keep them") {
   const auto sent_by = [](LlmFramework framework, ContextExchange exchange) {
-    LargeModelJob job = job_by(framework, {.context = 4}, 1);
+    LargeModelRun job = job_by(framework, {.context = 4}, 1);
     job.context_exchange = exchange;
     return StepOfJob(job).record().chunks.front().messages;
   };

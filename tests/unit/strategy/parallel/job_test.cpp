@@ -13,12 +13,12 @@ using namespace foretrain;
 
 namespace {
 
-LargeModelJob llama(const Degrees& degrees, std::int64_t micro_batches = 8) {
+LargeModelRun llama(const Degrees& degrees, std::int64_t micro_batches = 8) {
   return test::job_of(test::llama3_8b_shape(), degrees, micro_batches);
 }
 
 /// The one fault there is, as "key: message (hint)"; all keys where there are more.
-std::string fault_of(const LargeModelJob& job, int gpus) {
+std::string fault_of(const LargeModelRun& job, int gpus) {
   const std::vector<JobFault> faults = faults_of(job, gpus);
   std::string keys;
   for (const JobFault& fault : faults) keys += (keys.empty() ? "" : ", ") + fault.key;
@@ -33,7 +33,7 @@ TEST_CASE("a job that divides has no faults") {
   CHECK(fault_of(llama({.tensor = 8, .pipeline = 4, .context = 2, .data = 2}), 128).empty());
   CHECK(fault_of(llama({.tensor = 2, .pipeline = 4, .virtual_stages = 8, .data = 2}), 16).empty());
   CHECK(fault_of(llama({.tensor = 32}), 32).empty());  // 8 heads of keys, each on four ranks
-  const LargeModelJob mixtral =
+  const LargeModelRun mixtral =
       test::job_of(test::mixtral_8x7b_shape(), {.tensor = 2, .expert = 8, .expert_tensor = 2, .data = 8}, 4);
   CHECK(fault_of(mixtral, 16).empty());
 }
@@ -47,12 +47,12 @@ TEST_CASE("degrees that do not make the GPUs are a fault of data, with what woul
 
 TEST_CASE("heads, and what is inside the feed-forward part, divide by tensor") {
   CHECK(fault_of(llama({.tensor = 3}), 3) == "tensor, tensor, tensor");
-  LargeModelJob wide = llama({.tensor = 64});
+  LargeModelRun wide = llama({.tensor = 64});
   CHECK(fault_of(wide, 64) == "tensor: 32 heads do not divide by tensor = 64 (a divisor of 32)");
-  LargeModelJob groups = llama({.tensor = 4});
+  LargeModelRun groups = llama({.tensor = 4});
   groups.shape.kv_heads = 6;
   CHECK(fault_of(groups, 4) == "tensor: 6 heads of keys do not divide by tensor = 4 (a divisor of 6)");
-  LargeModelJob inner = llama({.tensor = 4});
+  LargeModelRun inner = llama({.tensor = 4});
   inner.shape.inner = 14338;
   CHECK(fault_of(inner, 4) ==
         "tensor: 14338 values inside the feed-forward part do not divide by tensor = 4 (a divisor of 14338)");
@@ -70,14 +70,14 @@ TEST_CASE("interleaving needs its schedule, stages, and whole groups of micro-ba
         "divides by pipeline)");
   CHECK(fault_of(llama({.virtual_stages = 2}), 1) ==
         "virtual_stages: one stage has nothing to interleave (pipeline of at least 2)");
-  LargeModelJob plain = llama({.pipeline = 4, .virtual_stages = 2});
+  LargeModelRun plain = llama({.pipeline = 4, .virtual_stages = 2});
   plain.schedule = PipelineSchedule::one_f_one_b;
   CHECK(fault_of(plain, 4) ==
         "virtual_stages: schedule 1f1b has one chunk a stage (schedule = \"interleaved\")");
 }
 
 TEST_CASE("experts divide by expert, and their ranks are among those of a stage") {
-  LargeModelJob job = test::job_of(test::mixtral_8x7b_shape(), {.expert = 16, .data = 16}, 1);
+  LargeModelRun job = test::job_of(test::mixtral_8x7b_shape(), {.expert = 16, .data = 16}, 1);
   CHECK(fault_of(job, 16) == "expert: 8 experts do not divide by expert = 16 (a divisor of 8)");
   job = test::job_of(test::mixtral_8x7b_shape(), {.expert = 8, .data = 4}, 1);
   CHECK(fault_of(job, 4) ==
@@ -89,14 +89,14 @@ TEST_CASE("experts divide by expert, and their ranks are among those of a stage"
 TEST_CASE("a sequence divides by context, and heads do where Ulysses deals them out") {
   CHECK(fault_of(llama({.context = 3}), 3) ==
         "context: 4096 tokens of a sequence do not divide by context = 3 (a divisor of 4096)");
-  LargeModelJob job = llama({.tensor = 8, .context = 8});
+  LargeModelRun job = llama({.tensor = 8, .context = 8});
   CHECK(fault_of(job, 64).empty());
   job.context_exchange = ContextExchange::ulysses;
   CHECK(fault_of(job, 64) == "context: 32 heads do not divide by context = 64 (a divisor of 32)");
 }
 
 TEST_CASE("a batch divides into micro-batches, and ranks into groups of shards") {
-  LargeModelJob job = llama({.data = 4});
+  LargeModelRun job = llama({.data = 4});
   job.global_batch = 30;
   CHECK(fault_of(job, 4) ==
         "global_batch: 30 sequences of a step do not divide by global_batch = 4 (a divisor of 30)");
@@ -106,7 +106,7 @@ TEST_CASE("a batch divides into micro-batches, and ranks into groups of shards")
 }
 
 TEST_CASE("gradients that are shared out leave a pipeline nothing to accumulate in") {
-  LargeModelJob job = llama({.pipeline = 4, .data = 2});
+  LargeModelRun job = llama({.pipeline = 4, .data = 2});
   job.sharding = ModelSharding::gradients;
   CHECK_THAT(fault_of(job, 8), ContainsSubstring("shard: gradients that are shared out"));
   job.degrees = {.data = 8}, job.global_batch = 64;
@@ -114,7 +114,7 @@ TEST_CASE("gradients that are shared out leave a pipeline nothing to accumulate 
 }
 
 TEST_CASE("numbers that mean nothing are the only faults told") {
-  LargeModelJob job = llama({.tensor = 0, .pipeline = -1});
+  LargeModelRun job = llama({.tensor = 0, .pipeline = -1});
   job.sequence = 0;
   CHECK(fault_of(job, 3) == "tensor, pipeline, sequence");
   job = llama({.tensor = 1 << 21});
@@ -122,15 +122,15 @@ TEST_CASE("numbers that mean nothing are the only faults told") {
 }
 
 TEST_CASE("degrees whose product is no number of GPUs are a fault, not an overflow") {
-  LargeModelJob job = llama({.tensor = 1 << 16, .pipeline = 1 << 16});
+  LargeModelRun job = llama({.tensor = 1 << 16, .pipeline = 1 << 16});
   job.global_batch = 1;
   CHECK_FALSE(faults_of(job, 8).empty());
 }
 
 TEST_CASE("on some GPUs data is what they leave, and a batch four micro-batches a stage, rounded up") {
-  LargeModelJob asked = llama({.tensor = 4, .pipeline = 2});
+  LargeModelRun asked = llama({.tensor = 4, .pipeline = 2});
   asked.degrees.data = 0, asked.global_batch = 0, asked.micro_batch = 2;
-  const LargeModelJob job = job_on(asked, 32);
+  const LargeModelRun job = job_on(asked, 32);
   CHECK(job.degrees.data == 4);
   CHECK(job.global_batch == 2 * 4 * 4 * 2);  // micro-batch x replicas x four for each of two stages
   asked.global_batch = 60;
@@ -142,7 +142,7 @@ TEST_CASE("on some GPUs data is what they leave, and a batch four micro-batches 
 }
 
 TEST_CASE("a job runs on as many GPUs as its replicas take, and on no others") {
-  LargeModelJob asked = llama({.tensor = 8, .pipeline = 4, .virtual_stages = 2});
+  LargeModelRun asked = llama({.tensor = 8, .pipeline = 4, .virtual_stages = 2});
   asked.degrees.data = 0;
   CHECK(fewest_gpus_of(asked) == 32);
   CHECK(runs_on(asked, 64));

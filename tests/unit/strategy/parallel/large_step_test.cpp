@@ -12,7 +12,7 @@ using test::StepOfJob;
 
 namespace {
 
-LargeStep step_of(const LargeModelJob& job) { return StepOfJob(job).run(); }
+LargeStep step_of(const LargeModelRun& job) { return StepOfJob(job).run(); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ TEST_CASE("FLOPs of a step are three times those of forward, whatever the degree
   const TransformerShape shape = test::four_layers_shape();
   for (const Degrees& degrees :
        {Degrees{}, {.tensor = 8}, {.tensor = 2, .pipeline = 2, .data = 2}, {.context = 4}}) {
-    const LargeModelJob job = job_of(shape, degrees, 4);
+    const LargeModelRun job = job_of(shape, degrees, 4);
     INFO(to_string(degrees));
     // Attention's backward has two and a half times its forward's arithmetic, 1 % of all here.
     const double forward =
@@ -77,7 +77,7 @@ TEST_CASE("experts' exchanges and those of a sequence are told apart") {
   CHECK(experts.expert_s > 0);
   CHECK(experts.tensor_s == 0);
   CHECK(experts.context_s == 0);
-  LargeModelJob ulysses = job_of(test::four_layers_shape(), {.context = 8}, 2);
+  LargeModelRun ulysses = job_of(test::four_layers_shape(), {.context = 8}, 2);
   ulysses.context_exchange = ContextExchange::ulysses;
   const LargeStep context = step_of(ulysses);
   CHECK(context.context_s > 0);
@@ -92,7 +92,7 @@ TEST_CASE("exchanges over nodes are told apart from those inside") {
 }
 
 TEST_CASE("graphs of CUDA leave the host nothing to launch") {
-  LargeModelJob job = job_of(test::four_layers_shape(), {.tensor = 8}, 4);
+  LargeModelRun job = job_of(test::four_layers_shape(), {.tensor = 8}, 4);
   job.sequence = 512;  // so short that the host sets the pace
   const LargeStep launched = step_of(job);
   job.cuda_graphs = true;
@@ -102,7 +102,7 @@ TEST_CASE("graphs of CUDA leave the host nothing to launch") {
 }
 
 TEST_CASE("recomputation costs about a third more, selective little") {
-  LargeModelJob job = job_of(test::four_layers_shape(), {}, 4);
+  LargeModelRun job = job_of(test::four_layers_shape(), {}, 4);
   job.shape.vocabulary = 1024;  // nothing of the head is computed anew
   job.cuda_graphs = true;
   const double none = step_of(job).compute_s;

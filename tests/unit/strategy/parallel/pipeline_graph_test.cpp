@@ -17,7 +17,7 @@ namespace {
 
 /// A pipeline of equal chunks: a second of forward and two of backward for each stage.
 struct MadeUp {
-  LargeModelJob job;
+  LargeModelRun job;
   PipelineCosts costs;
 
   explicit MadeUp(PipelineSchedule schedule, int stages, int chunks_per_stage = 1) {

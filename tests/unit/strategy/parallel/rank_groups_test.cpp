@@ -19,14 +19,14 @@ constexpr RankGroup kPartitions[] = {RankGroup::tensor,        RankGroup::contex
                                      RankGroup::expert_tensor, RankGroup::gradients,       RankGroup::shards,
                                      RankGroup::replicas,      RankGroup::expert_gradients};
 
-LargeModelJob job_of(const Degrees& degrees, int shard_group = 0) {
-  LargeModelJob job = test::job_of(test::mixtral_8x7b_shape(), degrees, 8);
+LargeModelRun job_of(const Degrees& degrees, int shard_group = 0) {
+  LargeModelRun job = test::job_of(test::mixtral_8x7b_shape(), degrees, 8);
   job.shard_group = shard_group;
   return job;
 }
 
 /// Degrees that use every kind of group, on 2 to 96 GPUs.
-std::vector<LargeModelJob> jobs() {
+std::vector<LargeModelRun> jobs() {
   return {job_of({.data = 2}),
           job_of({.tensor = 4, .pipeline = 2, .data = 3}),
           job_of({.tensor = 2, .pipeline = 3, .context = 2, .data = 8}, 4),
@@ -57,7 +57,7 @@ TEST_CASE("tensor ranks are neighbours, stages farthest apart") {
 }
 
 TEST_CASE("every rank is in exactly one group of each kind, all of them of one size and in order") {
-  for (const LargeModelJob& job : jobs()) {
+  for (const LargeModelRun& job : jobs()) {
     for (const RankGroup group : kPartitions) {
       INFO(to_string(job.degrees) << ", " << name_of(group));
       std::set<std::vector<int>> groups;
@@ -80,7 +80,7 @@ TEST_CASE("every rank is in exactly one group of each kind, all of them of one s
 }
 
 TEST_CASE("groups are as large as their degrees") {
-  const LargeModelJob job =
+  const LargeModelRun job =
       job_of({.tensor = 2, .context = 2, .expert = 4, .expert_tensor = 2, .data = 4}, 2);
   const auto size = [&](RankGroup group) { return group_ranks(job, group, 5).size(); };
   CHECK(size(RankGroup::tensor) == 2);
@@ -94,7 +94,7 @@ TEST_CASE("groups are as large as their degrees") {
 }
 
 TEST_CASE("shards and replicas together are the ranks whose gradients are summed") {
-  for (const LargeModelJob& job : jobs()) {
+  for (const LargeModelRun& job : jobs()) {
     INFO(to_string(job.degrees));
     for (int rank = 0; rank < job.gpus(); ++rank) {
       std::vector<int> reached;
@@ -109,7 +109,7 @@ TEST_CASE("shards and replicas together are the ranks whose gradients are summed
 }
 
 TEST_CASE("groups but those of stages stay within a stage, and neighbours in the pipeline have one place") {
-  const LargeModelJob job = job_of({.tensor = 2, .pipeline = 3, .context = 2, .data = 8}, 4);
+  const LargeModelRun job = job_of({.tensor = 2, .pipeline = 3, .context = 2, .data = 8}, 4);
   for (int rank = 0; rank < job.gpus(); ++rank) {
     const RankPlace own = place_of(job.degrees, rank);
     for (const RankGroup group : kPartitions)
@@ -128,7 +128,7 @@ TEST_CASE("groups but those of stages stay within a stage, and neighbours in the
 }
 
 TEST_CASE("one stage has no neighbour, and one rank nobody to exchange with") {
-  const LargeModelJob job = job_of({});
+  const LargeModelRun job = job_of({});
   for (int group = 0; group <= static_cast<int>(RankGroup::ends); ++group)
     CHECK(group_ranks(job, static_cast<RankGroup>(group), 0) == std::vector<int>{0});
 }
@@ -138,7 +138,7 @@ TEST_CASE("an exchange over nodes takes longer than inside one, and groups share
   const Placement ranks = place_packed(16, 8);
   const Cluster cluster = Cluster::build(spec, 2);
   ClusterCollectives collectives(cluster);
-  const LargeModelJob job = job_of({.tensor = 8, .data = 2});
+  const LargeModelRun job = job_of({.tensor = 8, .data = 2});
   GroupExchanges exchanges(job, cluster, ranks, {}, collectives);
   CHECK(exchanges.nodes(RankGroup::tensor) == 1);
   CHECK(exchanges.nodes(RankGroup::gradients) == 2);
@@ -157,7 +157,7 @@ TEST_CASE("an exchange's time is scaled, asked for once, and nothing among one")
   const Placement ranks = place_packed(8, 8);
   const Cluster cluster = Cluster::build(spec, 1);
   ClusterCollectives collectives(cluster);
-  const LargeModelJob job = job_of({.tensor = 8});
+  const LargeModelRun job = job_of({.tensor = 8});
   GroupExchanges exchanges(job, cluster, ranks, {}, collectives),
       half(job, cluster, ranks, {}, collectives, 0.5);
   const ExchangeTime& first = exchanges.at(RankGroup::tensor, Exchange::all_reduce, 1e6);

@@ -11,7 +11,7 @@ using namespace foretrain;
 
 namespace {
 
-LargeModelJob llama(const Degrees& degrees, std::int64_t micro_batches = 8) {
+LargeModelRun llama(const Degrees& degrees, std::int64_t micro_batches = 8) {
   return test::job_of(test::llama3_8b_shape(), degrees, micro_batches);
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("a parameter takes 18 bytes: 2 of weight, 4 of gradient, 12 of master 
 }
 
 TEST_CASE("what is shared out is cut by the ranks that share it") {
-  LargeModelJob job = llama({.data = 8});
+  LargeModelRun job = llama({.data = 8});
   CHECK(stage_memory(job)[0].optimizer == Approx(12 * kParameters / 8));
   CHECK(stage_memory(job)[0].gradients == Approx(4 * kParameters));
   job.shard_group = 2;
@@ -49,12 +49,12 @@ TEST_CASE("what is shared out is cut by the ranks that share it") {
 
 TEST_CASE("parameters of stages and tensor ranks sum to the network's") {
   for (const Degrees& degrees : {Degrees{.pipeline = 4}, {.tensor = 8}, {.tensor = 2, .pipeline = 8}}) {
-    const LargeModelJob job = llama(degrees);
+    const LargeModelRun job = llama(degrees);
     double sum = 0;
     for (const StageChunk& chunk : stage_chunks(job)) sum += stage_parameters(job, chunk).all();
     CHECK(sum * degrees.tensor == Approx(kParameters));
   }
-  LargeModelJob mixtral = test::job_of(test::mixtral_8x7b_shape(), {.expert = 8, .data = 8}, 1);
+  LargeModelRun mixtral = test::job_of(test::mixtral_8x7b_shape(), {.expert = 8, .data = 8}, 1);
   const StageParameters held = stage_parameters(mixtral, stage_chunks(mixtral).front());
   // An eighth of the experts, and everything else whole.
   const double experts = 32 * 8.0 * 3 * 4096 * 14336;
@@ -63,7 +63,7 @@ TEST_CASE("parameters of stages and tensor ranks sum to the network's") {
 }
 
 TEST_CASE("both ends of a pipeline hold a tied matrix, one stage holds it once") {
-  LargeModelJob job = test::job_of(test::bench_1b_shape(), {}, 8);
+  LargeModelRun job = test::job_of(test::bench_1b_shape(), {}, 8);
   CHECK(stage_parameters(job, stage_chunks(job).front()).all() ==
         Approx(1'342'244'864).epsilon(1e-5));  // but for the final norm
   job.degrees.pipeline = 2;
@@ -73,7 +73,7 @@ TEST_CASE("both ends of a pipeline hold a tied matrix, one stage holds it once")
 }
 
 TEST_CASE("a stage keeps as many micro-batches as its schedule has in flight") {
-  LargeModelJob job = llama({.pipeline = 4}, 16);
+  LargeModelRun job = llama({.pipeline = 4}, 16);
   const double middle = stage_memory(llama({.pipeline = 4}, 1))[1].activations;
   CHECK(stage_memory(job)[1].activations == Approx(3 * middle));
   job.schedule = PipelineSchedule::afab;
@@ -82,13 +82,13 @@ TEST_CASE("a stage keeps as many micro-batches as its schedule has in flight") {
 
 TEST_CASE("activations of a GPT are about those that Korthikanti et al. count, without scores and masks") {
   // 34 bytes for each of s b h values, two of them masks of dropout; fused attention keeps no scores.
-  const LargeModelJob job = test::job_of(test::gpt_shape(24, 2048, 16, 50257, 4096), {}, 1);
+  const LargeModelRun job = test::job_of(test::gpt_shape(24, 2048, 16, 50257, 4096), {}, 1);
   const double values = 24 * 4096.0 * 2048;
   CHECK(stage_memory(job)[0].activations / values == Approx(32).margin(4));
 }
 
 TEST_CASE("tensor ranks with sequence parallelism share activations out, without it not all of them") {
-  LargeModelJob job = llama({.tensor = 8}, 1);
+  LargeModelRun job = llama({.tensor = 8}, 1);
   const double alone = stage_memory(llama({}, 1))[0].activations;
   CHECK(stage_memory(job)[0].activations == Approx(alone / 8).epsilon(1e-9));
   job.sequence_parallel = false;
@@ -96,7 +96,7 @@ TEST_CASE("tensor ranks with sequence parallelism share activations out, without
 }
 
 TEST_CASE("recomputation and offloading make activations smaller, some layers alone less so") {
-  LargeModelJob job = llama({}, 4);
+  LargeModelRun job = llama({}, 4);
   const double none = stage_memory(job)[0].activations;
   job.recompute = Recompute::full;
   const double full = stage_memory(job)[0].activations;
@@ -113,7 +113,7 @@ TEST_CASE("recomputation and offloading make activations smaller, some layers al
 
 TEST_CASE(
     "Megatron-LM adds gradients up in the type that is summed, and moments have the width that is said") {
-  LargeModelJob job = llama({.data = 8});
+  LargeModelRun job = llama({.data = 8});
   job.gradient_bytes = 2;
   CHECK(stage_memory(job)[0].gradients == Approx(2 * kParameters));
   job.moment_bytes = 2;
@@ -125,9 +125,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a share of the layers is so many of them") {
-  LargeModelJob share = llama({}, 4);
+  LargeModelRun share = llama({}, 4);
   share.recompute = Recompute::full;
-  LargeModelJob count = share;
+  LargeModelRun count = share;
   share.recomputed_share = 0.5, count.recomputed_layers = 16;
   CHECK(stage_memory(share)[0].activations == stage_memory(count)[0].activations);
   CHECK(share.recomputed_of(32) == 16);
@@ -137,7 +137,7 @@ TEST_CASE("a share of the layers is so many of them") {
 
 TEST_CASE("offload of some layers leaves the others' activations on the GPU") {
   const double none = stage_memory(llama({}, 4))[0].activations;
-  LargeModelJob job = llama({}, 4);
+  LargeModelRun job = llama({}, 4);
   job.offload = Offload::activations;
   const double all = stage_memory(job)[0].activations;
   job.offloaded_layers = 16;
@@ -151,7 +151,7 @@ TEST_CASE("offloaded activations leave two layers' on the GPU, however many laye
   TransformerShape shape = test::llama3_8b_shape();
   const auto activations = [&](int layers, Offload offload) {
     shape.layers = layers;
-    LargeModelJob job = test::job_of(shape, {}, 1);
+    LargeModelRun job = test::job_of(shape, {}, 1);
     job.offload = offload;
     return stage_memory(job).front().activations;
   };
@@ -162,7 +162,7 @@ TEST_CASE("offloaded activations leave two layers' on the GPU, however many laye
 }
 
 TEST_CASE("a further token keeps what the head, its join and its layer keep") {
-  LargeModelJob job = llama({});
+  LargeModelRun job = llama({});
   const auto activations = [&](int tokens) {
     job.next_tokens = tokens;
     return stage_memory(job).front().activations;
@@ -176,7 +176,7 @@ TEST_CASE("a further token keeps what the head, its join and its layer keep") {
 }
 
 TEST_CASE("the largest part of a stage's memory is named with what makes it smaller") {
-  LargeModelJob job = llama({});
+  LargeModelRun job = llama({});
   CHECK_THAT(stage_memory(job)[0].largest_part(job), ContainsSubstring("the optimizer's state"));
   job = llama({.tensor = 8, .data = 64}, 1);
   job.micro_batch = 16, job.global_batch = 16 * 64;
@@ -185,7 +185,7 @@ TEST_CASE("the largest part of a stage's memory is named with what makes it smal
 
 // A pass each way of 100 launches that scatter 50 MB, of which the host needs a quarter of the time.
 TEST_CASE("with record_streams what is scattered stays reserved as far as the host is ahead") {
-  LargeModelJob job = llama({.tensor = 8}, 4);
+  LargeModelRun job = llama({.tensor = 8}, 4);
   ChunkTime passes;
   passes.forward.total = 1, passes.backward.total = 3, passes.issue_s = 1;
   passes.launches = 100, passes.scattered_bytes = 50e6;

@@ -16,7 +16,7 @@ namespace {
 
 std::vector<StageChunk> chunks_of(const TransformerShape& shape, LlmFramework framework, int pipeline,
                                   int virtual_stages = 1) {
-  LargeModelJob job = test::job_of(shape, {.pipeline = pipeline, .virtual_stages = virtual_stages}, pipeline);
+  LargeModelRun job = test::job_of(shape, {.pipeline = pipeline, .virtual_stages = virtual_stages}, pipeline);
   job.framework = framework;
   return stage_chunks(job);
 }
@@ -105,7 +105,7 @@ TEST_CASE("chunks of a pipeline have all layers in order, one embedding and one 
 }
 
 TEST_CASE("V-shaped pipelines come back the way they went, and end where they began") {
-  LargeModelJob job = test::job_of(test::llama3_8b_shape(), {.pipeline = 4}, 8);
+  LargeModelRun job = test::job_of(test::llama3_8b_shape(), {.pipeline = 4}, 8);
   job.schedule = PipelineSchedule::zbv;
   const std::vector<StageChunk> chunks = stage_chunks(job);
   std::vector<int> stages;

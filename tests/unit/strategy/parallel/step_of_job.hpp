@@ -9,13 +9,13 @@ namespace foretrain::test {
 
 /// On as few nodes as possible; what is changed before run() counts.
 struct StepOfJob {
-  LargeModelJob job;
+  LargeModelRun job;
   ClusterSpec spec;
   Placement ranks;
   DeviceModel device;
   CollectiveSettings collective;
 
-  explicit StepOfJob(const LargeModelJob& asked)
+  explicit StepOfJob(const LargeModelRun& asked)
       : job(asked), spec(h100_cluster((asked.gpus() + 7) / 8)), ranks(place_packed(asked.gpus(), 8)) {
     spec.node.gpu.memory = {80LL << 30}, spec.node.gpu.memory_bandwidth = {3350e9},
     spec.node.gpu.sm_count = 132;

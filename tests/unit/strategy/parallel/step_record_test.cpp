@@ -120,7 +120,7 @@ TEST_CASE("a chunk with dense and expert layers repeats the latter: a layer more
   const auto step_of = [](int layers) {
     TransformerShape shape = test::deepseek_v3_shape();
     shape.layers = layers;
-    LargeModelJob job = job_of(shape, {.expert = 8, .data = 8}, 2);
+    LargeModelRun job = job_of(shape, {.expert = 8, .data = 8}, 2);
     return StepOfJob(job).run().compute_s;
   };
   const double ten = step_of(10), fourteen = step_of(14), eighteen = step_of(18);

@@ -16,7 +16,7 @@ StepOfJob four_layers(const Degrees& degrees = {}) {
   return StepOfJob(job_of(test::four_layers_shape(), degrees, 4));
 }
 
-double parameters_held(const LargeModelJob& job) {
+double parameters_held(const LargeModelRun& job) {
   double sum = 0;
   for (const StageChunk& chunk : stage_chunks(job)) sum += stage_parameters(job, chunk).all();
   return sum * job.degrees.tensor;

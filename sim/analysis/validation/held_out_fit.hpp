@@ -12,7 +12,7 @@
 namespace foretrain {
 
 /// A row as the refit sees it.
-struct LeftOutRow {
+struct HeldOutRow {
   std::string key;  ///< what it is left out with
   const ClusterSpec* cluster = nullptr;
   double residual = 0;  ///< log(predicted / measured)
@@ -23,9 +23,9 @@ using ResidualsWith =
     std::function<std::vector<double>(const std::function<ClusterSpec(ClusterSpec)>& change)>;
 
 /// Constants by the value that rows share, with the slopes of all rows.
-class LeftOutFit {
+class HeldOutFit {
  public:
-  LeftOutFit(std::vector<LeftOutRow> rows, std::vector<TrialConstant> trials, const ResidualsWith& residuals,
+  HeldOutFit(std::vector<HeldOutRow> rows, std::vector<TrialConstant> trials, const ResidualsWith& residuals,
              const Progress& progress);
 
   int constants() const { return static_cast<int>(problem_.constants.size()); }
@@ -49,7 +49,7 @@ class LeftOutFit {
   std::vector<double> neighbours_of(std::size_t shared) const;
   void add_priors();
 
-  std::vector<LeftOutRow> rows_;
+  std::vector<HeldOutRow> rows_;
   std::vector<TrialConstant> trials_;
   std::vector<Shared> shared_;
   RefitProblem problem_;

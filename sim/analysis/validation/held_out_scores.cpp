@@ -1,5 +1,5 @@
 // Statistics of groups of rows; intervals are those of machines that nobody measured.
-#include "sim/analysis/validation/left_out_scores.hpp"
+#include "sim/analysis/validation/held_out_scores.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,8 @@ ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_
   return statistics_of(std::move(signed_errors));
 }
 
-LeftOutScores scores_of(const Rows& rows) {
-  LeftOutScores s;
+HeldOutScores scores_of(const Rows& rows) {
+  HeldOutScores s;
   s.rows = static_cast<int>(rows.size());
   s.large_rows = static_cast<int>(std::ranges::count_if(rows, [](const ScoredRow* r) { return r->large; }));
   s.in_use = errors(rows, &ScoredRow::in_use, false);
@@ -44,14 +44,14 @@ LeftOutScores scores_of(const Rows& rows) {
 
 /// `names_of_row`: of the groups that a row is in.
 template <class Names>
-std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Names& names_of_row) {
+std::vector<HeldOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Names& names_of_row) {
   std::map<std::string, Rows> groups;
   for (const ScoredRow& row : rows)
     for (const std::string& name : names_of_row(row)) groups[name].push_back(&row);
-  std::vector<LeftOutGroup> out;
+  std::vector<HeldOutGroup> out;
   for (const auto& [name, members] : groups) out.push_back({name, scores_of(members)});
   std::ranges::stable_sort(out, std::ranges::greater{},
-                           [](const LeftOutGroup& g) { return g.scores.left_out.median; });
+                           [](const HeldOutGroup& g) { return g.scores.left_out.median; });
   return out;
 }
 

@@ -1,5 +1,5 @@
 // A type is the site's word first, and the name of a product where the site has no such word.
-#include "sim/import/jobs/asked_gpus.hpp"
+#include "sim/import/jobs/requested_gpus.hpp"
 
 #include <algorithm>
 #include <cctype>

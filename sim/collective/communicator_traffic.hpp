@@ -80,12 +80,12 @@ struct EdgeBottlenecks {
 };
 
 /// Loads are counted once per pattern, when first asked for.
-class JobTraffic {
+class CommunicatorTraffic {
  public:
   /// Requires that all outlive this. `by_host`: of a job on NVLink domains of several nodes the same job with
   /// every node by itself, which is how sends and receives are told; else null.
-  JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
-             const nccl::Job* by_host = nullptr);
+  CommunicatorTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
+                      const nccl::Job* by_host = nullptr);
 
   void visit(TrafficKey key, const EdgeVisitor& visitor) const;
   Route route(const TrafficEdge& edge) const;

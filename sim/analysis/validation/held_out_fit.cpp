@@ -1,5 +1,5 @@
 // Rows whose clusters have a constant of one name and one value share it: so does the program's table.
-#include "sim/analysis/validation/left_out_fit.hpp"
+#include "sim/analysis/validation/held_out_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,10 +20,10 @@ double distance(const TrialConstant& trial, double from, double to) {
 
 }  // namespace
 
-LeftOutFit::LeftOutFit(std::vector<LeftOutRow> rows, std::vector<TrialConstant> trials,
+HeldOutFit::HeldOutFit(std::vector<HeldOutRow> rows, std::vector<TrialConstant> trials,
                        const ResidualsWith& residuals, const Progress& progress)
     : rows_(std::move(rows)), trials_(std::move(trials)) {
-  for (const LeftOutRow& row : rows_) problem_.residuals.push_back(row.residual);
+  for (const HeldOutRow& row : rows_) problem_.residuals.push_back(row.residual);
   for (std::size_t t = 0; t < trials_.size(); ++t) {
     if (progress) progress(static_cast<double>(t) / static_cast<double>(trials_.size()));
     add_slopes(t,
@@ -32,7 +32,7 @@ LeftOutFit::LeftOutFit(std::vector<LeftOutRow> rows, std::vector<TrialConstant> 
   add_priors();
 }
 
-std::size_t LeftOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster) {
+std::size_t HeldOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster) {
   const TrialConstant& constant = trials_[trial];
   const std::string name = constant.name(cluster, constant.family);
   if (name.empty()) return shared_.size();
@@ -48,7 +48,7 @@ std::size_t LeftOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster)
   return shared_.size() - 1;
 }
 
-void LeftOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
+void HeldOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const double slope = (up[row] - rows_[row].residual) / kTrial;
     if (slope == 0) continue;
@@ -58,7 +58,7 @@ void LeftOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
 }
 
 /// Distances to the other values of the same family: those of its own group where there are some.
-std::vector<double> LeftOutFit::neighbours_of(std::size_t i) const {
+std::vector<double> HeldOutFit::neighbours_of(std::size_t i) const {
   const TrialConstant& trial = trials_[shared_[i].trial];
   std::vector<double> all, own;
   for (std::size_t k = 0; k < shared_.size(); ++k) {
@@ -70,7 +70,7 @@ std::vector<double> LeftOutFit::neighbours_of(std::size_t i) const {
 }
 
 /// Around the mean of its neighbours, which the rows left out have no say in.
-void LeftOutFit::add_priors() {
+void HeldOutFit::add_priors() {
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const TrialConstant& trial = trials_[shared_[i].trial];
     SharedConstant& constant = problem_.constants[i];
@@ -91,17 +91,17 @@ void LeftOutFit::add_priors() {
   }
 }
 
-std::vector<double> LeftOutFit::of_all() const {
+std::vector<double> HeldOutFit::of_all() const {
   return refitted(problem_, std::vector<bool>(rows_.size(), true));
 }
 
-std::vector<double> LeftOutFit::without(const std::string& key) const {
+std::vector<double> HeldOutFit::without(const std::string& key) const {
   std::vector<bool> is_seen;
-  for (const LeftOutRow& row : rows_) is_seen.push_back(row.key != key);
+  for (const HeldOutRow& row : rows_) is_seen.push_back(row.key != key);
   return refitted(problem_, is_seen);
 }
 
-ClusterSpec LeftOutFit::with(ClusterSpec cluster, const std::vector<double>& x) const {
+ClusterSpec HeldOutFit::with(ClusterSpec cluster, const std::vector<double>& x) const {
   const ClusterSpec own = cluster;
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const TrialConstant& trial = trials_[shared_[i].trial];

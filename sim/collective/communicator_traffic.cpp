@@ -1,5 +1,5 @@
 // Nodes that do the same are counted once; the links of the fabric one by one.
-#include "sim/collective/job_traffic.hpp"
+#include "sim/collective/communicator_traffic.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -73,8 +73,8 @@ double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks) {
   }
 }
 
-JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
-                       const nccl::Job* by_host)
+CommunicatorTraffic::CommunicatorTraffic(const Cluster& cluster, const nccl::Job& job,
+                                         const CollectiveCosts& costs, const nccl::Job* by_host)
     : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host), nics_(cluster, job) {
   const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
   for (const nccl::NodeShape& shape : job_.shapes) {
@@ -91,12 +91,12 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
                                   ranks_of[node.node] += static_cast<int>(job_.shape_of(node).gpus.size()));
 }
 
-void JobTraffic::find_kinds_of_edges() {
+void CommunicatorTraffic::find_kinds_of_edges() {
   if (job_.input.job.ranks < 2 || job_.hosts > 1) return;
   const std::set<int> firsts = first_nodes_of_types();  // stand for the others
   std::map<std::pair<int, int>, double> proxies;        // of their GPUs
   std::map<std::pair<int, int>, double> senders, nics;
-  WayBetweenNodes way;
+  NodeToNodeRoute way;
   visit_ring({job_, ring_paths_}, IdleEdge::none, 0, [&](const TrafficEdge& edge) {
     if (edge.from_nic < 0) {
       nvlink_ = nvlink_ && inside_route(edge).nvlink_only;
@@ -112,8 +112,9 @@ void JobTraffic::find_kinds_of_edges() {
     }
     if (!firsts.contains(edge.to.node)) return;
     proxies[{edge.to.node, edge.to.gpu}] += edge.share;
-    cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
-                                    cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic, way);
+    cluster_.find_route_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
+                                      cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic,
+                                      way);
     staged_ = staged_ || way.in->staged;
   });
   for (const auto& [gpu, share] : proxies) proxy_share_ = std::max(proxy_share_, share);
@@ -128,7 +129,7 @@ void JobTraffic::find_kinds_of_edges() {
 }
 
 /// The job's first node of each type.
-std::set<int> JobTraffic::first_nodes_of_types() const {
+std::set<int> CommunicatorTraffic::first_nodes_of_types() const {
   std::set<int> types, nodes;
   for (const nccl::JobNode& node : job_.nodes) {
     if (types.insert(cluster_.type_of_node(node.node)).second) nodes.insert(node.node);
@@ -136,26 +137,26 @@ std::set<int> JobTraffic::first_nodes_of_types() const {
   return nodes;
 }
 
-const Route& JobTraffic::inside_route(const TrafficEdge& edge) const {
+const Route& CommunicatorTraffic::inside_route(const TrafficEdge& edge) const {
   return cluster_.route_in_node(cluster_.gpu(edge.from.node, edge.from.gpu),
                                 cluster_.gpu(edge.from.node, edge.to.gpu));
 }
 
-Route JobTraffic::route(const TrafficEdge& edge) const {
+Route CommunicatorTraffic::route(const TrafficEdge& edge) const {
   const VertexId from = cluster_.gpu(edge.from.node, edge.from.gpu),
                  to = cluster_.gpu(edge.to.node, edge.to.gpu);
   return edge.from_nic < 0 ? cluster_.route(from, to)
                            : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic, edge.exit);
 }
 
-int JobTraffic::root_gpu() const {
+int CommunicatorTraffic::root_gpu() const {
   const nccl::JobNode& first = job_.nodes.front();
   const std::span<const int> ranks = job_.ranks_of(first);
   return job_.shape_of(first).gpus[static_cast<std::size_t>(std::ranges::find(ranks, 0) - ranks.begin())];
 }
 
 /// Between hosts of a domain the way leads through the NVLink ports of both GPUs.
-TrafficEdge JobTraffic::between_hosts(TrafficEdge edge) const {
+TrafficEdge CommunicatorTraffic::between_hosts(TrafficEdge edge) const {
   edge.from = job_.place(edge.from.node, edge.from.gpu), edge.to = job_.place(edge.to.node, edge.to.gpu);
   if (edge.from.node == edge.to.node) {
     edge.from_nic = edge.to_nic = -1;
@@ -166,18 +167,18 @@ TrafficEdge JobTraffic::between_hosts(TrafficEdge edge) const {
   return edge;
 }
 
-TrafficEdge JobTraffic::by_channel(TrafficEdge edge) const {
+TrafficEdge CommunicatorTraffic::by_channel(TrafficEdge edge) const {
   if (edge.from_nic >= 0) edge.exit = nics_.of_channel(edge.from, edge.from_nic);
   return edge;
 }
 
-void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
+void CommunicatorTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
   if (key.pattern == TrafficPattern::peers) return visit_nodes(key, visitor);
   if (job_.hosts == 1) return visit_nodes(key, [&](const TrafficEdge& edge) { visitor(by_channel(edge)); });
   visit_nodes(key, [&](const TrafficEdge& edge) { visitor(between_hosts(edge)); });
 }
 
-void JobTraffic::visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const {
+void CommunicatorTraffic::visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const {
   switch (key.pattern) {
     case TrafficPattern::ring:
       return visit_ring({job_, ring_paths_}, IdleEdge::none, 0, visitor);
@@ -195,18 +196,18 @@ void JobTraffic::visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const {
   }
 }
 
-LinkLoads JobTraffic::loads(TrafficKey key) const {
+LinkLoads CommunicatorTraffic::loads(TrafficKey key) const {
   const NodeClasses classes = classes_of(key);
   std::vector<int> shape_of(static_cast<std::size_t>(cluster_.nodes()));
   for (const nccl::JobNode& node : job_.nodes) shape_of[static_cast<std::size_t>(node.node)] = node.shape;
   LinkLoads loads(cluster_, classes.of_node);
-  WayBetweenNodes way;
+  NodeToNodeRoute way;
   visit(key, [&](const TrafficEdge& edge) {
     const std::size_t node = static_cast<std::size_t>(edge.from.node);
     if (edge.from_nic >= 0) {
-      cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
-                                      cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic,
-                                      way, edge.exit);
+      cluster_.find_route_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
+                                        cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic,
+                                        way, edge.exit);
       loads.add_between(edge.from.node, edge.to.node, way, edge.share);
     } else if (classes.of_shape.empty()) {
       loads.add_inside(classes.of_node[node], inside_route(edge), edge.share);
@@ -219,7 +220,7 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
   return loads;
 }
 
-NodeClasses JobTraffic::classes_of(TrafficKey key) const {
+NodeClasses CommunicatorTraffic::classes_of(TrafficKey key) const {
   if (job_.hosts > 1) return every_node(cluster_.nodes());
   if (job_.settings.isolation != nccl::Isolation::none) return class_per_node(job_, cluster_.nodes());
   const bool trees = key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast ||
@@ -231,7 +232,7 @@ NodeClasses JobTraffic::classes_of(TrafficKey key) const {
 
 /// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes
 /// there and back once more.
-void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
+void CommunicatorTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
   for (std::size_t shape = 0; shape < job_.shapes.size(); ++shape) {
     const std::vector<int>& gpus = job_.shapes[shape].gpus;
     const int node = std::ranges::find(job_.nodes, static_cast<int>(shape), &nccl::JobNode::shape)->node;
@@ -253,7 +254,7 @@ void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) con
 
 /// Most that the threads which serve the sockets of ranks get through a NIC; 0: the wire is slower, or is no
 /// TCP. A pod's hops have their limit by themselves.
-ByteRate JobTraffic::socket_limit(bool peers) const {
+ByteRate CommunicatorTraffic::socket_limit(bool peers) const {
   const LinkType& link = cluster_.nic_link(job_.nodes.front().node);
   const nccl::Version& version = job_.settings.version;
   const bool helped = link.flow_threads > 0 && version >= nccl::kSocketThreads;
@@ -266,7 +267,7 @@ ByteRate JobTraffic::socket_limit(bool peers) const {
   return limit < link.bandwidth * link.collective_efficiency ? limit : ByteRate{};
 }
 
-LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) const {
+LinkLoads::Efficiency CommunicatorTraffic::efficiency(Protocol protocol, bool peers) const {
   LinkLoads::Efficiency efficiency{nvlink_                    ? of(costs_.link_efficiency, protocol)
                                    : protocol == Protocol::ll ? 0.5
                                                               : 1,
@@ -283,7 +284,7 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
 }
 
 /// Links of GPUs to themselves.
-std::vector<AlikeLinks> JobTraffic::of_staging(std::vector<AlikeLinks> links) const {
+std::vector<AlikeLinks> CommunicatorTraffic::of_staging(std::vector<AlikeLinks> links) const {
   std::erase_if(links, [&](const AlikeLinks& each) {
     const ClusterLink& link = cluster_.links()[each.first];
     return link.from != link.to;
@@ -292,7 +293,7 @@ std::vector<AlikeLinks> JobTraffic::of_staging(std::vector<AlikeLinks> links) co
 }
 
 /// Loads of a large job are large; what is asked of them is found for all protocols, and they are gone.
-const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol) const {
+const EdgeBottlenecks& CommunicatorTraffic::bottlenecks(TrafficKey key, Protocol protocol) const {
   const auto known = bottlenecks_.find({key, protocol});
   if (known != bottlenecks_.end()) return known->second;
   const LinkLoads all = loads(key);
@@ -302,7 +303,7 @@ const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol
     const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
     EdgeBottlenecks found{slowest_of(links, reached, Leg::inside),
                           slowest_of(links, reached, Leg::between),
-                          all.alone_between(reached),
+                          all.isolated_between(reached),
                           {}};
     found.of_links = reached.most_between.per_second > 0
                          ? slowest_of(links, without_limit(reached), Leg::between)
@@ -315,12 +316,12 @@ const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol
   return bottlenecks_.at({key, protocol});
 }
 
-const std::vector<LinkId>& JobTraffic::links_between_switches(TrafficKey key) const {
+const std::vector<LinkId>& CommunicatorTraffic::links_between_switches(TrafficKey key) const {
   bottlenecks(key, Protocol::simple);
   return between_switches_.at(key);
 }
 
-const std::vector<std::vector<SharedPath>>& JobTraffic::paths(nccl::Pattern pattern) const {
+const std::vector<std::vector<SharedPath>>& CommunicatorTraffic::paths(nccl::Pattern pattern) const {
   if (pattern == nccl::Pattern::ring) return ring_paths_;
   return pattern == nccl::Pattern::nvls ? head_paths_ : tree_paths_;
 }

@@ -1,5 +1,5 @@
-// Each doubt compares a figure of the file with the catalog's, or a device with its siblings.
-#include "sim/report/topology/cluster_doubts.hpp"
+// Each warning compares a figure of the file with the catalog's, or a device with its siblings.
+#include "sim/report/topology/cluster_warnings.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
-#include "sim/import/jobs/asked_gpus.hpp"
+#include "sim/import/jobs/requested_gpus.hpp"
 #include "sim/report/topology/node_view.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -23,21 +23,21 @@ namespace {
 /// Rates this near are the same link measured twice.
 constexpr double kSameRate = 0.9;
 
-class DoubtSearch {
+class WarningSearch {
  public:
-  explicit DoubtSearch(const ClusterSpec& spec) : spec_(spec), node_(spec.node) {}
+  explicit WarningSearch(const ClusterSpec& spec) : spec_(spec), node_(spec.node) {}
 
-  std::vector<ClusterDoubt> all() {
-    doubt_far_nics();
-    doubt_slots();
-    doubt_nvlinks();
-    doubt_nic_slots();
-    doubt_gpu_type();
+  std::vector<ClusterWarning> all() {
+    warn_of_far_nics();
+    warn_of_slots();
+    warn_of_nvlinks();
+    warn_of_nic_slots();
+    warn_of_gpu_type();
     return std::move(doubts_);
   }
 
  private:
-  void doubt(std::string what, std::string hint, int line = 0) {
+  void warn(std::string what, std::string hint, int line = 0) {
     doubts_.push_back({std::move(what), std::move(hint), line});
   }
 
@@ -49,7 +49,7 @@ class DoubtSearch {
 
   /// One NIC for two sockets is how many servers are built; as many NICs as sockets and one socket without is
   /// a slip.
-  void doubt_far_nics() {
+  void warn_of_far_nics() {
     if (node_.nics == 0) return;
     const Cluster cluster = Cluster::build(spec_, 1);
     std::map<int, std::vector<int>> far;
@@ -62,13 +62,13 @@ class DoubtSearch {
     }
     if (static_cast<std::size_t>(node_.nics) < cpus.size()) return;
     for (const auto& [nic, gpus] : far)
-      doubt(fmt::format("the nearest NIC of {} is {}, behind the other socket (SYS)", listed(gpus),
-                        nic_name(nic)),
-            "nics_at says where adapters are; `nvidia-smi topo -m` shows which of them are at that socket");
+      warn(fmt::format("the nearest NIC of {} is {}, behind the other socket (SYS)", listed(gpus),
+                       nic_name(nic)),
+           "nics_at says where adapters are; `nvidia-smi topo -m` shows which of them are at that socket");
   }
 
   /// Slots narrower than the product takes, by link.
-  void doubt_slots() {
+  void warn_of_slots() {
     const std::string& port = node_.gpu.ports.host;
     if (port.empty() || !port.starts_with("pcie")) return;
     const LinkType best = open_value(CatalogKind::links, port, read_link_type);
@@ -81,22 +81,22 @@ class DoubtSearch {
       links[link->type.name] = link;
     }
     for (const auto& [name, gpus] : below)
-      doubt(fmt::format("{} at {} ({}), where {} takes {} ({})",
-                        static_cast<int>(gpus.size()) == node_.gpus
-                            ? "GPUs hang"
-                            : listed(gpus) + (gpus.size() == 1 ? " hangs" : " hang"),
-                        name, to_string(links[name]->type.bandwidth * links[name]->count), node_.gpu.name,
-                        port, to_string(best.bandwidth)),
-            "right in an older server or a slot with fewer lanes; else the lanes did not all train: `lspci "
-            "-vv`, LnkSta against LnkCap",
-            links[name]->span.line);
+      warn(fmt::format("{} at {} ({}), where {} takes {} ({})",
+                       static_cast<int>(gpus.size()) == node_.gpus
+                           ? "GPUs hang"
+                           : listed(gpus) + (gpus.size() == 1 ? " hangs" : " hang"),
+                       name, to_string(links[name]->type.bandwidth * links[name]->count), node_.gpu.name,
+                       port, to_string(best.bandwidth)),
+           "right in an older server or a slot with fewer lanes; else the lanes did not all train: `lspci "
+           "-vv`, LnkSta against LnkCap",
+           links[name]->span.line);
   }
 
   static bool is_below(const NodeLink& link, const LinkType& best) {
     return link.type.bandwidth.per_second * link.count < kSameRate * best.bandwidth.per_second;
   }
 
-  void doubt_nvlinks() {
+  void warn_of_nvlinks() {
     const NvlinkCounts counts = nvlink_counts(node_);
     const int usual = node_.gpu.ports.nvlinks;
     // AMD's products count links of several kinds, which nodes share out as they like.
@@ -108,7 +108,7 @@ class DoubtSearch {
       if (count < usual) below[count].push_back(gpu);
     }
     for (const auto& [count, gpus] : below)
-      doubt(
+      warn(
           fmt::format("{} {} of the {} of {}",
                       static_cast<int>(gpus.size()) == node_.gpus
                           ? "every GPU has"
@@ -118,37 +118,37 @@ class DoubtSearch {
           "up");
   }
 
-  void doubt_nic_slots() {
+  void warn_of_nic_slots() {
     const LinkType& port = spec_.fabric.link;
     // Above an NVLink domain the adapters' link is not the fabric's.
     if (spec_.nodes < 2 || spec_.fabric.nvlink_domain > 1) return;
     for (int nic = 0; nic < node_.nics; ++nic) {
       const NodeLink* link = host_link_at(node_, nic_name(nic));
       if (link == nullptr || !is_below(*link, port)) continue;
-      return doubt(fmt::format("{} of {} hangs at {} with {}", nic_name(nic), to_string(port.bandwidth),
-                               link->type.name, to_string(link->type.bandwidth * link->count)),
-                   "nic_link is its slot; a port is not faster than its slot", link->span.line);
+      return warn(fmt::format("{} of {} hangs at {} with {}", nic_name(nic), to_string(port.bandwidth),
+                              link->type.name, to_string(link->type.bandwidth * link->count)),
+                  "nic_link is its slot; a port is not faster than its slot", link->span.line);
     }
   }
 
   /// A word by which jobs ask for GPUs that names another product than the nodes have.
-  void doubt_gpu_type() {
+  void warn_of_gpu_type() {
     const std::string& type = spec_.site.gpu_type;
     const std::vector<std::string> known = names_in(CatalogKind::gpus);
     const auto is_named = [&type](const std::string& gpu) { return names_product(type, gpu); };
     const auto named = std::ranges::find_if(known, is_named);
     if (type.empty() || named == known.end() || names_product(type, node_.gpu.name)) return;
-    doubt(fmt::format("site.gpu_type {} names {}, and the nodes have {}", type, *named, node_.gpu.name),
-          "gpu_type is the word of --gres=gpu:TYPE:N, or node.gpu is another GPU");
+    warn(fmt::format("site.gpu_type {} names {}, and the nodes have {}", type, *named, node_.gpu.name),
+         "gpu_type is the word of --gres=gpu:TYPE:N, or node.gpu is another GPU");
   }
 
   const ClusterSpec& spec_;
   const NodeSpec& node_;
-  std::vector<ClusterDoubt> doubts_;
+  std::vector<ClusterWarning> doubts_;
 };
 
 }  // namespace
 
-std::vector<ClusterDoubt> cluster_doubts(const ClusterSpec& spec) { return DoubtSearch(spec).all(); }
+std::vector<ClusterWarning> cluster_warnings(const ClusterSpec& spec) { return WarningSearch(spec).all(); }
 
 }  // namespace foretrain

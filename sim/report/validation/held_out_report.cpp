@@ -12,10 +12,10 @@ namespace foretrain {
 
 namespace {
 
-std::string_view word_of(LeftOutBy by) { return kLeftOutNames[static_cast<std::size_t>(by)]; }
+std::string_view word_of(HoldOutUnit by) { return kLeftOutNames[static_cast<std::size_t>(by)]; }
 
 std::string gap_line(const LeaveOneOut& v) {
-  const LeftOutScores& s = v.all;
+  const HeldOutScores& s = v.all;
   std::string out = fmt::format(
       "over-fitting: without the rows of the {} that is scored the median error is {} % instead of {} %, p90 "
       "{} "
@@ -34,8 +34,8 @@ std::string gap_line(const LeaveOneOut& v) {
                      percent(s.coverage, 1));
 }
 
-std::string group_line(const LeftOutGroup& g) {
-  const LeftOutScores& s = g.scores;
+std::string group_line(const HeldOutGroup& g) {
+  const HeldOutScores& s = g.scores;
   return fmt::format("{:>5}  {:>6} % {:>7} %  {:>6} % {:>7} %  {:>6} %  {:>6} %  {}\n", s.rows,
                      percent(s.in_use.median, 1), percent(s.in_use.p90, 1), percent(s.left_out.median, 1),
                      percent(s.left_out.p90, 1), signed_percent(s.left_out.bias, 1), percent(s.coverage, 1),
@@ -52,7 +52,7 @@ std::string heading_of_groups(std::string_view what) {
 std::string spread_lines(const LeaveOneOut& v) {
   std::string out =
       fmt::format("\n{:>5} {:>8}  {}\n", "rows", "in 90 %", v.kind == "one GPU" ? "networks" : "path");
-  for (const LeftOutGroup& g : v.classes)
+  for (const HeldOutGroup& g : v.classes)
     out += fmt::format("{:>5} {:>6} %  {}, interval of {} % of the prediction\n", g.scores.rows,
                        percent(g.scores.coverage, 1), g.name, percent(g.scores.width, 0));
   return out;
@@ -61,10 +61,10 @@ std::string spread_lines(const LeaveOneOut& v) {
 /// Fewer rows are no group to be judged by.
 constexpr int kFewestJudged = 10;
 
-bool is_pair(const LeftOutGroup& g) { return g.name.find(" on ") != std::string::npos; }
+bool is_pair(const HeldOutGroup& g) { return g.name.find(" on ") != std::string::npos; }
 
 /// Of trainings also what perfect scaling comes to: the least that a prediction has to beat.
-std::string view_line(const LeaveOneOut& v, const LeftOutGroup& g) {
+std::string view_line(const LeaveOneOut& v, const HeldOutGroup& g) {
   std::string line = group_line(g);
   if (v.kind != "scaling") return line;
   line.pop_back();
@@ -75,8 +75,8 @@ std::string view_line(const LeaveOneOut& v, const LeftOutGroup& g) {
 std::string view_lines(const LeaveOneOut& v) {
   if (v.views.empty()) return "";
   std::string out = heading_of_groups(v.kind == "collective" ? "operation" : "strategy"), lost;
-  for (const LeftOutGroup& g : v.views) {
-    const LeftOutScores& s = g.scores;
+  for (const HeldOutGroup& g : v.views) {
+    const HeldOutScores& s = g.scores;
     if (!is_pair(g))
       out += view_line(v, g);
     else if (v.kind == "scaling" && s.rows >= kFewestJudged && s.left_out.median > s.linear.median)
@@ -91,11 +91,11 @@ std::string view_lines(const LeaveOneOut& v) {
 
 std::string write_table(const LeaveOneOut& v) {
   std::string out = gap_line(v) + heading_of_groups(word_of(v.by));
-  for (const LeftOutGroup& g : v.groups) out += group_line(g);
+  for (const HeldOutGroup& g : v.groups) out += group_line(g);
   return out + view_lines(v) + spread_lines(v);
 }
 
-Json scores_json(const LeftOutScores& s) {
+Json scores_json(const HeldOutScores& s) {
   const auto errors = [](const ErrorStatistics& e) {
     return Json{{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
   };
@@ -109,9 +109,9 @@ Json scores_json(const LeftOutScores& s) {
   return out;
 }
 
-Json groups_json(const std::vector<LeftOutGroup>& groups) {
+Json groups_json(const std::vector<HeldOutGroup>& groups) {
   Json out = Json::array();
-  for (const LeftOutGroup& g : groups) {
+  for (const HeldOutGroup& g : groups) {
     Json row = scores_json(g.scores);
     row["name"] = g.name;
     out.push_back(std::move(row));
@@ -130,7 +130,7 @@ std::string write_left_out_json(const LeaveOneOut& v) {
 
 }  // namespace
 
-const LeftOutReportEntry kLeftOutReports[kLeftOutFormats] = {{"table", write_table},
+const HeldOutReportEntry kLeftOutReports[kLeftOutFormats] = {{"table", write_table},
                                                              {"json", write_left_out_json}};
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
 // The script hands the batch of all GPUs to GPU 0; what leaves it again is the wrapped modules' affair.
-#include "sim/strategy/replicas/data_parallel_job.hpp"
+#include "sim/strategy/replicas/data_parallel_steps.hpp"
 
 #include <algorithm>
 
@@ -31,7 +31,8 @@ std::string listed(const std::vector<CoalescedGroup>& groups) {
 
 }  // namespace
 
-DataParallelJob::DataParallelJob(const PlanRequest& request, Plan& plan, std::vector<WrappedModule> modules)
+DataParallelSteps::DataParallelSteps(const PlanRequest& request, Plan& plan,
+                                     std::vector<WrappedModule> modules)
     : request_(request),
       plan_(plan),
       model_(*request.workload.model),
@@ -43,7 +44,7 @@ DataParallelJob::DataParallelJob(const PlanRequest& request, Plan& plan, std::ve
       replicas_(process_, step_) {}
 
 /// The output of one module is the input of the next.
-void DataParallelJob::forward() {
+void DataParallelSteps::forward() {
   step_.begin_forward();
   Bytes input = batch_bytes(request_.workload);
   for (const WrappedModule& module : modules_) {
@@ -55,7 +56,7 @@ void DataParallelJob::forward() {
   step_.end_forward();
 }
 
-void DataParallelJob::backward(bool accumulating) {
+void DataParallelSteps::backward(bool accumulating) {
   step_.begin_backward();
   for (const BackwardStep* step : losses_.backward)
     step_.backward_operator(process_.autograd_thread(), *step, whole_.batch_per_gpu);
@@ -70,7 +71,7 @@ void DataParallelJob::backward(bool accumulating) {
   process_.hand_over(process_.autograd_thread(), process_.main_thread());
 }
 
-void DataParallelJob::run() {
+void DataParallelSteps::run() {
   for (int i = 0; i < request_.steps; ++i) {
     for (int micro = 0; micro < request_.knobs.accumulation; ++micro) {
       step_.load_batch();
@@ -87,7 +88,7 @@ void DataParallelJob::run() {
 }
 
 /// Every micro-step sums its own gradients: there is no no_sync.
-void DataParallelJob::explain() {
+void DataParallelSteps::explain() {
   if (replicas_.gpus() == 1) {
     process_.decisions().add("one GPU", "called directly",
                              "DataParallel checks the devices, hands the batch on and copies nothing");
@@ -117,7 +118,7 @@ void DataParallelJob::explain() {
 
 /// Of GPU 0: the batch of all GPUs, the gathered outputs of every module (its own share of them is a view),
 /// what the loss makes of the last, the flat tensors of the largest group.
-StrategyMemory DataParallelJob::memory() const {
+StrategyMemory DataParallelSteps::memory() const {
   StrategyMemory memory;
   const int gpus = replicas_.gpus();
   if (gpus == 1 || modules_.empty()) return memory;

@@ -1,6 +1,6 @@
-// The tables are fitted by tools/fit_evidence (likeness.inc): spreads that make rows likeliest whose
-// publication was left out, and for terms of one source rows whose machine was.
-#include "sim/analysis/evidence/likeness.hpp"
+// The tables are fitted by tools/fit_evidence (residual_covariance.inc): spreads that make rows likeliest
+// whose publication was left out, and for terms of one source rows whose machine was.
+#include "sim/analysis/evidence/residual_covariance.hpp"
 
 #include <array>
 #include <cmath>
@@ -10,15 +10,15 @@ namespace foretrain {
 
 namespace {
 
-#include "sim/analysis/evidence/likeness.inc"
+#include "sim/analysis/evidence/residual_covariance.inc"
 
 /// Halves of a bit: a factor of four in batch or bytes leaves 1/e.
 constexpr double kDoublingsOfSize = 2;
 
-constexpr std::array<Likeness, 4> kLikeness{{{kStepTerms, kStepNoise, kStepBias},
-                                             {kRatioTerms, kRatioNoise, kRatioBias},
-                                             {kCollectiveTerms, kCollectiveNoise, kCollectiveBias},
-                                             {kStepTerms, kStepNoise, kStepBias}}};
+constexpr std::array<Covariance, 4> kCovariance{{{kStepTerms, kStepNoise, kStepBias},
+                                                 {kRatioTerms, kRatioNoise, kRatioBias},
+                                                 {kCollectiveTerms, kCollectiveNoise, kCollectiveBias},
+                                                 {kStepTerms, kStepNoise, kStepBias}}};
 
 /// What sharing a text is called.
 constexpr std::array<std::pair<RowText, unsigned>, 11> kSharedTexts{
@@ -55,24 +55,24 @@ double along(FadesWith what, const StoredRow& a, const StoredRow& b) {
 
 }  // namespace
 
-const Likeness& likeness_of(Observed what) { return kLikeness[static_cast<std::size_t>(what)]; }
+const Covariance& covariance_of(Observed what) { return kCovariance[static_cast<std::size_t>(what)]; }
 
 double noise_of(Observed what) {
-  const double own = likeness_of(what).noise, of_ratio = likeness_of(Observed::ratio).noise;
+  const double own = covariance_of(what).noise, of_ratio = covariance_of(Observed::ratio).noise;
   return own * own + (what == Observed::job ? of_ratio * of_ratio : 0);
 }
 
-bool tells_about(Observed row, Observed question) {
+bool informs(Observed row, Observed question) {
   const auto is_step = [](Observed what) { return what == Observed::step || what == Observed::job; };
   return row == question || (is_step(row) && is_step(question));
 }
 
 double covariance(const StoredRow& a, const StoredRow& b) {
-  if (!tells_about(a.what, b.what)) return 0;
+  if (!informs(a.what, b.what)) return 0;
   const unsigned same = shared_by(a, b);
   const auto sum_of = [&](Observed what) {
     double sum = 0;
-    for (const LikenessTerm& term : likeness_of(what).terms)
+    for (const CovarianceTerm& term : covariance_of(what).terms)
       if ((same & term.same) == term.same) sum += term.spread * term.spread * along(term.along, a, b);
     return sum;
   };

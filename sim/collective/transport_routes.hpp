@@ -11,7 +11,7 @@ namespace foretrain {
 
 /// The route between two ranks over a transport: its links, the sum of their latencies, and the bandwidth of
 /// the narrowest part.
-struct TransportWay {
+struct TransportRoute {
   std::vector<LinkId> links;
   Time latency{};
   ByteRate bandwidth{};      ///< of the narrowest link, or of copies
@@ -21,12 +21,12 @@ struct TransportWay {
 /// Between nodes over the NIC nearest to each end's GPU. Data in GPU memory takes the cluster's routes
 /// (NVLink or PCIe; through host memory where the hardware must). Data in host memory is with the CPU nearest
 /// to the rank's GPU: it crosses sockets and PCIe between there and the NIC, never a GPU's own link.
-class TransportWays {
+class TransportRoutes {
  public:
   /// Keeps references.
-  TransportWays(const Cluster& cluster, const Placement& placement, DataPlace data);
+  TransportRoutes(const Cluster& cluster, const Placement& placement, DataPlace data);
   /// Requires two different ranks.
-  TransportWay way(int from, int to) const;
+  TransportRoute way(int from, int to) const;
 
  private:
   /// What is nearest to a GPU in its node.
@@ -35,7 +35,7 @@ class TransportWays {
     VertexId cpu = 0;  ///< counted from the first device of the node
   };
   const Near& near(const GpuPlace& place) const;
-  TransportWay between_hosts(const GpuPlace& from, const GpuPlace& to) const;
+  TransportRoute between_hosts(const GpuPlace& from, const GpuPlace& to) const;
 
   const Cluster& cluster_;
   const Placement& placement_;

@@ -1,4 +1,4 @@
-// The plan of the house as data: which rooms there are, where a cost may be written down, and what no room
+// The plan of the modules as data: which there are, where a cost may be written down, and what no module
 // may know. What a layer may include, and the one door per package, stands in tests/support/layer_rules.cpp.
 #include <algorithm>
 #include <fstream>
@@ -11,19 +11,19 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/layer_rules.hpp"
 
-namespace house_laws {
+namespace project_laws {
 
 using foretrain::test::read_sources;
 using foretrain::test::SourceFile;
 
 namespace {
 
-using Rooms = std::map<std::string, std::set<std::string>>;
+using Modules = std::map<std::string, std::set<std::string>>;
 
-/// By layer; files may also stand in the layer's own folder. A new room is a row here and a line in
+/// By layer; files may also stand in the layer's own folder. A new module is a row here and a line in
 /// docs/architecture.md.
-const Rooms& rooms() {
-  static const Rooms plan{
+const Modules& modules() {
+  static const Modules plan{
       {"base", {}},
       {"engine", {}},
       {"cluster", {"fabrics"}},
@@ -48,7 +48,7 @@ const Rooms& rooms() {
   return plan;
 }
 
-constexpr std::size_t kMostFilesOfRoom = 50;
+constexpr std::size_t kMostFilesOfModule = 50;
 constexpr std::size_t kMostColumns = 110;
 
 /// Times that strategies may write down: no cost of a call, but a setting or a limit, each named where it
@@ -58,7 +58,7 @@ const std::set<std::string>& times_that_are_no_costs() {
   return names;
 }
 
-/// Layer and room of "sim/strategy/ddp/ddp.cpp"; the room is empty for a file in the layer's folder.
+/// Layer and module of "sim/strategy/ddp/ddp.cpp"; the module is empty for a file in the layer's folder.
 std::pair<std::string, std::string> place_of(const std::string& path) {
   static const std::regex pattern("sim/(\\w+)/(?:(\\w+)/)?[^/]+");
   std::smatch part;
@@ -103,16 +103,17 @@ constexpr int kMostLooksIntoLayout = 3;
 
 }  // namespace
 
-TEST_CASE("law: every source stands in a room of the plan, every room has sources, and none is too full") {
+TEST_CASE(
+    "law: every source stands in a module of the plan, every module has sources, and none is too full") {
   std::map<std::string, std::size_t> files_of;
   for (const SourceFile& file : read_sources(FORETRAIN_SOURCE_DIR, "sim")) {
     const auto [layer, room] = place_of(file.path);
     INFO(file.path);
-    REQUIRE(rooms().count(layer) == 1);
-    CHECK((room.empty() || rooms().at(layer).count(room) == 1));
+    REQUIRE(modules().count(layer) == 1);
+    CHECK((room.empty() || modules().at(layer).count(room) == 1));
     ++files_of[layer + "/" + room];
   }
-  for (const auto& [layer, names] : rooms()) {
+  for (const auto& [layer, names] : modules()) {
     for (const std::string& name : names) {
       INFO(layer << "/" << name);
       CHECK(files_of[layer + "/" + name] > 0);
@@ -120,29 +121,29 @@ TEST_CASE("law: every source stands in a room of the plan, every room has source
   }
   for (const auto& [room, files] : files_of) {
     INFO(room);
-    CHECK(files <= kMostFilesOfRoom);
+    CHECK(files <= kMostFilesOfModule);
   }
 }
 
-TEST_CASE("law: tests of a room stand in the folder of its name, or in that of its layer") {
+TEST_CASE("law: tests of a module stand in the folder of its name, or in that of its layer") {
   static const std::regex pattern("tests/unit/(\\w+)/(?:(\\w+)/)?[^/]+");
-  int in_rooms = 0;
+  int in_modules = 0;
   for (const SourceFile& file : read_sources(FORETRAIN_SOURCE_DIR, "tests/unit")) {
     std::smatch part;
     INFO(file.path);
     REQUIRE(std::regex_match(file.path, part, pattern));
     if (part[1] == "calibrate") continue;  // what stands beside sim/
-    REQUIRE(rooms().count(part[1]) == 1);
-    CHECK((part[2] == "" || rooms().at(part[1]).count(part[2]) == 1));
-    in_rooms += part[2] == "" ? 0 : 1;
+    REQUIRE(modules().count(part[1]) == 1);
+    CHECK((part[2] == "" || modules().at(part[1]).count(part[2]) == 1));
+    in_modules += part[2] == "" ? 0 : 1;
   }
-  CHECK(in_rooms > 0);
+  CHECK(in_modules > 0);
 }
 
-TEST_CASE("law: the rooms are those that docs/architecture.md shows") {
+TEST_CASE("law: the modules are those that docs/architecture.md shows") {
   std::ifstream in(std::string(FORETRAIN_SOURCE_DIR) + "/docs/architecture.md");
   const std::string page(std::istreambuf_iterator<char>(in), {});
-  for (const auto& [layer, names] : rooms()) {
+  for (const auto& [layer, names] : modules()) {
     for (const std::string& name : names) {
       INFO("sim/" << layer << "/" << name);
       CHECK(page.find("sim/" + layer + "/" + name) != std::string::npos);
@@ -197,4 +198,4 @@ TEST_CASE("law: lines have at most 110 columns") {
     each_line(read_sources(FORETRAIN_SOURCE_DIR, folder), too_long);
 }
 
-}  // namespace house_laws
+}  // namespace project_laws

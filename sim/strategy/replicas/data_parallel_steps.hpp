@@ -85,9 +85,9 @@ class Replicas {
 };
 
 /// One job of steps. The wrapped modules are called one after the other in forward and backwards in backward.
-class DataParallelJob {
+class DataParallelSteps {
  public:
-  DataParallelJob(const PlanRequest& request, Plan& plan, std::vector<WrappedModule> modules);
+  DataParallelSteps(const PlanRequest& request, Plan& plan, std::vector<WrappedModule> modules);
 
   /// All steps of the request; fills the plan.
   void run();

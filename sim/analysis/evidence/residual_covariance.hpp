@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// What two runs may share; bits of LikenessTerm::same.
+/// What two runs may share; bits of CovarianceTerm::same.
 namespace shared {
 inline constexpr unsigned source = 1, model = 2, network = 4, gpu = 8, architecture = 16, cluster = 32,
                           framework = 64, execution = 128, precision = 256, strategy = 512, op = 1024,
@@ -21,7 +21,7 @@ inline constexpr unsigned source = 1, model = 2, network = 4, gpu = 8, architect
 enum class FadesWith : std::uint8_t { nothing, size, doublings };
 
 /// Runs that share all of `same` have this much in common: `spread` is the standard deviation of it.
-struct LikenessTerm {
+struct CovarianceTerm {
   std::string_view name;
   unsigned same = 0;
   FadesWith along = FadesWith::nothing;
@@ -29,20 +29,20 @@ struct LikenessTerm {
 };
 
 /// Of one kind of observation.
-struct Likeness {
-  std::span<const LikenessTerm> terms;
+struct Covariance {
+  std::span<const CovarianceTerm> terms;
   double noise = 0;  ///< what a run differs by from the next
   double bias = 0;   ///< what all runs of a source have in common, and those of others do not
 };
 
 /// Of a job that of the step on one GPU, which is what it tells about.
-const Likeness& likeness_of(Observed what);
+const Covariance& covariance_of(Observed what);
 
 /// Variance of a row by itself: of a job that of its step and that of its ratio.
 double noise_of(Observed what);
 
 /// Whether rows of this kind say something about questions of that.
-bool tells_about(Observed row, Observed question);
+bool informs(Observed row, Observed question);
 
 /// Without noise and bias, of rows of one table. A job's miss is that of its step on one GPU and that of its
 /// ratio; with another job it shares both, with a step on one GPU the first. A term that needs the same

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/validation/left_out_fit.hpp"
-#include "sim/analysis/validation/left_out_scores.hpp"
+#include "sim/analysis/validation/held_out_fit.hpp"
+#include "sim/analysis/validation/held_out_scores.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
@@ -34,10 +34,10 @@ double sign_of(const ValidatedPoint& p) {
 /// log of predicted over measured throughput: positive where the prediction is too fast.
 double residual_of(const ValidatedPoint& p) { return sign_of(p) * std::log(p.predicted / p.measured); }
 
-class TrainingsLeftOut {
+class CrossValidatedTrainings {
  public:
-  TrainingsLeftOut(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
-                   const Progress& progress)
+  CrossValidatedTrainings(const MeasurementFile& file, HoldOutUnit by, const ValidationOptions& options,
+                          const Progress& progress)
       : file_(file), by_(by), options_(options), progress_(progress) {
     for (const Measurement& m : file.scaling) sources_[m.line] = publication_of(m.source);
   }
@@ -51,7 +51,7 @@ class TrainingsLeftOut {
     const std::vector<TrainingRow> rows = rows_of(base);
     for (const UnreachedAnchor& anchor : base.unreached)
       out.unscored += static_cast<int>(anchor.unscored.size());
-    const LeftOutFit fit = make_fit(rows);
+    const HeldOutFit fit = make_fit(rows);
     out.constants = fit.constants();
     add_scores(scored_rows(rows, fit), out);
     return out;
@@ -65,12 +65,12 @@ class TrainingsLeftOut {
   }
 
   std::string key_of(const TrainingRow& row) const {
-    if (by_ == LeftOutBy::cluster) return machine_of(clusters_.at(row.point->row.cluster));
-    return by_ == LeftOutBy::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
+    if (by_ == HoldOutUnit::cluster) return machine_of(clusters_.at(row.point->row.cluster));
+    return by_ == HoldOutUnit::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
   }
 
-  LeftOutFit make_fit(const std::vector<TrainingRow>& rows) {
-    std::vector<LeftOutRow> seen;
+  HeldOutFit make_fit(const std::vector<TrainingRow>& rows) {
+    std::vector<HeldOutRow> seen;
     for (const TrainingRow& row : rows) {
       const ClusterSpec& its = cluster(row.point->row.cluster);
       seen.push_back({key_of(row), &its, residual_of(*row.point)});
@@ -87,7 +87,7 @@ class TrainingsLeftOut {
     return {std::move(seen), options_.anchor ? loss_trials() : kernel_trials(), residuals, progress_};
   }
 
-  std::vector<ScoredRow> scored_rows(const std::vector<TrainingRow>& rows, const LeftOutFit& fit) const {
+  std::vector<ScoredRow> scored_rows(const std::vector<TrainingRow>& rows, const HeldOutFit& fit) const {
     const std::vector<double> all = fit.of_all();
     std::map<std::string, std::vector<double>> without;
     std::vector<ScoredRow> out;
@@ -109,7 +109,7 @@ class TrainingsLeftOut {
   }
 
   const MeasurementFile& file_;
-  LeftOutBy by_;
+  HoldOutUnit by_;
   const ValidationOptions& options_;
   const Progress& progress_;
   std::map<int, std::string> sources_;
@@ -118,9 +118,9 @@ class TrainingsLeftOut {
 
 }  // namespace
 
-LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
+LeaveOneOut leave_one_out(const MeasurementFile& file, HoldOutUnit by, const ValidationOptions& options,
                           const Progress& progress) {
-  return TrainingsLeftOut(file, by, options, progress).scores();
+  return CrossValidatedTrainings(file, by, options, progress).scores();
 }
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
 // A route between hosts is the fabric's part of a route between GPUs, with the ways between CPU and NIC at
 // its ends.
-#include "sim/collective/transport_ways.hpp"
+#include "sim/collective/transport_routes.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-void note_narrowest(TransportWay& way, const Cluster& cluster) {
+void note_narrowest(TransportRoute& way, const Cluster& cluster) {
   for (const LinkId id : way.links) {
     const ByteRate rate = cluster.links()[id].bandwidth;
     if (way.narrowest != kNone && way.bandwidth <= rate) continue;
@@ -18,14 +18,14 @@ void note_narrowest(TransportWay& way, const Cluster& cluster) {
   }
 }
 
-void append_leg(TransportWay& way, const Cluster& cluster, const Route& leg, int node) {
+void append_leg(TransportRoute& way, const Cluster& cluster, const Route& leg, int node) {
   for (const LinkId link : leg.links) way.links.push_back(link + cluster.first_link(node));
   way.latency += leg.latency;
 }
 
 }  // namespace
 
-TransportWays::TransportWays(const Cluster& cluster, const Placement& placement, DataPlace data)
+TransportRoutes::TransportRoutes(const Cluster& cluster, const Placement& placement, DataPlace data)
     : cluster_(cluster), placement_(placement), data_(data) {
   near_.resize(static_cast<std::size_t>(cluster.type_count()));
   for (int node = 0; node < cluster.nodes(); ++node) {
@@ -37,26 +37,26 @@ TransportWays::TransportWays(const Cluster& cluster, const Placement& placement,
   }
 }
 
-const TransportWays::Near& TransportWays::near(const GpuPlace& place) const {
+const TransportRoutes::Near& TransportRoutes::near(const GpuPlace& place) const {
   return near_[static_cast<std::size_t>(cluster_.type_of_node(place.node))]
               [static_cast<std::size_t>(place.gpu)];
 }
 
-TransportWay TransportWays::way(int from, int to) const {
+TransportRoute TransportRoutes::way(int from, int to) const {
   const GpuPlace &a = placement_.ranks[static_cast<std::size_t>(from)],
                  &b = placement_.ranks[static_cast<std::size_t>(to)];
   if (data_ == DataPlace::host_memory) return between_hosts(a, b);
   const VertexId out = cluster_.gpu(a.node, a.gpu), in = cluster_.gpu(b.node, b.gpu);
   Route route = a.node == b.node ? cluster_.route(out, in)
                                  : cluster_.route_between_nodes(out, in, near(a).nic, near(b).nic);
-  TransportWay way{std::move(route.links), route.latency, {}, kNone};
+  TransportRoute way{std::move(route.links), route.latency, {}, kNone};
   note_narrowest(way, cluster_);
   return way;
 }
 
-TransportWay TransportWays::between_hosts(const GpuPlace& from, const GpuPlace& to) const {
+TransportRoute TransportRoutes::between_hosts(const GpuPlace& from, const GpuPlace& to) const {
   const VertexId a = cluster_.gpu(from.node, 0) + near(from).cpu, b = cluster_.gpu(to.node, 0) + near(to).cpu;
-  TransportWay way;
+  TransportRoute way;
   if (from.node == to.node) {
     if (a == b) return {{}, {}, cluster_.node_spec(from.node).host.memory_bandwidth, kNone};
     append_leg(way, cluster_, cluster_.host_route_in_node(a, b), from.node);

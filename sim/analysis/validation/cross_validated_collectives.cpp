@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/validation/left_out_fit.hpp"
-#include "sim/analysis/validation/left_out_scores.hpp"
+#include "sim/analysis/validation/held_out_fit.hpp"
+#include "sim/analysis/validation/held_out_scores.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
@@ -18,10 +18,10 @@ namespace {
 Reach of_residual(const Reach& reach) { return {reach.below, reach.above}; }
 
 /// The rows that can be predicted, and how: every row by its place in the list.
-class CollectivesLeftOut {
+class CrossValidatedCollectives {
  public:
-  CollectivesLeftOut(std::vector<CollectiveMeasurement> rows, LeftOutBy by,
-                     const std::vector<std::string>& settings, const Progress& progress)
+  CrossValidatedCollectives(std::vector<CollectiveMeasurement> rows, HoldOutUnit by,
+                            const std::vector<std::string>& settings, const Progress& progress)
       : rows_(std::move(rows)), by_(by), settings_(settings), progress_(progress) {
     for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].line = static_cast<int>(i);
   }
@@ -30,7 +30,7 @@ class CollectivesLeftOut {
     LeaveOneOut out;
     out.by = by_, out.kind = "collective";
     keep_predicted(out);
-    const LeftOutFit fit = make_fit();
+    const HeldOutFit fit = make_fit();
     out.constants = fit.constants();
     const std::vector<double> all = predicted_with(rows_, fit, fit.of_all());
     std::vector<ScoredRow> scored;
@@ -78,26 +78,26 @@ class CollectivesLeftOut {
     for (const CollectiveMeasurement& row : rows_) {
       const auto [known, is_new] = clusters_.try_emplace(row.cluster);
       if (is_new) known->second = open_cluster(row.cluster);
-      keys_.push_back(by_ == LeftOutBy::cluster ? machine_of(known->second)
-                      : by_ == LeftOutBy::gpu   ? known->second.node.gpu.name
-                                                : publication_of(row.source));
+      keys_.push_back(by_ == HoldOutUnit::cluster ? machine_of(known->second)
+                      : by_ == HoldOutUnit::gpu   ? known->second.node.gpu.name
+                                                  : publication_of(row.source));
     }
   }
 
-  LeftOutFit make_fit() {
-    std::vector<LeftOutRow> rows;
+  HeldOutFit make_fit() {
+    std::vector<HeldOutRow> rows;
     for (std::size_t i = 0; i < rows_.size(); ++i)
       rows.push_back({keys_[i], &clusters_.at(rows_[i].cluster), in_use_[i]});
     return {std::move(rows), collective_trials(),
             [this](const Change& change) { return residuals(rows_, change); }, progress_};
   }
 
-  std::vector<double> predicted_with(const std::vector<CollectiveMeasurement>& rows, const LeftOutFit& fit,
+  std::vector<double> predicted_with(const std::vector<CollectiveMeasurement>& rows, const HeldOutFit& fit,
                                      const std::vector<double>& x) {
     return residuals(rows, [&](ClusterSpec cluster) { return fit.with(std::move(cluster), x); });
   }
 
-  void leave_each_out(const LeftOutFit& fit, std::vector<ScoredRow>& scored) {
+  void leave_each_out(const HeldOutFit& fit, std::vector<ScoredRow>& scored) {
     const std::set<std::string> keys(keys_.begin(), keys_.end());
     for (const std::string& key : keys) {
       std::vector<std::size_t> places;
@@ -122,10 +122,10 @@ class CollectivesLeftOut {
   }
 
   std::vector<CollectiveMeasurement> rows_;
-  LeftOutBy by_;
+  HoldOutUnit by_;
   const std::vector<std::string>& settings_;
   const Progress& progress_;
-  nccl::NodeBook searched_;
+  nccl::NodeGraphCache searched_;
   std::map<std::string, ClusterSpec> clusters_;
   std::vector<std::string> keys_;
   std::vector<double> in_use_;
@@ -136,9 +136,9 @@ class CollectivesLeftOut {
 
 std::string publication_of(const std::string& source) { return source.substr(0, source.find_first_of(" @")); }
 
-LeaveOneOut leave_one_out(const std::vector<CollectiveMeasurement>& rows, LeftOutBy by,
+LeaveOneOut leave_one_out(const std::vector<CollectiveMeasurement>& rows, HoldOutUnit by,
                           const std::vector<std::string>& settings, const Progress& progress) {
-  return CollectivesLeftOut(rows, by, settings, progress).scores();
+  return CrossValidatedCollectives(rows, by, settings, progress).scores();
 }
 
 }  // namespace foretrain

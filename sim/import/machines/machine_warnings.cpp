@@ -1,5 +1,5 @@
 // A card in the wrong slot and a link that did not train show as figures below the data sheet's.
-#include "sim/import/machines/machine_doubts.hpp"
+#include "sim/import/machines/machine_warnings.hpp"
 
 #include <algorithm>
 #include <map>
@@ -41,7 +41,7 @@ class ProductCheck {
  public:
   ProductCheck(const Machine& machine, const Gpu& gpu) : machine_(machine), gpu_(gpu) {}
 
-  std::vector<MachineDoubt> all() {
+  std::vector<MachineWarning> all() {
     check_slots();
     check_nvlinks();
     check_memory();
@@ -107,12 +107,12 @@ class ProductCheck {
 
   const Machine& machine_;
   const Gpu& gpu_;
-  std::vector<MachineDoubt> doubts_;
+  std::vector<MachineWarning> doubts_;
 };
 
 }  // namespace
 
-std::vector<MachineDoubt> doubts_against(const Machine& machine, const Gpu& gpu) {
+std::vector<MachineWarning> warnings_against(const Machine& machine, const Gpu& gpu) {
   return ProductCheck(machine, gpu).all();
 }
 

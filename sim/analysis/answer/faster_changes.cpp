@@ -27,18 +27,18 @@ double ratio_of(const Scenario& scenario, const PointPredictor& points, int gpus
   }
 }
 
-FasterWay named_batch(std::int64_t batch, bool is_shared) {
+FasterChange named_batch(std::int64_t batch, bool is_shared) {
   if (is_shared)
     return {fmt::format("a batch of {} in all", batch), fmt::format("--set model.global_batch={}", batch)};
   return {fmt::format("a batch of {} for each GPU", batch), fmt::format("--batch {}", batch)};
 }
 
 /// The first of the larger batches with which more GPUs are clearly faster.
-std::optional<FasterWay> larger_batch(const Scenario& scenario, const PointPredictor& points, int gpus,
-                                      int fewer) {
+std::optional<FasterChange> larger_batch(const Scenario& scenario, const PointPredictor& points, int gpus,
+                                         int fewer) {
   for (const int times : kLargerBatches) {
     const std::int64_t batch = batch_of(scenario) * times;
-    FasterWay way = named_batch(batch, scenario.global_batch.has_value());
+    FasterChange way = named_batch(batch, scenario.global_batch.has_value());
     way.ratio = ratio_of(with_batch(scenario, batch), points, gpus, fewer);
     if (way.ratio >= kWorthChanging) return way;
   }
@@ -47,22 +47,22 @@ std::optional<FasterWay> larger_batch(const Scenario& scenario, const PointPredi
 
 /// PyTorch's own way with a process for each GPU, where one process drives all; with a larger batch where
 /// that alone does not do.
-std::optional<FasterWay> processes(const PointPredictor& points, int gpus, int fewer) {
+std::optional<FasterChange> processes(const PointPredictor& points, int gpus, int fewer) {
   const Scenario& own = points.simulator().scenario();
   if (own.workload.framework.kind != FrameworkKind::pytorch) return std::nullopt;
   if (find_strategy(own.strategy)->processes == Processes::per_gpu) return std::nullopt;
   const Scenario scenario = with_strategy(own, "ddp");
-  FasterWay way{"DistributedDataParallel", "--strategy ddp", ratio_of(scenario, points, gpus, fewer)};
+  FasterChange way{"DistributedDataParallel", "--strategy ddp", ratio_of(scenario, points, gpus, fewer)};
   if (way.ratio >= kWorthChanging) return way;
-  const std::optional<FasterWay> larger = larger_batch(scenario, points, gpus, fewer);
+  const std::optional<FasterChange> larger = larger_batch(scenario, points, gpus, fewer);
   if (!larger) return std::nullopt;
-  return FasterWay{way.what + " with " + larger->what, way.option + " " + larger->option, larger->ratio};
+  return FasterChange{way.what + " with " + larger->what, way.option + " " + larger->option, larger->ratio};
 }
 
 }  // namespace
 
-std::vector<FasterWay> faster_ways(const PointPredictor& points, int gpus, int fewer) {
-  std::vector<FasterWay> out;
+std::vector<FasterChange> faster_changes(const PointPredictor& points, int gpus, int fewer) {
+  std::vector<FasterChange> out;
   if (!points.simulator().model().is_strategy) return out;
   for (const auto& way :
        {processes(points, gpus, fewer), larger_batch(points.simulator().scenario(), points, gpus, fewer)})
