@@ -1,2 +1,2 @@
 """The package's version, that of the program it belongs to."""
-VERSION = "0.4.0"
+VERSION = "0.5.0"

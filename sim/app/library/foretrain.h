@@ -30,7 +30,7 @@ FORETRAIN_EXPORT const char* foretrain_messages(const foretrain_result* result, 
 
 FORETRAIN_EXPORT void foretrain_free(foretrain_result* result);
 
-/* "0.4.0". */
+/* "0.5.0". */
 FORETRAIN_EXPORT const char* foretrain_version(void);
 
 /* The whole program, with the name of the program as argv[0]: prints, and returns the exit code. */

@@ -174,7 +174,7 @@ const std::vector<Wrapper>& wrappers_of(Language language) {
 }
 
 Language language_of(std::string_view target) {
-  static constexpr std::array<std::pair<std::string_view, Language>, 33> kLanguages{{
+  static constexpr std::array<std::pair<std::string_view, Language>, 34> kLanguages{{
       {"fuzz_calibration", Language::toml},
       {"fuzz_cluster", Language::toml},
       {"fuzz_data_set", Language::toml},
