@@ -10,6 +10,7 @@
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/analysis/search/machines.hpp"
+#include "sim/app/topology_commands.hpp"
 #include "sim/import/logs/log_hints.hpp"
 #include "sim/import/machines/machine_cluster.hpp"
 #include "sim/import/models/model_file.hpp"
@@ -160,6 +161,7 @@ struct ServeCommand {
 };
 void run_serve(const ServeCommand& command);  // serve.cpp
 
+/// Arguments of `foretrain mcp`.
 struct McpCommand {
   std::vector<std::string> folders;  ///< whose files may be read, besides the catalogs
 };
@@ -174,57 +176,6 @@ struct RecordCommand {
 /// where Python or the package is not there.
 void run_record(const RecordCommand& command);  // record.cpp
 
-/// Arguments of `foretrain topology show`, `check` and `draw`.
-struct TopologyCommand {
-  std::string cluster;
-  bool channels = false;  ///< show NCCL's channels instead, or draw its rings
-  int gpus = 0;           ///< of the job that has the channels; 0: all of its nodes
-  int nodes = 0;          ///< 0: as few as hold the GPUs
-  std::string nccl_version;
-  std::vector<std::string> settings;
-  std::string output;  ///< of draw
-};
-void run_topology_show(const TopologyCommand& command);  // topology.cpp
-
-/// Arguments of `foretrain topology new`.
-struct NewClusterCommand {
-  NewCluster cluster;
-  std::string output;  ///< file; empty = standard output
-};
-void run_topology_new(const NewClusterCommand& command);  // topology.cpp
-
-/// Arguments of `foretrain topology import`: files of other tools that describe a machine.
-struct ImportClusterCommand {
-  std::vector<std::string> files;
-  ImportAnswers answers;
-  std::string output;  ///< empty: standard output
-};
-void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
-
-void run_topology_questions(const std::string& file);  // topology_questions.cpp
-
-void run_update_catalogs(const std::string& file);  // library/update_catalogs.cpp
-
-void run_paste(const std::string& file);  // paste.cpp
-/// Whether a file is a text of many tools, as people paste it, and no job script.
-bool is_pasted_file(const std::string& file);  // paste.cpp
-
-/// Arguments of `foretrain topology detect`, which looks at the machine it runs on.
-struct DetectClusterCommand {
-  std::string root;  ///< a folder with another machine's sys/ and proc/; empty: this machine
-  ImportAnswers answers;
-  std::string output;  ///< empty: standard output
-};
-void run_topology_detect(const DetectClusterCommand& command);  // topology_detect.cpp
-
-/// Arguments of `foretrain topology diff`.
-struct DiffClusterCommand {
-  std::string a, b;
-};
-void run_topology_diff(const DiffClusterCommand& command);  // topology_diff.cpp
-
-void run_topology_check(const TopologyCommand& command);  // topology.cpp
-void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
 /// What `show --channels` prints.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 

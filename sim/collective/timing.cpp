@@ -1,20 +1,5 @@
 // Every algorithm: how many steps of which kind come one after the other, and what then flows at the rate of
 // the narrowest place.
-//
-// The time of a collective is the sum of three parts. Steps: the latencies of all hops that come one after
-// the other, for instance 2 (n - 1) for a ring's all-reduce. Fill: the time until the first data has reached
-// the last rank of a pipeline. Flow: the bytes of the busiest edge divided by the rate of its narrowest
-// place, which is a link, the thread blocks of the channels, the sockets of a connection, or the proxy thread
-// that posts messages to the NIC.
-//
-// Small messages are bound by steps, large ones by flow; in between, the size of the pieces decides how much
-// of the fill is seen. Each protocol has its own unit of forwarding: a line per thread for LL and LL128, a
-// slice of a chunk for Simple. Formulas with symbols and the fit of each constant:
-// docs/models/collective_time.md.
-//
-// Between nodes a message may need the rendezvous protocol: above the eager limit of the link the sender asks
-// first and waits for the receiver's answer. That adds a round trip to the latency of a step, and time of the
-// proxy to each message.
 #include "sim/collective/timing.hpp"
 
 #include <algorithm>

@@ -63,9 +63,12 @@ double usual_slowdown(const Gpu& gpu) {
   return gpu.architecture == Architecture::ampere ? 1.8 : 1.5;
 }
 
-/// Not the small cards for inference (P4, T4), which are newer or as old but compute less.
+/// Not the small cards for inference (P4, T4), which are newer or as old but compute less, nor those whose
+/// memory is half as fast.
 bool is_since_p100(const Gpu& gpu) {
-  return gpu.architecture >= Architecture::pascal && !(gpu.fp32 < gpu_named("p100-pcie-16gb").fp32);
+  const Gpu p100 = gpu_named("p100-pcie-16gb");
+  return gpu.architecture >= Architecture::pascal && !(gpu.fp32 < p100.fp32) &&
+         !(gpu.memory_bandwidth < p100.memory_bandwidth * 0.5);
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ class StepSimulator {
   const StepModel& model() const { return model_; }
   /// What Account::other is in this step.
   std::string_view other_account() const {
-    return scenario_.workload.offload_activations == ActivationOffload::none || scenario_.parallel
+    return scenario_.workload.offload_activations == ActivationOffload::none || !model_.is_strategy
                ? model_.other_account
                : kCopiesOfActivations;
   }

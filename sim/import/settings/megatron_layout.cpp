@@ -134,8 +134,8 @@ std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
   return fmt::format(
       R"({{"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"], "num_hidden_layers": {},
 "hidden_size": {}, "num_attention_heads": {}, "num_key_value_heads": {}, "intermediate_size": {},
-{}"q_lora_rank": {}, "kv_lora_rank": {}, "qk_nope_head_dim": {}, "qk_rope_head_dim": {}, "v_head_dim": {}, "hidden_act": "silu",
-"max_position_embeddings": {}, "vocab_size": {}, "tie_word_embeddings": {}}})",
+{}"q_lora_rank": {}, "kv_lora_rank": {}, "qk_nope_head_dim": {}, "qk_rope_head_dim": {}, "v_head_dim": {},
+"hidden_act": "silu", "max_position_embeddings": {}, "vocab_size": {}, "tie_word_embeddings": {}}})",
       n.layers, n.width, n.heads, n.heads, n.inner, experts,
       l.query_rank > 0 ? std::to_string(l.query_rank) : "null", l.key_rank, l.plain, l.rotary, l.value,
       positions, n.words, !n.untied);

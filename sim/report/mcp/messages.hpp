@@ -10,6 +10,7 @@
 
 namespace foretrain {
 
+/// What a client of the Model Context Protocol asks for.
 enum class McpRequest : std::uint8_t {
   none,  ///< a notification or a response: nobody waits for an answer
   initialize,

@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// How the value of a parameter becomes words of a command line.
 enum class McpValueKind : std::uint8_t {
   flag,
   integer,
@@ -30,6 +31,7 @@ struct McpParameter {
   bool is_required = false;
 };
 
+/// A command that a client may call, as the protocol's list of tools describes it.
 struct McpTool {
   std::string name;                  ///< "check"
   std::vector<std::string> command;  ///< {"job", "check"}

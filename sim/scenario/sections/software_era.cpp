@@ -226,7 +226,8 @@ bool was_released(FrameworkKind framework, const FrameworkVersion& version) {
 }
 
 SoftwareReading read_software(std::string_view text, FrameworkKind usual) {
-  if (const auto date = month_of(text); date && text.starts_with("20")) return of_month(*date, usual);
+  const bool names_year = number_of(text.substr(0, 4)) && text.size() >= 4;
+  if (const auto date = month_of(text); date && names_year) return of_month(*date, usual);
   const std::string lower = lower_case(std::string(text));
   std::optional<FrameworkKind> framework;
   bool is_nvidias = false, is_others = false;

@@ -1,4 +1,15 @@
 // One rank's process as the framework runs it: host threads, streams, and the primitives a step is made of.
+//
+// The model of a process follows CUDA's execution model. A host call takes time on its thread; the kernel
+// that it launches starts when three conditions hold: the stream is free, the launch latency has passed since
+// the call, and the events that the stream waits for have fired. The host runs ahead of the GPU until the
+// driver's queue of launches is full. A step is therefore host-bound or GPU-bound by itself, without a rule
+// that decides it.
+//
+// A process that drives several GPUs takes its turns on them with one thread (`turns`), or with a thread for
+// each GPU. A lock such as the GIL is a pool of one unit that every call holds. Collectives of all ranks are
+// one task on the NCCL stream of the simulated rank, with the flows of all ranks as its pattern; the other
+// ranks are assumed to arrive at the same time, and losses.hpp adds what the slowest of them costs.
 #pragma once
 
 #include <array>

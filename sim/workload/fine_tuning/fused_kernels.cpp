@@ -26,7 +26,7 @@ constexpr NamedKernels kSingleKernels[] = {{"rms_norm", {rms_norm}},
 
 /// liger: liger_kernel/transformers/monkey_patch.py, apply_liger_kernel_to_llama's defaults. unsloth:
 /// unsloth/kernels (rms_layernorm.py, rope_embedding.py, swiglu.py, fast_lora.py), its cut cross entropy, and
-/// attention that reads the groups of keys where they are (models/llama.py). flash_attn:
+/// attention that reads the groups of keys where they are (its FastLlamaModel). flash_attn:
 /// flash_attn/ops (rms_norm, cross_entropy, rotary, and xFormers' swiglu beside them, as TinyLlama trains).
 constexpr NamedKernels kKernelLibraries[] = {
     {"liger", {rms_norm, swiglu, rope, linear_cross_entropy}},

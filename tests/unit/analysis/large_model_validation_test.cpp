@@ -89,7 +89,7 @@ TEST_CASE("Megatron-DeepSpeed of 2022 keeps all scores, and runs forward again w
 
 TEST_CASE("rows that ran and are said not to fit are counted") {
   LargeModelMeasurement row = row_of_1b();
-  row.micro_batch = 64, row.line = 3;
+  row.micro_batch = 32, row.line = 3;
   const MemoryScore score = memory_score(validate({row_of_1b(), row}));
   CHECK(score.ran == 2);
   CHECK(score.ran_refused == 1);
