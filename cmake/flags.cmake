@@ -22,7 +22,9 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(foretrain_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 endif()
 if(FORETRAIN_HAS_GOLD AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld")
-  target_link_options(foretrain_flags INTERFACE -fuse-ld=gold $<$<CONFIG:Release>:-Wl,--icf=safe>)
+  # Gold makes no static program that is position-independent (cmake/one_file.cmake).
+  target_link_options(foretrain_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:FORETRAIN_STATIC>>>:-fuse-ld=gold>
+                      $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:FORETRAIN_STATIC>>>>:-Wl,--icf=safe>)
 endif()
 if(CCACHE)
   target_compile_options(foretrain_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>

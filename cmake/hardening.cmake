@@ -13,7 +13,9 @@ if(FORETRAIN_HARDENING AND NOT EMSCRIPTEN AND NOT FORETRAIN_SANITIZE AND NOT FOR
     set(is_library $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)
     target_compile_options(foretrain_hardening INTERFACE $<$<COMPILE_LANGUAGE:CXX>:$<$<NOT:${is_library}>:-fPIE>>)
   endif()
-  target_link_options(foretrain_hardening INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
+  # Not of the static program (cmake/one_file.cmake), whose -static-pie it would undo.
+  target_link_options(foretrain_hardening INTERFACE
+                      $<$<AND:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,$<NOT:$<BOOL:$<TARGET_PROPERTY:FORETRAIN_STATIC>>>>:-pie>)
   # The last is CET of x86 and pointer authentication of ARM: whichever the compiler knows.
   foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard)
     string(MAKE_C_IDENTIFIER "FORETRAIN_HAS${flag}" known)

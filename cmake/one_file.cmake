@@ -17,7 +17,7 @@ file(MAKE_DIRECTORY ${folder})
 add_executable(foretrain_one_file EXCLUDE_FROM_ALL sim/app/main.cpp ${FORETRAIN_ENTRY} cmake/packed_catalogs.cpp)
 set_source_files_properties(cmake/packed_catalogs.cpp PROPERTIES OBJECT_DEPENDS ${folder}/catalogs.tar
                             COMPILE_DEFINITIONS FORETRAIN_CATALOGS_TAR="${folder}/catalogs.tar")
-set_target_properties(foretrain_one_file PROPERTIES OUTPUT_NAME foretrain RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/one_file)
+set_target_properties(foretrain_one_file PROPERTIES FORETRAIN_STATIC ON OUTPUT_NAME foretrain RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/one_file)
 target_compile_options(foretrain_one_file PRIVATE ${FORETRAIN_FORTIFY})
 add_dependencies(foretrain_one_file foretrain_catalogs foretrain_shared)
 target_link_libraries(foretrain_one_file PRIVATE foretrain_flags ${FORETRAIN_LAYER_ARCHIVES} ${FORETRAIN_ARCHIVES} Threads::Threads ${CMAKE_DL_LIBS})

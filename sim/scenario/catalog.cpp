@@ -246,6 +246,7 @@ std::vector<std::string> catalog_folders() {
     for (const CatalogKind kind :  // the others lie below the clusters
          {CatalogKind::models, CatalogKind::clusters, CatalogKind::scenarios, CatalogKind::datasets})
       folders.push_back((fs::path(root) / folder_of(kind)).string());
+    folders.push_back((fs::path(root) / "evidence").string());
   }
   return folders;
 }

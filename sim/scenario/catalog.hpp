@@ -28,7 +28,8 @@ enum class CatalogKind {
 std::string_view noun_of(CatalogKind kind);
 
 /// First match wins: $FORETRAIN_PATH (with ':'), newer ones of `update-catalogs` (catalog_dates.hpp), then
-/// the source tree above program or shared library, PREFIX/share/foretrain beside it, or what is in the program.
+/// the source tree above program or shared library, PREFIX/share/foretrain beside it, or what is in the
+/// program.
 std::vector<std::string> catalog_roots();
 
 /// Below them the folders of the catalogs, and nothing else that lies there.

@@ -52,8 +52,9 @@ const YamlNode* given(const YamlNode& arguments, std::string_view name, std::siz
 }
 
 std::optional<YamlNode> text_of(const YamlNode* node) {
-  if (node == nullptr || node->kind != YamlNode::Kind::scalar) return std::nullopt;
-  return YamlNode{YamlNode::Kind::scalar, node->text, {}, {}, node->span};
+  if (node == nullptr) return std::nullopt;
+  const bool is_text = node->kind == YamlNode::Kind::scalar;
+  return YamlNode{YamlNode::Kind::scalar, is_text ? node->text : std::string(kNotKnown), {}, {}, node->span};
 }
 
 /// In a pipeline of several networks the denoiser is trained.

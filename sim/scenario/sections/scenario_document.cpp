@@ -142,9 +142,9 @@ std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const Scena
   const auto add_from = [&](std::string_view option, const std::string& key, const std::string& text) {
     const auto given = overrides.origins.find(key);
     if (given == overrides.origins.end())
-      out.push_back({fmt::format("{} {}", option, shortened(text, kShownSetting)), one_line(text), {}});
+      out.push_back({fmt::format("{} {}", option, shortened(text, kShownSetting)), one_line(text), {}, text});
     else
-      out.push_back({shortened(given->second.name, kShownSetting), one_line(text), given->second});
+      out.push_back({shortened(given->second.name, kShownSetting), one_line(text), given->second, text});
   };
   const auto add = [&](const std::string& option, const std::string& text) {
     add_from(option, option, text);
@@ -251,7 +251,7 @@ void ScenarioDocument::apply_key_value(const Setting& setting, int line) {
     return diagnostics_.report(whole(setting.text, line), "a setting is written key=value",
                                "as in --set model.batch_per_gpu=64");
   }
-  const SourceText source{setting.origin, setting.text};
+  const SourceText source{setting.origin, setting.as_given};
   Diagnostics problems(source);
   Table parsed = parse_toml(source, problems);
   if (problems.empty()) {

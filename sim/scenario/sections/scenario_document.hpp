@@ -44,6 +44,7 @@ class ScenarioDocument {
     std::string origin;
     std::string text;
     SettingOrigin given;
+    std::string as_given;  ///< with its line ends, which the text of a network has
   };
 
   static std::vector<Setting> settings_of(const ScenarioOverrides& overrides);

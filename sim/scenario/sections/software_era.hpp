@@ -38,8 +38,8 @@ struct SoftwareReading {
 /// Reads a year ("2020") or month ("2020-10"), whose newest release it takes (of a year the one of 1 July);
 /// a container of NVIDIA ("ngc-24.07", "nvcr.io/nvidia/pytorch:24.07-py3", "pytorch_24.07-py3.sif"); a
 /// module, package or image with its framework and version ("pytorch/2.1", "pytorch/pytorch:1.13.1-cuda11.6",
-/// "PyTorch/2.1.2-foss-2023a-CUDA-12.1.1"). `usual` is the framework of a year and of "ngc-24.07". Releases after
-/// the last one known here have the libraries of the last.
+/// "PyTorch/2.1.2-foss-2023a-CUDA-12.1.1"). `usual` is the framework of a year and of "ngc-24.07". Releases
+/// after the last one known here have the libraries of the last.
 SoftwareReading read_software(std::string_view text, FrameworkKind usual);
 
 /// Whether such a release exists, or may be younger than this program.

@@ -67,7 +67,8 @@ TEST_CASE("what is wrong with a call is a fault with the reason, code -32602") {
   for (const auto& [message, why] : std::vector<std::pair<McpMessage, std::string>>{
            {call("chek", Json::object()), "there is no tool \"chek\"; did you mean \"check\"?"},
            {call("check", Json::object()), "check needs \"file\""},
-           {call("check", {{"file", "a"}, {"gpu", 1}}), "check has no argument \"gpu\"; did you mean \"gpus\" or"},
+           {call("check", {{"file", "a"}, {"gpu", 1}}),
+            "check has no argument \"gpu\"; did you mean \"gpus\" or"},
            {call("check", {{"file", Json::object()}}), "neither text, number nor flag"},
            {call("check", {{"file", "a"}, {"every_gpu", "yes"}}), "true or false"},
            {call("check", {{"file", std::string("a\0b", 3)}}), "a NUL"},
