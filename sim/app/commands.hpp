@@ -10,7 +10,7 @@
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/analysis/search/machines.hpp"
-#include "sim/app/topology_commands.hpp"
+#include "sim/app/machine/topology_commands.hpp"
 #include "sim/import/logs/log_hints.hpp"
 #include "sim/import/machines/machine_cluster.hpp"
 #include "sim/import/models/model_file.hpp"
