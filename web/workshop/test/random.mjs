@@ -41,7 +41,7 @@ export const randomTests = ({ host, opened, program }) => {
       let limits = 0;
       for (let i = 0; i < 100; ++i) {
         const state = question();
-        for (const [key, ends] of Object.entries(kEnds)) if (below(2) && (!kLargeOnly.includes(key) || /llama|gpt3|qwen|mistral/.test(state.m ?? ''))) state[key] = ends[below(2)];
+        for (const [key, ends] of Object.entries(kEnds)) if (below(2) && (!kLargeOnly.includes(key) || /llama(?!va)|llama3|gpt3|qwen(?!2_vl)|mistral/.test(state.m ?? ''))) state[key] = ends[below(2)];
         await went(page, hashOf(state));
         await page.waitForTimeout(60);
         const found = await faults(page), refused = await errors(page);
