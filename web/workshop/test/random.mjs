@@ -12,6 +12,8 @@ const kLargeOnly = ['tp', 'pp', 'recompute', 'adapters'];
 
 export const randomTests = ({ host, opened, program }) => {
   // Numbers by chance, the same in every run (Park and Miller).
+  // A gate takes a part; EVERY_QUESTION=1 takes all.
+  const kScenarios = process.env.EVERY_QUESTION ? 100 : 24, kQuestions = process.env.EVERY_QUESTION ? 200 : 40;
   let seed = 20261128;
   const below = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
   const one = (list) => list[below(list.length)];
@@ -35,11 +37,11 @@ export const randomTests = ({ host, opened, program }) => {
   });
   const errors = (page) => page.evaluate(() => document.getElementById('errors')?.innerText ?? '');
   return {
-    async 'every control at both ends on 100 random scenarios: no error, no empty chart, no NaN'() {
+    async 'every control at both ends on random scenarios: no error, no empty chart, no NaN'() {
       const { page, context } = await opened(host);  // A question of more than 60 s is answered with 500, which the browser's console tells.
       const wrong = [];
       let limits = 0;
-      for (let i = 0; i < 100; ++i) {
+      for (let i = 0; i < kScenarios; ++i) {
         const state = question();
         for (const [key, ends] of Object.entries(kEnds)) if (below(2) && (!kLargeOnly.includes(key) || /llama(?!va)|llama3|gpt3|qwen(?!2_vl)|mistral/.test(state.m ?? ''))) state[key] = ends[below(2)];
         await went(page, hashOf(state));
@@ -48,16 +50,16 @@ export const randomTests = ({ host, opened, program }) => {
         if (kLimit.test(refused)) { limits += 1; continue; }
         if (found.length || refused) wrong.push(`${hashOf(state)}: ${found.join('; ')} ${refused.split('\n').slice(1, 3).join(' ')}`);
       }
-      console.log(`  100 random scenarios; ${limits} are beyond what is simulated, and say so`);
+      console.log(`  ${kScenarios} random scenarios; ${limits} are beyond what is simulated, and say so`);
       assert.deepEqual(wrong, []);
-      assert.ok(limits <= 10);
+      assert.ok(limits <= kScenarios / 8);
       await context.close();
     },
-    async '200 random questions: the page says the verdict, the cause and the numbers of the program'() {
+    async 'random questions: the page says the verdict, the cause and the numbers of the program'() {
       const { page, context } = await opened(host);  // A question of more than 60 s is answered with 500, which the browser's console tells.
       const wrong = [];
       let both = 0, refusals = 0;
-      for (let i = 0; i < 200; ++i) {
+      for (let i = 0; i < kQuestions; ++i) {
         const state = question();
         if (below(2)) state.batch = one([1, 8, 32, 100]);
         if (below(4) === 0) state.links = one([0.1, 0.5, 2]);
@@ -70,9 +72,9 @@ export const randomTests = ({ host, opened, program }) => {
         if (!same) wrong.push(`${command}\n  page: ${shown.verdict}\n  program: ${json.headline}`);
         both += 1;
       }
-      console.log(`  ${both} of 200 questions have an answer (${refusals} are refused), all compared with the command line`);
+      console.log(`  ${both} of ${kQuestions} questions have an answer (${refusals} are refused), all compared with the command line`);
       assert.deepEqual(wrong, []);
-      assert.ok(both >= 150);
+      assert.ok(both >= kQuestions * 0.7);
       await context.close();
     },
   };
