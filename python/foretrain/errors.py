@@ -27,8 +27,11 @@ class UsageError(InputError):
     """An option or a command that there is not."""
 
 
-class WorldError(ForetrainError):
+class EnvironmentError(ForetrainError):
     """A file or a device that failed, or no memory."""
+
+
+WorldError = EnvironmentError  # its name before 0.5
 
 
 def is_library(path: str) -> bool:

@@ -7,13 +7,13 @@ import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text, answer_of
-from .errors import InputError, UsageError, WorldError
+from .errors import EnvironmentError, InputError, UsageError
 from .library import Ran, run
 
 Numbers = Union[int, str, Sequence[int]]
 Settings = Optional[Mapping[str, Any]]
 
-_ERRORS = {1: InputError, 2: UsageError, 3: WorldError}
+_ERRORS = {1: InputError, 2: UsageError, 3: EnvironmentError}
 
 
 def _numbers(value: Numbers) -> str:
@@ -53,19 +53,19 @@ def _carry_out(words: Sequence[str], also_ok: Tuple[int, ...] = ()) -> Ran:
     done = run(words)
     if done.exit_code != 0 and not (done.exit_code in also_ok and done.output):
         text = done.messages.strip() or f"foretrain {words[0]} ended with exit code {done.exit_code}"
-        raise _ERRORS.get(done.exit_code, WorldError)(text)
+        raise _ERRORS.get(done.exit_code, EnvironmentError)(text)
     return done
 
 
 def ask(words: Sequence[str], also_ok: Tuple[int, ...] = ()) -> Dict[str, Any]:
-    """A command's JSON; InputError, UsageError or WorldError with the diagnostics where it has none."""
+    """A command's JSON; InputError, UsageError or EnvironmentError with the diagnostics where it has none."""
     done = _carry_out([*words, "--format", "json"], also_ok)
     try:
         raw = json.loads(done.output)
     except ValueError as error:
-        raise WorldError(f"foretrain {words[0]} printed no JSON: {error}") from error
+        raise EnvironmentError(f"foretrain {words[0]} printed no JSON: {error}") from error
     if not isinstance(raw, dict):
-        raise WorldError(f"foretrain {words[0]} printed no JSON object")
+        raise EnvironmentError(f"foretrain {words[0]} printed no JSON object")
     return raw
 
 

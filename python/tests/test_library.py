@@ -56,7 +56,7 @@ class Library(InProcess):
         self.assertIn("resnet50", str(raised.exception))
         with self.assertRaisesRegex(foretrain.UsageError, "no option --gpu-s"):
             foretrain.predict("mahti-resnet50-ddp", gpu_s=1)
-        with self.assertRaisesRegex(foretrain.WorldError, "cannot be written|No such file|no folder"):
+        with self.assertRaisesRegex(foretrain.EnvironmentError, "cannot be written|No such file|no folder"):
             foretrain.predict("mahti-resnet50-ddp", gpus=1, html="/no/folder/page.html")
         with self.assertRaisesRegex(foretrain.ForetrainError, "NUL"):
             foretrain.predict("a\0b")

@@ -29,7 +29,7 @@ struct RunHooks {
   std::function<bool(bool)> agree = [](bool goes_on) {
     return goes_on;
   };  ///< all ranks of a job go on or none
-  /// Whether the GPU still works after a EnvironmentError of a point, which then costs this point alone.
+  /// Whether the GPU still works after an EnvironmentError of a point, which then costs this point alone.
   /// Without it such an error ends the run, and always where NCCL was at work.
   std::function<bool()> still_works;
 };

@@ -37,7 +37,9 @@ void limit(__rlimit_resource resource, rlim_t most) {
 [[noreturn]] void work_into(int pipe, const std::function<std::string()>& work, pid_t parent) {
   if (!dies_with(parent)) ::_exit(1);
   close_all_but(pipe);
-  limit(RLIMIT_AS, kMostMemoryApart), limit(RLIMIT_CPU, kMostSecondsApart), limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_AS, kMostMemoryApart);
+  limit(RLIMIT_CPU, kMostSecondsApart);
+  limit(RLIMIT_FSIZE, 0);
   std::signal(SIGPIPE, SIG_DFL);
   try {
     const std::string answer = work();

@@ -85,7 +85,7 @@ void read_trainer_gpus(SettingsReading& reading) {
   if (!devices) return;
   const std::int64_t all = *devices * nodes.value_or(1);
   reading.effect_of("trainer.devices", {{"run.gpus", fmt::format("[{}]", all)}}, "of all nodes");
-  reading.out().processes = static_cast<int>(all),
+  reading.out().processes = static_cast<int>(all);
   reading.out().machines = static_cast<int>(nodes.value_or(1));
 }
 

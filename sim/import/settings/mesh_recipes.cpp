@@ -1,10 +1,8 @@
 // Recipes whose layout is sharding alone or axes of a mesh: LLM-Foundry, OLMo, MaxText.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
-#include "sim/base/ascii.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/scenario/catalog.hpp"
 
@@ -77,8 +75,9 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
     if (const auto value = reading.integer({name}, 1, 100'000'000))
       reading.effect({{fmt::format("parallel.{}", key), std::to_string(*value)}});
   };
-  put("micro_batch_size", "micro_batch"), put("global_batch_size", "global_batch"),
-      put("seq_length", "sequence");
+  put("micro_batch_size", "micro_batch");
+  put("global_batch_size", "global_batch");
+  put("seq_length", "sequence");
   const std::string sharding = reading.word({"sharding_strategy"}).value_or("full_shard");
   const std::string strategy = reading.word({"distributed_strategy"}).value_or("fsdp");
   const bool copies = sharding == "no_shard" || strategy == "ddp";
@@ -155,27 +154,12 @@ void read_axes(SettingsReading& reading) {
                                  {"model.precision", "\"bf16\""}});
 }
 
-std::string bare_name(std::string_view text) {
-  std::string out;
-  for (const char c : lower_case(std::string(text)))
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
-  return out;
-}
-
 }  // namespace
 
 std::string catalog_model(std::string_view family, std::string_view size) {
-  std::string wanted =
-      bare_name(family.substr(family.rfind('/') == std::string_view::npos ? 0 : family.rfind('/') + 1));
-  for (const std::string_view before : {"meta"})
-    if (wanted.starts_with(before)) wanted.erase(0, before.size());
-  wanted += bare_name(size);
-  // Llama 3.1 has the layers of Llama 3.
-  if (const std::size_t at = wanted.find("llama31"); at != std::string::npos) wanted.erase(at + 6, 1);
-  std::string best;
-  for (const std::string& model : names_in(CatalogKind::models))
-    if (wanted.starts_with(bare_name(model)) && model.size() > best.size()) best = model;
-  return best;
+  if (!size.empty())
+    if (std::string model = model_named(fmt::format("{}-{}", family, size)); !model.empty()) return model;
+  return model_named(std::string(family));
 }
 
 bool is_llm_foundry(const YamlNode& tree) {

@@ -17,7 +17,8 @@ namespace {
 
 /// More calls than a program configures its training by.
 constexpr int kMostCalls = 64, kMostOtherCalls = 2000;
-constexpr std::size_t kMostNetworks = 16;
+/// Characters that are read twice because calls stand in calls.
+constexpr std::size_t kMostReadAgain = 8u << 20, kMostNetworks = 16;
 /// Variables that are remembered, the nodes of one value, and how often values are put in.
 constexpr std::size_t kMostVariables = 1000, kLargestVariable = 200, kMostCopies = 1000;
 
@@ -34,7 +35,8 @@ class CallReader : private PythonText {
   /// Twice: what variables hold is known once all of the text was seen.
   YamlNode read() {
     scan();
-    go_to({}), calls_ = others_ = open_ = 0;
+    go_to({});
+    calls_ = others_ = open_ = 0;
     word_before_.clear();
     knows_variables_ = true;
     return scan();
@@ -93,7 +95,7 @@ class CallReader : private PythonText {
     const std::string data = data_set_of_call(whole);
     if (takes_members_) return false;
     if (!declares && !chooses && !cuts && !resizes && !makes && data.empty()) return false;
-    if (++others_ > kMostOtherCalls) return true;
+    if (++others_ > kMostOtherCalls || read_again_ > kMostReadAgain) return true;
     const Place before = place();
     const SourceSpan span = here();
     YamlNode arguments = peek() == '[' ? list(0, here()) : call_arguments(0);
@@ -107,6 +109,7 @@ class CallReader : private PythonText {
       out.entries.emplace_back("resize", scalar("true", arguments.span));
     if (!data.empty() && out.at("data_set").is_null())
       out.entries.emplace_back("data_set", scalar(data, arguments.span));
+    read_again_ += place().at - before.at;
     go_to(before);
     return true;
   }
@@ -366,6 +369,7 @@ class CallReader : private PythonText {
   std::set<std::string> imported_, namespaces_, changed_;  ///< changed_: args.batch_size = …
   std::vector<YamlNode> networks_;                         ///< names that libraries are asked for
   int others_ = 0;
+  std::size_t read_again_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/settings/trees.hpp"
@@ -12,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kMostDeclared = 1000;
+constexpr std::size_t kMostDeclared = 1000, kMostImports = 100;
 
 std::string_view last_part(std::string_view name) {
   return name.substr(name.rfind('.') == name.npos ? 0 : name.rfind('.') + 1);
@@ -67,9 +68,11 @@ bool is_denoiser(const YamlNode& arguments) {
 
 std::set<std::string> imported_networks(std::string_view text) {
   std::set<std::string> out;
+  std::size_t imports = 0;
   for (const std::string_view library :
        {"from torchvision.models", "from keras.applications", "from tensorflow.keras.applications"}) {
     for (std::size_t at = text.find(library); at != text.npos; at = text.find(library, at + 1)) {
+      if (++imports > kMostImports) return out;  // each is looked for to the end of the text
       const std::size_t import = text.find(" import ", at), end = std::min(text.find('\n', at), text.size());
       if (import >= end) continue;
       const bool is_open = text.substr(import, end - import).find('(') != text.npos;
@@ -79,7 +82,7 @@ std::set<std::string> imported_networks(std::string_view text) {
         if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
           word += c;
         else if (!word.empty())
-          out.insert(std::move(word)), word.clear();
+          out.insert(std::exchange(word, {}));
       }
     }
   }

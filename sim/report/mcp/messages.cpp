@@ -243,7 +243,9 @@ void add_answer_text(const Json& answer, std::string& out) {
     if (found != answer.end() && found->is_string() && !found->get<std::string>().empty())
       out += fmt::format("{}{}\n", title, found->get<std::string>());
   };
-  add("", "verdict"), add("Cause: ", "cause"), add("Next step: ", "action");
+  add("", "verdict");
+  add("Cause: ", "cause");
+  add("Next step: ", "action");
   for (const auto& assumed : answer.value("assumptions", Json::array()))
     if (assumed.is_object())
       out += fmt::format("Assumed: {} ({})\n", assumed.value("text", ""), assumed.value("option", ""));
