@@ -29,7 +29,9 @@ bool is_network_of_another_tool(std::string_view text) {
 
 /// Settings of torchtitan are TOML as our scenarios are, and have a table that no scenario has.
 bool is_scenario_file(const SourceText& source) {
-  return source.name.ends_with(".toml") && source.text.find("\n[training]") == std::string::npos;
+  const bool has_training =
+      source.text.starts_with("[training]") || source.text.find("\n[training]") != std::string::npos;
+  return source.name.ends_with(".toml") && !has_training;
 }
 
 FileKind kind_of(const std::string& file) {

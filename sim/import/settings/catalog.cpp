@@ -62,6 +62,13 @@ bool has_ultralytics_call(std::string_view text) {
   return text.find("YOLO(") != std::string_view::npos || text.find("RTDETR(") != std::string_view::npos;
 }
 
+/// Whether a format has such keys.
+bool is_known(const YamlNode& tree) {
+  return tree.kind == YamlNode::Kind::map &&
+         std::ranges::any_of(settings_formats(),
+                             [&](const SettingsFormat& format) { return format.recognises(tree); });
+}
+
 YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
                       const std::vector<ShellWord>* words) {
   const std::string_view line = first_line(source.text);
@@ -70,10 +77,13 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
   if (is_variable_line(line)) return read_environment_tree(source);
   if (line.starts_with("--") && line.size() > 2 && line[2] != '-' && line[2] != ' ')
     return read_argument_tree(source);
-  if (is_python_text(source.text, line) && is_python_recipe(source.text)) return read_python_recipe(source);
-  if (is_python_text(source.text, line))
+  if (is_python_text(source.text, line)) {
+    // The words of a recipe may stand in a comment.
+    if (YamlNode recipe; is_python_recipe(source.text))
+      if (recipe = read_python_recipe(source); is_known(recipe)) return recipe;
     return read_python_calls(
         source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names(), words);
+  }
   if (is_toml_line(line)) return read_toml_tree(source, diagnostics);
   const auto documents = read_yaml(source, {kLargestSettings, 4 * kMostSettings});
   return documents.empty() ? YamlNode{} : documents.front();
@@ -139,9 +149,7 @@ bool is_settings(const SourceText& source) {
   if (source.text.size() > kLargestSettings || source.text.find('\0') != std::string::npos) return false;
   try {
     const YamlNode tree = tree_or_throw(source, nullptr);
-    return tree.kind == YamlNode::Kind::map &&
-           std::ranges::any_of(settings_formats(),
-                               [&](const SettingsFormat& format) { return format.recognises(tree); });
+    return is_known(tree);
   } catch (const InputError&) {
     return false;
   }

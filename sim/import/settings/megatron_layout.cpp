@@ -2,7 +2,7 @@
 // config.json of transformers, whose reader knows the layers.
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ std::int64_t words_of(SettingsReading& reading) {
 
 /// megatron/training/arguments.py: four times the width, with SwiGLU two thirds of it in steps of 64.
 std::int64_t usual_inner(std::int64_t width, bool gated) {
-  return gated ? 4 * width * 2 / 3 / 64 * 64 : 4 * width;
+  return gated ? std::max<std::int64_t>(64, 4 * width * 2 / 3 / 64 * 64) : 4 * width;
 }
 
 /// Ranks and head sizes of multi-head latent attention (DeepSeek); Megatron-LM's own defaults.
@@ -77,9 +77,13 @@ std::int64_t read_dense_layers(SettingsReading& reading) {
     if (item.text != "0") return dense;
     ++dense;
   }
-  const std::size_t zeros = given->text.find("[0]*");
-  return zeros == std::string::npos ? dense
-                                    : std::clamp(std::atoi(given->text.c_str() + zeros + 4), 0, 10'000);
+  constexpr std::string_view kZeros = "[0]*";
+  const std::size_t zeros = given->text.find(kZeros);
+  if (zeros == std::string::npos) return dense;
+  int count = 0;
+  const std::string_view digits = std::string_view(given->text).substr(zeros + kZeros.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  return std::clamp(count, 0, 10'000);
 }
 
 MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dialect) {
@@ -125,7 +129,7 @@ std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
 std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
   const LatentSizes& l = *n.latent;
   const bool mixes = n.experts > 0;
-  const std::int64_t expert = n.expert_inner > 0 ? n.expert_inner : n.inner;
+  const std::int64_t expert = std::max<std::int64_t>(1, n.expert_inner > 0 ? n.expert_inner : n.inner);
   const std::string experts = fmt::format(
       "\"first_k_dense_replace\": {}, \"n_routed_experts\": {}, \"num_experts_per_tok\": {}, "
       "\"moe_intermediate_size\": {}, \"n_shared_experts\": {}, ",
@@ -174,14 +178,17 @@ void read_modules(SettingsReading& reading) {
     if (is_letter) word += c;
     if (!is_letter && !word.empty()) words.push_back(std::exchange(word, ""));
   }
+  if (words.empty()) return reading.effect({{"parallel.recompute", "\"none\""}});
   std::string known, other;
   for (const std::string& name : words) {
     std::string& list = find_layer_modules(name) ? known : other;
     list += (list.empty() ? "" : ", ") + name;
   }
-  if (known.empty()) return reading.fate(KeyFate::not_modelled, "modules that are not known: " + other);
+  if (known.empty())
+    return reading.fate(KeyFate::not_modelled,
+                        fmt::format("foretrain does not model these modules: {}", other));
   reading.effect({{"parallel.recompute_modules", toml_text(known)}},
-                 other.empty() ? "" : "without " + other + ", which are not known");
+                 other.empty() ? "" : fmt::format("foretrain does not model these modules: {}", other));
 }
 
 void read_recomputation(SettingsReading& reading) {
@@ -210,8 +217,7 @@ std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& di
                                                                                          : "none";
 }
 
-/// An argument with words, and what each is in [parallel]; no words: the argument's own value, or of a flag
-/// `on` where it is set.
+/// A value of an argument, and the key of [parallel] that it sets.
 struct LayoutWord {
   std::string_view argument, word, key, value;
 };
@@ -250,6 +256,20 @@ void read_layout_words(SettingsReading& reading) {
                        (row.word == "false" && !flag_in(said).value_or(true));
     if (is_it) reading.effect({{fmt::format("parallel.{}", row.key), std::string(row.value)}});
   }
+  for (const LayoutWord& row : kLayoutWords) {
+    const YamlNode* given = reading.find({row.argument});
+    if (given == nullptr || given->kind != SettingKind::scalar) continue;
+    const std::string said = lower_case(given->text);
+    const auto has_row = [&](const LayoutWord& other) {
+      const bool is_flag = flag_in(said).has_value() && flag_in(said) == flag_in(other.word);
+      return other.argument == row.argument && (other.word == said || is_flag);
+    };
+    if (std::ranges::any_of(kLayoutWords, has_row)) continue;
+    if (said == "none" || said == "null" || flag_in(said) == false)
+      reading.fate(KeyFate::usual);
+    else if (said != kNotKnown)
+      reading.fate(KeyFate::not_modelled, "foretrain does not model this value");
+  }
 }
 
 /// As a network's file, where layers, width and heads stand there.
@@ -258,6 +278,10 @@ void put_network(SettingsReading& reading, const MegatronNetwork& n) {
   constexpr std::int64_t kUsualSequence = 4096;  // of a recipe that does not tell it
   std::int64_t positions = std::max(n.sequence, size_of(reading, "max_position_embeddings"));
   if (positions == 0) positions = kUsualSequence;
+  if (!n.latent && (n.shared > 0 || n.dense_layers > 0))
+    for (const char* part : {"moe_shared_expert_intermediate_size", "moe_layer_freq"})
+      reading.fate_of(part, KeyFate::not_modelled,
+                      "shared experts and dense layers in front are read with multi-latent attention alone");
   const bool is_llama = n.gated || n.rms || n.groups != n.heads || n.experts > 0;
   ModelImportOptions options;
   if (n.sequence > 0) options.sequence = n.sequence;
@@ -322,7 +346,8 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
   read_layout_words(reading);
   read_recomputation(reading);
   const bool by_local = reading.word({"transformer_impl"}).value_or("") == "local";
-  const bool fp8 = reading.has("fp8_format");
+  const auto format = reading.word({"fp8_format"});
+  const bool fp8 = format && *format != "none";
   std::vector<SettingEffect> effects{
       {"parallel.framework", by_local ? "\"megatron-core-local\"" : toml_text(dialect.framework)},
       {"parallel.shard", fmt::format("\"{}\"", sharding_of(reading, dialect))},

@@ -24,6 +24,7 @@ constexpr KeyName kNemoNames[] = {
     {"num_moe_experts", "num_experts"},
     {"model.ub_tp_comm_overlap", "tp_comm_overlap"},
     {"comm_overlap.tp_comm_overlap", "tp_comm_overlap"},
+    {"mixed_precision.fp8", "fp8"},
     {"model.optim.name", "optim_name"},
     {"model.optim.overlap_grad_sync", "overlap_grad_reduce"},
     {"model.optim.grad_sync_dtype", "grad_sync_dtype"},
@@ -69,6 +70,7 @@ constexpr KeyRule kNemoRules[] = {{"exp_manager.*", KeyReads::nothing},
                                   {"_target_", KeyReads::nothing},
                                   {"target", KeyReads::nothing},
                                   {"name", KeyReads::nothing},
+                                  {"mixed_precision.*", KeyReads::nothing},
                                   {"defaults", KeyReads::nothing},
                                   {"restore_from_path", KeyReads::nothing},
                                   {"mcore_gpt", KeyReads::usual},
@@ -77,8 +79,11 @@ constexpr KeyRule kNemoRules[] = {{"exp_manager.*", KeyReads::nothing},
                                   {"nsys_profile.*", KeyReads::nothing},
                                   {"gradient_clip_val", KeyReads::nothing}};
 
-/// GPUs that trainer.devices and num_nodes come to.
+/// GPUs that trainer.devices and num_nodes come to; -1 and "auto" are all that a node has.
 void read_trainer_gpus(SettingsReading& reading) {
+  const YamlNode* given = reading.find({"trainer.devices"});
+  if (given != nullptr && (given->text == "-1" || given->text == "auto"))
+    return reading.fate(KeyFate::open, "--gpus N says how many");
   const auto devices = reading.integer({"trainer.devices"}, 1, 1024),
              nodes = reading.integer({"trainer.num_nodes"}, 1, 100'000);
   if (nodes) reading.fate(KeyFate::usual, "nodes of the job");
@@ -89,18 +94,32 @@ void read_trainer_gpus(SettingsReading& reading) {
   reading.out().machines = static_cast<int>(nodes.value_or(1));
 }
 
+constexpr const char* kNoWidePrecision = "[parallel] computes products in 16 bit or less";
+
+/// Whether a key of fp8 turns it on: true, "hybrid", "e4m3"; not false, "none" and "null".
+bool turns_on_fp8(std::string_view word) {
+  return word != "false" && word != "none" && word != "null" && word != "no" && word != "0";
+}
+
 /// "bf16-mixed", "bf16_with_fp8_current_scaling_mixed", and NeMo 1's own flag of fp8.
 void read_nemo_precision(SettingsReading& reading) {
   for (const char* path : {"trainer.precision", "mixed_precision", "precision"}) {
+    const YamlNode* given = reading.find({path});
+    if (given == nullptr || given->kind != SettingKind::scalar) continue;  // a call, or a table of its own
     const auto word = reading.word({path});
     if (!word) continue;
+    if (word->starts_with("32") || word->starts_with("fp32")) {
+      reading.fate(KeyFate::not_modelled, kNoWidePrecision);
+      continue;
+    }
     const bool fp8 = word->find("fp8") != std::string::npos, fp4 = word->find("fp4") != std::string::npos;
     const bool half = word->find("bf16") == std::string::npos && word->find("16") != std::string::npos;
     std::vector<SettingEffect> effects{{"model.precision", half ? "\"amp_fp16\"" : "\"bf16\""}};
     if (fp8 || fp4) effects.push_back({"parallel.precision", fp4 ? "\"fp4\"" : "\"fp8\""});
     reading.effect(std::move(effects));
   }
-  if (reading.flag({"fp8"}).value_or(false)) reading.effect({{"parallel.precision", "\"fp8\""}});
+  if (const auto word = reading.word({"fp8"}); word && turns_on_fp8(*word))
+    reading.effect({{"parallel.precision", "\"fp8\""}});
 }
 
 /// NeMo 1 names the sharded optimizer.
@@ -108,8 +127,11 @@ void read_nemo_optimizer(SettingsReading& reading) {
   const auto name = reading.word({"optim_name"});
   if (!name) return;
   const bool shards = name->find("distributed") != std::string::npos;
-  reading.effect(
-      {{"model.optimizer", "\"adamw\""}, {"parallel.shard", shards ? "\"optimizer\"" : "\"none\""}});
+  reading.by_default("optim.name", {{"parallel.shard", shards ? "\"optimizer\"" : "\"none\""}});
+  // Adam of NeMo and Apex decays weights by itself, as AdamW.
+  const bool is_adam = name->find("adam") != std::string::npos;
+  if (!put_optimizer(reading, is_adam ? "adamw" : *name))
+    reading.fate(KeyFate::not_modelled, "the optimizer of this name");
   if (const auto type = reading.word({"grad_sync_dtype"}))
     reading.effect({{"parallel.gradient_bytes", type->find("16") == std::string::npos ? "4" : "2"}});
 }
@@ -224,11 +246,17 @@ void read_accumulation(SettingsReading& reading) {
                     "of all replicas");
 }
 
+/// Whether a text somewhere in the value is the word.
+bool holds_word(const YamlNode& node, std::string_view word) {
+  return node.text == word ||
+         std::ranges::any_of(node.items, [&](const YamlNode& item) { return holds_word(item, word); });
+}
+
 /// attention_config = [[["flash"], 24]]; without it all scores are kept.
 void read_neox_attention(SettingsReading& reading) {
   const YamlNode* given = reading.find({"attention_config"});
   if (given == nullptr) return;
-  const bool fused = shown_value(*given).find("flash") != std::string::npos;
+  const bool fused = holds_word(*given, "flash");
   reading.effect({{"parallel.attention", fused ? "\"flash-2\"" : "\"unfused\""}});
 }
 
@@ -265,10 +293,13 @@ void read_primus(SettingsReading& reading) {
   reading.rename(kPrimusNames);
   if (const auto file = reading.word({"named_model"}); file && !reading.has("hidden_size")) {
     const std::string model = catalog_model(file->substr(0, file->find(".yaml")), "");
-    if (!model.empty()) reading.effect({{"model.name", toml_text(model)}});
+    if (model.empty())
+      reading.fate(KeyFate::open, "--model NAME says which network");
+    else
+      reading.effect({{"model.name", toml_text(model)}});
   }
   read_megatron_dialect(reading, {.what = "Primus", .groups_need_flag = false});
-  if (const auto kind = reading.word({"fp8"}); kind && *kind != "null" && *kind != "false")
+  if (const auto kind = reading.word({"fp8"}); kind && turns_on_fp8(*kind))
     reading.effect({{"parallel.precision", "\"fp8\""}});
   reading.by_default("Primus trains in bf16", {{"model.precision", "\"bf16\""}});
   reading.apply(kPrimusRules);
@@ -290,8 +321,12 @@ void read_gpt_neox(SettingsReading& reading) {
                         {.what = "GPT-NeoX", .framework = "megatron-deepspeed", .groups_need_flag = false});
   if (const auto on = reading.flag({"checkpoint_activations"}))
     reading.effect({{"parallel.recompute", *on ? "\"full\"" : "\"none\""}});
-  if (const auto type = reading.word({"precision"}))
-    reading.effect({{"model.precision", type->find("b") == 0 ? "\"bf16\"" : "\"amp_fp16\""}});
+  if (const auto type = reading.word({"precision"})) {
+    if (type->find("32") != std::string::npos)
+      reading.fate(KeyFate::not_modelled, kNoWidePrecision);
+    else
+      reading.effect({{"model.precision", type->find("b") == 0 ? "\"bf16\"" : "\"amp_fp16\""}});
+  }
   read_neox_attention(reading);
   read_accumulation(reading);
   reading.apply(kNeoxRules);

@@ -23,6 +23,8 @@ constexpr KeyName kFoundryNames[] = {
     {"model.max_seq_len", "model_sequence"},
     {"model.max_sequence_length", "seq_length"},
     {"model.activation_type", "activation"},
+    {"model.weight_tying", "share_embeddings_and_output_weights"},
+    {"model.pretrained_model_name_or_path", "pretrained_model"},
     {"model.expansion_ratio", "expansion_ratio"},
     {"model.mlp_ratio", "expansion_ratio"},
     {"max_seq_len", "seq_length"},
@@ -60,13 +62,19 @@ constexpr KeyRule kFoundryRules[] = {
     {"expansion_ratio", KeyReads::usual},
     {"model_sequence", KeyReads::usual}};
 
-/// The network's words that Megatron-LM has no argument for.
-std::int64_t feed_width(SettingsReading& reading) {
-  if (const auto width = reading.integer({"mlp_hidden_size"}, 1, 1'000'000)) return *width;
+/// The network's words that Megatron-LM has no argument for. OLMo counts gate and up of a gated part
+/// together.
+std::int64_t feed_width(SettingsReading& reading, bool is_olmo) {
+  const bool is_gated = reading.word({"activation"}).value_or("").find("glu") != std::string::npos;
+  const std::int64_t parts = is_olmo && is_gated ? 2 : 1;
+  if (const auto width = reading.integer({"mlp_hidden_size"}, 1, 1'000'000)) {
+    reading.fate(KeyFate::usual, "part of the network");
+    return *width / parts;
+  }
   const auto hidden = reading.integer({"hidden_size"}, 1, 1'000'000);
   const auto ratio = reading.number({"expansion_ratio"});
   return hidden && ratio && *ratio > 0 && *ratio < 100
-             ? static_cast<std::int64_t>(*ratio * static_cast<double>(*hidden))
+             ? static_cast<std::int64_t>(*ratio * static_cast<double>(*hidden)) / parts
              : 0;
 }
 
@@ -98,7 +106,9 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
     reading.effect({{"parallel.recompute", "\"full\""}});
   else if (mode && *mode != "none" && *mode != "null")
     reading.fate(KeyFate::not_modelled, "some operators run again in backward");
-  if (const auto type = reading.word({"precision"}))
+  if (const auto type = reading.word({"precision"}); type && type->find("32") != std::string::npos)
+    reading.fate(KeyFate::not_modelled, "[parallel] computes products in 16 bit or less");
+  else if (type)
     reading.effect({{"model.precision", type->find("bf16") != std::string::npos  ? "\"bf16\""
                                         : type->find("fp8") != std::string::npos ? "\"fp8\""
                                                                                  : "\"amp_fp16\""}});
@@ -131,35 +141,40 @@ constexpr std::pair<std::string_view, std::string_view> kRematerialization[] = {
                                                                                 {"minimal", "none"},
                                                                                 {"minimal_flash", "none"}};
 
-void read_axes(SettingsReading& reading) {
+/// The degrees of the mesh; returns the devices of a replica, which share its batch.
+std::int64_t read_axes(SettingsReading& reading) {
   bool shards = false;
-  for (const MeshAxis& axis : kMeshAxes) {
+  std::vector<SettingEffect> degrees;
+  std::int64_t replica = 1;
+  for (const std::string_view key :
+       {"parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.expert", ""}) {
     std::int64_t all = 1;
-    bool says = false;
-    for (const std::string_view where : {"ici", "dcn"}) {
-      const std::string path = fmt::format("{}_{}_parallelism", where, axis.name);
-      const auto value = reading.integer({path}, -1, 100'000);
-      if (!value) continue;
-      says = true;
-      reading.fate(KeyFate::usual, "an axis of the mesh");
-      shards = shards || (axis.name == "fsdp" && (*value > 1 || *value == -1));
-      all *= std::max<std::int64_t>(1, *value);  // -1: what the others leave
+    for (const MeshAxis& axis : kMeshAxes) {
+      if (axis.key != key) continue;
+      for (const std::string_view where : {"ici", "dcn"}) {
+        const auto value = reading.integer({fmt::format("{}_{}_parallelism", where, axis.name)}, -1, 100'000);
+        if (!value) continue;
+        reading.fate(KeyFate::usual, "an axis of the mesh");
+        shards = shards || (axis.name == "fsdp" && (*value > 1 || *value == -1));
+        all = std::min<std::int64_t>(all * std::max<std::int64_t>(1, *value),
+                                     100'000);  // -1: what the others leave
+      }
     }
-    if (says && !axis.key.empty() && all > 1)
-      reading.effect_of(fmt::format("{}_{}_parallelism", "ici", axis.name),
-                        {{std::string(axis.key), std::to_string(all)}});
+    if (key.empty() || all == 1) continue;
+    degrees.push_back({std::string(key), std::to_string(all)});
+    if (key != "parallel.expert") replica *= all;
   }
+  if (!degrees.empty()) reading.by_default("the axes of the mesh", std::move(degrees));
   reading.by_default("MaxText", {{"parallel.framework", "\"maxtext\""},
                                  {"parallel.shard", shards ? "\"parameters\"" : "\"none\""},
                                  {"model.precision", "\"bf16\""}});
+  return replica;
 }
 
 }  // namespace
 
 std::string catalog_model(std::string_view family, std::string_view size) {
-  if (!size.empty())
-    if (std::string model = model_named(fmt::format("{}-{}", family, size)); !model.empty()) return model;
-  return model_named(std::string(family));
+  return model_named(size.empty() ? std::string(family) : fmt::format("{}-{}", family, size));
 }
 
 bool is_llm_foundry(const YamlNode& tree) {
@@ -171,8 +186,15 @@ void read_llm_foundry(SettingsReading& reading) {
   reading.rename(kFoundryNames);
   const bool is_olmo = reading.has("fsdp") || reading.has("distributed_strategy") ||
                        reading.has("activation_checkpointing") || reading.has("run_name_prefix");
-  read_sized_network(reading, feed_width(reading));
+  read_sized_network(reading, feed_width(reading, is_olmo));
   read_foundry_layout(reading, is_olmo);
+  if (const auto name = reading.word({"pretrained_model"}); name && !reading.has("hidden_size")) {
+    const std::string model = catalog_model(*name, "");
+    if (model.empty())
+      reading.fate(KeyFate::open, "--model NAME says which network");
+    else
+      reading.effect({{"model.name", toml_text(model)}});
+  }
   if (const auto name = reading.word({"optimizer"}))
     put_optimizer(reading, name->find("adamw") != std::string::npos ? "adamw" : *name);
   reading.apply(kFoundryRules);
@@ -196,13 +218,13 @@ void read_maxtext(SettingsReading& reading) {
   } else {
     read_gated_network(reading);
   }
-  read_axes(reading);
+  const std::int64_t replica = read_axes(reading);
   const auto batch = reading.number({"per_device_batch_size"});
-  if (batch && *batch >= 1 && *batch <= 1e6) {
-    std::vector<SettingEffect> effects{
-        {"parallel.micro_batch", fmt::format("{}", static_cast<std::int64_t>(*batch))}};
-    reading.effect(std::move(effects), "of a device, by which the axes of tensors are to be multiplied");
-  }
+  if (const double all = batch.value_or(0) * static_cast<double>(replica); all >= 1 && all <= 1e6)
+    reading.effect({{"parallel.micro_batch", fmt::format("{}", static_cast<std::int64_t>(all))}},
+                   fmt::format("a replica of {} devices has so many sequences", replica));
+  else if (batch)
+    reading.fate(KeyFate::not_modelled, "a replica needs at least one sequence");
   if (const auto tokens = reading.integer({"seq_length"}, 1, 100'000'000))
     reading.effect({{"parallel.sequence", std::to_string(*tokens)}});
   if (const auto policy = reading.word({"remat_policy"})) {

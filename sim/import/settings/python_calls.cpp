@@ -178,7 +178,8 @@ class CallReader : private PythonText {
     const Place before = place();
     const SourceSpan span = here();
     while (peek() == ' ') advance();
-    const bool is_member = name.find('.') != name.npos && !name.starts_with('.') && name.back() != '.';
+    const bool is_member = name.find('.') != name.npos && !name.starts_with('.') && name.back() != '.' &&
+                           std::ranges::count(name, '.') <= kDeepestSettings;
     if (peek() == '=' && peek(1) != '=' && is_member && out.entries.size() < kMostVariables) {
       advance();
       skip_blank();
@@ -280,7 +281,8 @@ class CallReader : private PythonText {
     advance();
     while (skip_blank(), !at_end() && peek() != end) {
       const std::size_t before = place().at;
-      out.items.push_back(value(depth + 1));
+      YamlNode item = value(depth + 1);
+      if (out.items.size() < kMostSettings) out.items.push_back(std::move(item));
       skip_blank();
       if (peek() == ',' || place().at == before) advance();
     }
@@ -297,8 +299,9 @@ class CallReader : private PythonText {
       skip_blank();
       if (peek() == ':') {
         advance();
-        out.entries.emplace_back(key.text, value(depth + 1));
-      } else {
+        YamlNode given = value(depth + 1);
+        if (out.entries.size() < kMostSettings) out.entries.emplace_back(key.text, std::move(given));
+      } else if (out.items.size() < kMostSettings) {
         out.items.push_back(std::move(key));
       }
       skip_blank();
@@ -326,11 +329,11 @@ class CallReader : private PythonText {
         advance();
         YamlNode given = value(depth + 1);
         given.span = span;
-        out.entries.emplace_back(name, std::move(given));
+        if (out.entries.size() < kMostSettings) out.entries.emplace_back(name, std::move(given));
       } else {
         go_to(start);
         YamlNode given = value(depth + 1);
-        if (!unpacks) out.items.push_back(given);
+        if (!unpacks && out.items.size() < kMostSettings) out.items.push_back(given);
         if (unpacks && given.kind == SettingKind::map && given.at("class_path").is_null())
           std::ranges::move(given.entries, std::back_inserter(out.entries));
         else if (!unpacks && !first.empty() && out.entries.empty())

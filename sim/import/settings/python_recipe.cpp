@@ -44,7 +44,8 @@ YamlNode plain(const YamlNode& node) {
 void put(YamlNode& tree, std::string_view path, const YamlNode& value) {
   const std::size_t dot = path.find('.');
   const std::string key(path.substr(0, dot));
-  const auto found = std::ranges::find(tree.entries, key, [](const auto& entry) { return entry.first; });
+  const auto found = std::ranges::find(tree.entries, key, &std::pair<std::string, YamlNode>::first);
+  if (found == tree.entries.end() && tree.entries.size() >= kMostSettings) return;
   if (dot != std::string_view::npos) {
     if (found == tree.entries.end()) {
       tree.entries.emplace_back(key, YamlNode{SettingKind::map, {}, {}, {}, value.span});

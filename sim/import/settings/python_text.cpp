@@ -13,8 +13,11 @@ bool is_name_letter(char c) {
 
 void PythonText::advance() {
   if (at_end()) return;
-  const bool ends_line = text_[place_.at++] == '\n';
-  if (ends_line) ++place_.line, place_.line_start = place_.at;
+  const char passed = text_[place_.at++];
+  place_.is_indented = passed == '\n' || (place_.is_indented && (passed == ' ' || passed == '\t'));
+  if (passed != '\n') return;
+  ++place_.line;
+  place_.line_start = place_.at;
 }
 
 bool PythonText::skip_blank() {

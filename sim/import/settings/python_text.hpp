@@ -15,6 +15,7 @@ class PythonText {
   struct Place {
     std::size_t at = 0, line_start = 0;
     int line = 1;
+    bool is_indented = true;  ///< nothing but blanks stands before it in its line
   };
 
   explicit PythonText(const std::string& text) : text_(text) {}
@@ -23,7 +24,7 @@ class PythonText {
   void go_to(const Place& place) { place_ = place; }
   bool at_end() const { return place_.at >= text_.size(); }
   /// Whether nothing but blanks stands before the place in its line.
-  bool begins_line() const { return text_.find_first_not_of(" \t", place_.line_start) == place_.at; }
+  bool begins_line() const { return place_.is_indented; }
   SourceSpan here() const { return {place_.line, static_cast<int>(place_.at - place_.line_start) + 1, 1}; }
   /// The character so far ahead.
   char peek(std::size_t ahead = 0) const {

@@ -212,7 +212,7 @@ FrameworkVersion first_pytorch_for(Architecture gpu) {
     case Architecture::hopper:
       return {1, 13};  // CUDA 11.8
     case Architecture::blackwell:
-      return {2, 6};  // CUDA 12.8
+      return {2, 6};  // CUDA 12.8: NVIDIA's container 25.01; the binaries of 2.7 are the first
     default:
       return {0, 0};
   }

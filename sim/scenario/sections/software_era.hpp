@@ -19,7 +19,7 @@ nccl::Version nccl_of(const Framework& framework);
 /// `version`, or on GPUs that are younger than it the NCCL of the first PyTorch that was built for them.
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version);
 
-/// The oldest PyTorch whose binaries have kernels for these GPUs; 0.0 where every version has.
+/// The oldest PyTorch whose binaries or whose container of NVIDIA has kernels for these GPUs; 0.0: all have.
 FrameworkVersion first_pytorch_for(Architecture gpu);
 
 /// The software of a job as one value.

@@ -184,6 +184,12 @@ TEST_CASE("LLM-Foundry and OLMo: sharding, micro-batch and the network") {
         {{"parallel.framework", "\"pytorch\""},
          {"parallel.shard", "\"parameters\""},
          {"parallel.sequence", "4096"}});
+  // OLMo counts gate and up together.
+  CHECK(value_of(olmo, "model.network").find("out = 11008") != std::string::npos);
+  CHECK(value_of(olmo, "model.network").find("out = 22016") == std::string::npos);
+  CHECK(value_of(read("model:\n  pretrained_model_name_or_path: meta-llama/Llama-2-7b-hf\n"
+                      "global_train_batch_size: 8\ndevice_train_microbatch_size: 1\n"),
+                 "model.name") == "\"llama2_7b\"");
 }
 
 TEST_CASE("MaxText: axes inside and between slices are multiplied") {
@@ -198,7 +204,69 @@ TEST_CASE("MaxText: axes inside and between slices are multiplied") {
          {"parallel.recompute", "\"save_qkv\""},
          {"parallel.precision", "\"fp8\""},
          {"parallel.sequence", "8192"},
+         {"parallel.micro_batch", "16"},
          {"model.name", "\"llama3_70b\""}});
+  const std::string batch = "model_name: llama3.1-8b\nmax_target_length: 8192\nper_device_batch_size: ";
+  const TrainingSettings half = read(batch + "0.5\nici_tensor_parallelism: 4\n");
+  CHECK(value_of(half, "parallel.micro_batch") == "2");
+  const TrainingSettings apart = read(batch +
+                                      "1\ndcn_pipeline_parallelism: 4\nici_context_parallelism: 2\n"
+                                      "ici_sequence_parallelism: 2\n");
+  check(apart, "MaxText",
+        {{"parallel.pipeline", "4"}, {"parallel.context", "4"}, {"parallel.micro_batch", "16"}});
+}
+
+TEST_CASE("names of networks are whole names") {
+  const auto model = [](const std::string& family, const std::string& flavor) {
+    return value_of(
+        read("[model]\nname = \"" + family + "\"\nflavor = \"" + flavor +
+             "\"\n[training]\nlocal_batch_size = 1\n[parallelism]\ndata_parallel_shard_degree = -1\n"),
+        "model.name");
+  };
+  CHECK(model("deepseek_v3", "671B") == "\"deepseek_v3\"");
+  CHECK(model("deepseek_v3", "16B").empty());
+  CHECK(model("llama3", "debugmodel").empty());
+}
+
+TEST_CASE("precisions and optimizers that a layout does not have are said, and fp8 in words is fp8") {
+  const std::string begin = "trainer:\n  devices: -1\n  num_nodes: 2\n  precision: ";
+  const std::string end = "\nmodel:\n  micro_batch_size: 1\n  tensor_model_parallel_size: 2\n";
+  const TrainingSettings wide = read(begin + "32" + end + "  optim:\n    name: sgd\n");
+  CHECK(value_of(wide, "model.precision").empty());
+  CHECK(value_of(wide, "model.optimizer") == "\"sgd\"");
+  CHECK(std::ranges::count(with_fate(wide, KeyFate::open), "trainer.devices") == 1);
+  CHECK(value_of(read(begin + "bf16-mixed" + end + "  fp8: hybrid\n"), "parallel.precision") == "\"fp8\"");
+  CHECK(value_of(read("--num-layers 2 --hidden-size 64 --num-attention-heads 2 --micro-batch-size 1\n"
+                      "--tensor-model-parallel-size 2 --fp8-format none\n"),
+                 "parallel.precision")
+            .empty());
+}
+
+TEST_CASE("recipes of odd sizes and hostile texts end") {
+  CHECK_NOTHROW(
+      read("--num-layers 2 --hidden-size 16 --num-attention-heads 1 --multi-latent-attention --swiglu "
+           "--micro-batch-size 1 --moe-layer-freq [0]*99999999999999\n"));
+  std::string members = "cfg.tensor_model_parallel_size = 2\ncfg";
+  for (int i = 0; i < 100'000; ++i) members += ".a";
+  CHECK_NOTHROW(read("import torch\n" + members + " = 1\nm = DDP(m)\n"));
+  std::string nested = "import torch\nm = DDP(m)\n";
+  for (int i = 0; i < 3'000; ++i) nested += "tok(";
+  nested += std::string(600'000, 'x');
+  CHECK_NOTHROW(read(nested));
+  std::string imports = "import torch\nm = DDP(m)\n";
+  for (int i = 0; i < 20'000; ++i) imports += "from torchvision.models import (\n";
+  CHECK_NOTHROW(read(imports));
+  std::string many = "import torch\nm = DDP(m)\nc = Config(tensor_model_parallel_size=2";
+  for (int i = 0; i < 60'000; ++i) many += ",a" + std::to_string(i) + "=1";
+  CHECK_NOTHROW(read(many + ")\n"));
+  CHECK_NOTHROW(read("import torch\n" + std::string(300'000, ' ') + "a" + std::string(300'000, ';') +
+                     "\nm = DDP(m)\n"));
+}
+
+TEST_CASE("the words of a recipe in a comment make no recipe of a program") {
+  const TrainingSettings program =
+      read("import torch\n# we do not set tensor_parallel_degree here\nm = FSDP(net, sharding_strategy=1)\n");
+  CHECK(program.format == "calls in Python");
 }
 
 TEST_CASE("torchtitan: the network by its name, and every n-th layer") {
@@ -245,7 +313,10 @@ TEST_CASE("Megatron-LM: DeepSeek's attention and modules of recomputation") {
         {{"parallel.expert", "8"},
          {"parallel.recompute_modules", "\"mla_up_proj\""},
          {"parallel.moment_bytes", "2"}});
-  CHECK(value_of(settings, "model.network").find("129280") != std::string::npos);
+  for (const char* size : {"129280", "1536", "512"}) {
+    INFO(size);
+    CHECK(value_of(settings, "model.network").find(size) != std::string::npos);
+  }
 }
 
 TEST_CASE("modules of recomputation that nobody knows are said") {
@@ -254,6 +325,12 @@ TEST_CASE("modules of recomputation that nobody knows are said") {
       "1\n");
   const auto left = with_fate(settings, KeyFate::not_modelled);
   CHECK(std::ranges::count(left, "model.recompute_modules") == 1);
+  CHECK(
+      value_of(
+          read(
+              "model:\n  tensor_model_parallel_size: 2\n  recompute_modules: []\ntrain:\n  micro_batch_size: "
+              "1\n"),
+          "parallel.recompute") == "\"none\"");
 }
 
 }  // namespace settings_recipes_test
