@@ -19,8 +19,8 @@ struct Parameter {
 struct Problem {
   std::vector<Parameter> parameters;
   std::vector<double> measured;  ///< positive
-  std::vector<double> spread;  ///< standard deviation of each measurement's logarithm, as far as it is known;
-                               /// < empty: all alike
+  /// Standard deviation of each measurement's logarithm, as far as it is known; empty: all alike
+  std::vector<double> spread;
   /// Predicted values for values of the parameters, one for each measurement; positive.
   std::function<std::vector<double>(const std::vector<double>& values)> predict;
 };

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int kWrongInput = 1, kUsage = 2, kWorldFailed = 3;
+constexpr int kWrongInput = 1, kUsage = 2, kEnvironmentError = 3;
 
 int fail(std::string_view text, int code) {
   std::fflush(stdout);
@@ -24,7 +24,7 @@ int fail(std::string_view text, int code) {
 /// Everything that was printed has arrived.
 int finish(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  return fail("error: standard output: cannot be written\n", kWorldFailed);
+  return fail("error: standard output: cannot be written\n", kEnvironmentError);
 }
 
 int run(int argc, char** argv) {
@@ -41,7 +41,7 @@ int run(int argc, char** argv) {
       foretrain::micro::list_families(options);
       return 0;
     case Options::Action::measure:
-      return foretrain::micro::run_benchmarks(options) ? 0 : kWorldFailed;
+      return foretrain::micro::run_benchmarks(options) ? 0 : kEnvironmentError;
   }
   return 0;
 }
@@ -57,8 +57,8 @@ int main(int argc, char** argv) {
   } catch (const foretrain::InputError& error) {
     return fail(error.what(), kWrongInput);
   } catch (const std::bad_alloc&) {
-    return fail("error: out of memory\n", kWorldFailed);
+    return fail("error: out of memory\n", kEnvironmentError);
   } catch (const std::exception& error) {
-    return fail(fmt::format("error: {}\n", error.what()), kWorldFailed);
+    return fail(fmt::format("error: {}\n", error.what()), kEnvironmentError);
   }
 }

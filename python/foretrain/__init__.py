@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text
-from .errors import CaptureError, EnvironmentError, ForetrainError, InputError, UsageError, WorldError
+from .errors import CaptureError, EnvironmentError, ForetrainError, InputError, UsageError
 from .library import find_library, find_program, run
 from .program import (
     calibrate,
@@ -47,7 +47,6 @@ __all__ = [
     "Timing",
     "UsageError",
     "EnvironmentError",
-    "WorldError",
     "__version__",
     "calibrate",
     "capture",

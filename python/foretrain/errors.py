@@ -27,11 +27,8 @@ class UsageError(InputError):
     """An option or a command that there is not."""
 
 
-class EnvironmentError(ForetrainError):
-    """A file or a device that failed, or no memory."""
-
-
-WorldError = EnvironmentError  # its name before 0.5
+class EnvironmentError(ForetrainError, OSError):
+    """A file or a device that failed, or no memory. Also an OSError, whose old name it has."""
 
 
 def is_library(path: str) -> bool:

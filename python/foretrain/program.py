@@ -39,8 +39,6 @@ def _words(options: Mapping[str, Any]) -> List[str]:
             made.append(flag)
         elif name in ("gpus", "nodes"):
             made += [flag, _numbers(value)]
-        elif name in ("strategies", "models", "clusters", "over", "pareto", "columns") and not isinstance(value, str):
-            made += [flag, ",".join(value)]
         elif isinstance(value, (list, tuple)):
             for one in value:
                 made += [flag, _value(one)]

@@ -38,26 +38,34 @@ bool is_standard_input(const struct stat& found) {
   return ::fstat(STDIN_FILENO, &input) == 0 && input.st_dev == found.st_dev && input.st_ino == found.st_ino;
 }
 
-void refuse_other_kinds(const std::string& path, mode_t mode) {
-  if (S_ISDIR(mode)) refuse(path, "is a folder, not a file", "");
-  if (S_ISBLK(mode)) refuse(path, "is a disk, not a file", "give a file of it");
-  if (S_ISSOCK(mode)) refuse(path, "is a socket, not a file", "write what it sends to a file first");
+void refuse_other_kinds(const std::string& path, const struct stat& found) {
+  if (S_ISDIR(found.st_mode)) refuse(path, "is a folder, not a file", "");
+  if (S_ISBLK(found.st_mode)) refuse(path, "is a disk, not a file", "give a file of it");
+  if (S_ISSOCK(found.st_mode) && !is_standard_input(found))
+    refuse(path, "is a socket, not a file", "write what it sends to a file first");
+}
+
+/// A file that does not wait. A socket cannot be opened by its name: where standard input is one, as under
+/// Node, it is read as it was given.
+int opened(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor >= 0 || errno != ENXIO || path != "/dev/stdin") return descriptor;
+  return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
+InputFile::InputFile(const std::string& path) : path_(path), descriptor_(opened(path)) {
   struct stat found {};
   if (descriptor_ < 0) {
     const int cause = errno;
-    if (::stat(path.c_str(), &found) == 0) refuse_other_kinds(path, found.st_mode);
+    if (::stat(path.c_str(), &found) == 0) refuse_other_kinds(path, found);
     errno = cause;
     fail_to_read(path);
   }
   try {
     if (::fstat(descriptor_, &found) != 0) fail_to_read(path);
-    refuse_other_kinds(path, found.st_mode);
+    refuse_other_kinds(path, found);
     is_pipe_ = S_ISFIFO(found.st_mode);
     if (!is_standard_input(found)) return;
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);

@@ -62,10 +62,11 @@ struct Gpu {
   Bytes l2_cache{};
   int sm_count = 0;
   double tdp_w = 0;             ///< board power in watts; 0: unknown
-  double sustained_clock = 1;   ///< clock under training load / clock of the data sheet's rates; cards with a
-                                /// < small power budget fall behind
-  double staging_share = 0.64;  ///< of its host link's rate, what its kernels reach each way when peers
-                                /// < exchange data through host memory
+  /// Clock under training load / clock of the data sheet's rates; cards with a small power budget fall
+  /// behind
+  double sustained_clock = 1;
+  /// Of its host link's rate, what its kernels reach each way when peers exchange data through host memory
+  double staging_share = 0.64;
   GpuPorts ports{};
   bool trainings_measured = false;  ///< the constants of kernels know it
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
@@ -84,10 +85,10 @@ struct LinkType {
   ByteRate line_rate{};              ///< what the wire carries; nothing measured may be above it; 0: unknown
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
   Time latency{};                    ///< one hop, small message
-  ByteRate nccl_bandwidth{};  ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for
-                              /// < NVLink, else `bandwidth`
-  Time collective_latency{};  ///< one step of a collective between two nodes, small message: proxies, NIC and
-                              /// < wire; 0: unknown
+  /// What NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for NVLink, else `bandwidth`
+  ByteRate nccl_bandwidth{};
+  /// One step of a collective between two nodes, small message: proxies, NIC and wire; 0: unknown
+  Time collective_latency{};
   Time rendezvous_latency{};  ///< more of it for messages beyond `eager_limit`
   Bytes eager_limit{};        ///< largest message that needs no handshake; 0: none does
   Time message_gap{};         ///< what a rank's proxy needs for each message, one after the other
@@ -101,12 +102,13 @@ struct LinkType {
   bool simple_only = false, ring_only = false;  ///< what the plug-in, or its maker's settings, allow NCCL
   Time inject_latency{};  ///< more of a message up to `inject_limit`, which the CPU copies into the command
   Bytes inject_limit{};   ///< largest message that is sent within its command; 0: none is
-  Bytes copy_limit{};     ///< larger messages that ask for nothing are copied into the GPU by the receiver's
-                          /// < CPU, by a call of its driver; 0: none is
+  /// Larger messages that ask for nothing are copied into the GPU by the receiver's CPU, by a call of its
+  /// driver; 0: none is
+  Bytes copy_limit{};
   Time copy_latency{};    ///< of such a copy
   ByteRate copy_rate{};   ///< and of its bytes; 0: nothing beyond the latency
-  Time rendezvous_gap{};  ///< what the proxy needs for a message beyond `eager_limit`, if more than
-                          /// < message_gap
+  /// What the proxy needs for a message beyond `eager_limit`, if more than message_gap
+  Time rendezvous_gap{};
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 
@@ -126,8 +128,8 @@ struct Host {
   std::string cpu;
   HostFamily family = HostFamily::intel_skylake;
   int cores = 1;
-  double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen
-                        /// < 5, 1.0); larger = slower
+  /// Single-thread time relative to the reference CPU of the host-time table (Zen 5, 1.0); larger = slower
+  double slowdown = 1;
   Bytes memory{};
   ByteRate memory_bandwidth{};         ///< one core's memcpy, for pinning batches
   double power_w = 0;                  ///< of a working node without its GPUs; 0: unknown
@@ -184,8 +186,8 @@ struct FabricSpec : HeldOptions {
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   int nvlink_domain = 1;  ///< consecutive nodes whose GPUs one NVLink fabric joins (NVL72): one node to NCCL
   PathChoice ecmp = PathChoice::destination;
-  std::optional<double> background_load;  ///< mean share of a link between switches other jobs use; none:
-                                          /// < that of the kind of site
+  /// Mean share of a link between switches other jobs use; none: that of the kind of site
+  std::optional<double> background_load;
   SourceSpan span{};
 };
 

@@ -29,12 +29,12 @@ struct CollectivePlan {
   Protocol protocol = Protocol::simple;
   Bytes size{};
   int channels = 0;  ///< thread blocks, one SM each
-  Time launch{};     ///< host time of the launches of one process; one after the other they bound the rate of
-                     /// < small messages
+  /// Host time of the launches of one process; one after the other they bound the rate of small messages
+  Time launch{};
   Time latency{};    ///< before the data flows
   Time alone{};      ///< latency and data on an idle machine, without the launch
-  double stretch = 1;  ///< the traffic takes so much longer than the links alone would need: thread blocks
-                       /// < are the bottleneck
+  /// The traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
+  double stretch = 1;
   nccl::ChunkShape chunk{};
   PeerSend send{};  ///< of sends and receives
   CollectiveTiming timing{};
@@ -42,8 +42,9 @@ struct CollectivePlan {
   std::string why;  ///< what lost, for Decisions
   /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
-  Time hidden{};  ///< of `alone`, what the calls before and behind it hide in the loop of nccl-tests: down a
-                  /// < chain one follows the other without waiting for the last rank
+  /// Of `alone`, what the calls before and behind it hide in the loop of nccl-tests: down a chain one
+  /// follows the other without waiting for the last rank
+  Time hidden{};
   /// What nccl-tests would print: of its loop, in which launches overlap with the collectives before.
   Time back_to_back() const;
   /// That without the launches.

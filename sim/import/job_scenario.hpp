@@ -13,8 +13,8 @@ namespace foretrain {
 /// What is known besides a job script when its scenario is written: model, settings and node type.
 struct JobScenarioOptions {
   std::string model;        ///< empty: the key is left to be filled in
-  bool loads_data = false;  ///< [data] is described elsewhere, so the job's cores count even when the script
-                            /// < names no workers
+  /// [data] is described elsewhere, so the job's cores count even when the script names no workers
+  bool loads_data = false;
   std::string model_said_by = "--model";
   std::string kind{};  ///< of the site's nodes that the script leads to; empty: they are all alike
   std::vector<TrainingSettings> settings{};  ///< that the script names; what the script itself says wins

@@ -39,8 +39,8 @@ struct ShellToken {
   std::string text{};             ///< of an operator; the body of a here-document
   std::vector<WordPart> parts{};  ///< of a word
   SourceSpan span{};
-  bool quoted = false;  ///< a word with quotes or escapes is no keyword; a here-document with a quoted end is
-                        /// < not expanded
+  /// A word with quotes or escapes is no keyword; a here-document with a quoted end is not expanded
+  bool quoted = false;
 };
 
 /// Cuts `text`; its first line is number `first_line`. Whatever is unbalanced ends with the text. Cost is

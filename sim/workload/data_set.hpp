@@ -30,8 +30,8 @@ struct DataSet {
   Time decode{};  ///< CPU time of reading, decoding and augmenting one sample on the reference core
   double decode_spread = 0;  ///< its standard deviation over samples / mean
   StorageKind storage = StorageKind::none;
-  std::optional<bool> cached;  ///< the node's page cache holds the set after the first epoch; by default when
-                               /// < it fits into host memory
+  /// The node's page cache holds the set after the first epoch; by default when it fits into host memory
+  std::optional<bool> cached;
   LoaderKind loader = LoaderKind::torch;
   int workers_per_gpu = 4;   ///< processes (torch) or threads; 0: in the main thread
   int prefetch = 2;          ///< batches per worker (torch), batches (others)

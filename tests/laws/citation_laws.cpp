@@ -1,5 +1,5 @@
 // Comments and pages cite files that are there, the glossary names sixty terms and where they live, and every
-// public type has a comment that begins like a sentence.
+// public type has a comment.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,12 @@ def check(what, is_right, *seen):
 
 class Client:
     def __init__(self, binary, *arguments):
-        self.process = subprocess.Popen([binary, "mcp", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # Node gives its children a socket, others a pipe.
+        ours, theirs = socket.socketpair()
+        self.process = subprocess.Popen([binary, "mcp", *arguments], stdin=theirs, stdout=subprocess.PIPE)
+        theirs.close()
+        self.process.stdin = ours.makefile("wb")
+        ours.close()
 
     def say(self, line):
         self.process.stdin.write(line if isinstance(line, bytes) else json.dumps(line).encode())
@@ -58,6 +64,7 @@ def check_conversation(binary, root):
     tools = {tool["name"]: tool for tool in client.ask("tools/list")["result"]["tools"]}
     check("the six tools", set(tools) == {"check", "predict", "compare", "plan", "explain", "topology"}, list(tools))
     predict = tools["predict"]["inputSchema"]["properties"]
+    check("what the help names in part has no closed list", "enum" not in predict["precision"], predict["precision"])
     check("its parameters are the command's options", {"gpus", "model", "cluster", "every_gpu", "set", "files"} <= set(predict), list(predict))
     for tool in tools.values():
         writes = {"output", "html", "trace", "program_out", "sbatch", "condor", "job_script", "evidence", "store", "add", "svg"} & set(tool["inputSchema"]["properties"])
@@ -113,6 +120,9 @@ def check_folder(binary):
         result = client.call("check", file=f"{folder}/mine.sbatch", cluster="puhti")
         check("a file of the folder is read", "structuredContent" in result, result)
         check("and none beside it", client.call("check", file="/etc/passwd")["isError"])
+        os.symlink("/etc/passwd", os.path.join(folder, "leak.toml"))
+        leaked = text_of(client.call("predict", scenario=f"{folder}/leak.toml"))
+        check("nor one that a link of the folder leads to", "root:" not in leaked, leaked)
         client.end()
 
 

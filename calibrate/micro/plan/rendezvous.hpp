@@ -17,8 +17,8 @@ enum class Launcher { none, open_mpi, mpich, slurm };
 struct JobRank {
   int rank = 0, ranks = 1;
   int local_rank = 0;  ///< on its node
-  std::string job;     ///< the same for all ranks of a start, different for the next one; empty when the
-                       /// < launcher does not say
+  /// The same for all ranks of a start, different for the next one; empty when the launcher does not say
+  std::string job;
   Launcher launcher = Launcher::none;
   friend bool operator==(const JobRank&, const JobRank&) = default;
 };

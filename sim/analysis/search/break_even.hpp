@@ -33,8 +33,8 @@ struct BreakEven {
   BreakEvenValue epoch_samples;  ///< of the data set: whole steps of all N GPUs
   std::string link;              ///< what bounds the N GPUs: "the network (hdr)"; empty when no link does
   double link_bytes_per_s = 0;   ///< of one such link now
-  BreakEvenValue bandwidth;  ///< of links of that kind, as a factor: from where on N GPUs beat one, or down
-                             /// < to where they do
+  /// Of links of that kind, as a factor: from where on N GPUs beat one, or down to where they do
+  BreakEvenValue bandwidth;
   BreakEvenValue fastest;    ///< as a factor: from where on another number of GPUs is fastest
   int fastest_now = 1, fastest_then = 1;
 };

@@ -35,9 +35,9 @@ struct ComparedStrategy {
   PredictionPoint point;        ///< speedup and efficiency refer to the plain loop on one GPU
   std::vector<StepPart> parts;  ///< of its step
   std::string job_losses{};     ///< what launch or sampler waste (sim/scenario/job.hpp), with "; " behind it
-  std::vector<StepPart> against_best{};  ///< what its causes add when they are removed in turn, minus what
-                                         /// < those of the fastest do; largest first, they sum to the
-                                         /// < difference; empty for the fastest itself
+  /// What its causes add when they are removed in turn, minus what those of the fastest do; largest first,
+  /// they sum to the difference; empty for the fastest itself
+  std::vector<StepPart> against_best{};
   std::string needs{};  ///< what it takes besides a script of the scenario's framework; empty: nothing
   Standing standing = Standing::as_fast;
   double ratio = 1;         ///< its samples per second over those of the fastest

@@ -1,7 +1,6 @@
 // The functions of foretrain.h: a command line with the thread's output held, or as the program.
 #include "sim/app/library/foretrain.h"
 
-#include <new>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,7 @@ foretrain_result* foretrain_run(int count, const char* const* arguments) {
     std::vector<std::string> words;
     if (count > 0) words.assign(arguments, arguments + count);
     return new foretrain_result{foretrain::run_held(words)};
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     return nullptr;
   }
 }

@@ -17,7 +17,8 @@ typedef struct foretrain_result foretrain_result;
    "json"}. Several threads may call at once; each has a result of its own. Nothing is printed, and the
    process's signals, locale, folder and environment stay as they are, but for the signal handlers that
    `sweep run` sets while it works. Commands that need a process of their own (serve, mcp, record,
-   calibrate run and machine) are refused with exit code 3. NULL: out of memory. */
+   calibrate run and machine) are refused with exit code 3. NULL: out of memory, or an error of
+   foretrain itself. */
 FORETRAIN_EXPORT foretrain_result* foretrain_run(int count, const char* const* arguments);
 
 /* 0 ok, 1 wrong input, 2 wrong usage, 3 environment error, 130 interrupted. */

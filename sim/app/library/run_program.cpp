@@ -21,7 +21,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr int kWrongInput = 1, kWorldFailed = 3, kInterrupted = 130;
+constexpr int kWrongInput = 1, kEnvironmentError = 3, kInterrupted = 130;
 
 int fail(const std::string& text, int code) {
   std::fflush(stdout);
@@ -34,7 +34,7 @@ int fail(const std::string& text, int code) {
 int finish(int code) {
   if (HeldOutput::current() != nullptr) return code;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  return fail("error: standard output: cannot be written\n", kWorldFailed);
+  return fail("error: standard output: cannot be written\n", kEnvironmentError);
 }
 
 }  // namespace
@@ -47,9 +47,9 @@ int run_program(int argc, char** argv) {
   } catch (const Interrupted& interrupted) {
     return fail(interrupted.what() + std::string("\n"), kInterrupted);
   } catch (const std::bad_alloc&) {
-    return fail("error: out of memory\n", kWorldFailed);
+    return fail("error: out of memory\n", kEnvironmentError);
   } catch (const std::exception& error) {
-    return fail(std::string("error: ") + error.what() + "\n", kWorldFailed);
+    return fail(std::string("error: ") + error.what() + "\n", kEnvironmentError);
   }
 }
 

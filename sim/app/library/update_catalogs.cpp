@@ -1,6 +1,7 @@
 // update-catalogs: newer catalogs from an archive into the user's own folder, whole or not at all.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -37,11 +38,22 @@ constexpr const char* kWhatIsOne = "give foretrain-catalogs-DATE.tar.gz, as `mak
   throw InputError(std::vector<Diagnostic>{{file, {}, "", std::move(why), kWhatIsOne}});
 }
 
+/// A day of the calendar that is not in the future, but for the zones of the earth.
 bool is_day(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
-  return text.size() == kForm.size() && std::ranges::equal(text, kForm, [](char c, char form) {
-           return form == 'd' ? c >= '0' && c <= '9' : c == form;
-         });
+  const bool has_form = text.size() == kForm.size() && std::ranges::equal(text, kForm, [](char c, char form) {
+                          return form == 'd' ? c >= '0' && c <= '9' : c == form;
+                        });
+  if (!has_form) return false;
+  const auto number = [&](std::size_t at, std::size_t size) {
+    return std::stoi(std::string(text.substr(at, size)));
+  };
+  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  const auto tomorrow =
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()) + std::chrono::days(1);
+  return day.ok() && std::chrono::sys_days(day) <= tomorrow;
 }
 
 bool is_of_catalogs(const TarEntry& entry) {
@@ -66,7 +78,7 @@ NewCatalogs read_catalogs(const std::string& file) {
   if (!unpacked) refuse(file, fmt::format("is broken, or holds more than {} MiB", kLargestArchive >> 20));
   out.archive = std::move(*unpacked);
   auto entries = read_tar(out.archive, kMostFiles);
-  if (!entries) refuse(file, "is no archive of tar that is whole, with plain names");
+  if (!entries) refuse(file, "is no complete tar archive with relative file names");
   out.entries = std::move(*entries);
   for (const TarEntry& entry : out.entries) {
     if (!is_of_catalogs(entry))
@@ -91,7 +103,10 @@ void put_in_place(const fs::path& made, const fs::path& folder) {
   const fs::path before = folder.string() + fmt::format(".before-{}", ::getpid());
   const bool was_there = fs::exists(folder);
   if (was_there) fs::rename(folder, before);
-  fs::rename(made, folder);
+  std::error_code problem;
+  fs::rename(made, folder, problem);
+  if (problem && was_there) fs::rename(before, folder);
+  if (problem) throw fs::filesystem_error("rename", made, folder, problem);
   if (was_there) fs::remove_all(before);
 }
 
@@ -105,17 +120,19 @@ void run_update_catalogs(const std::string& file) {
                      "set XDG_DATA_HOME to a folder of yours");
   const std::string own = catalogs_date();
   if (!own.empty() && catalogs.date <= own)
-    throw InputError(fmt::format("{} is of {}, and what is there is of {}", shortened(printable(file)),
-                                 catalogs.date, own),
+    throw InputError(fmt::format("{} is from {}; the catalogs in use are from {}, and not older",
+                                 shortened(printable(file)), catalogs.date, own),
                      "nothing was changed");
   const fs::path made = folder + fmt::format(".new-{}", ::getpid());
   try {
     write_below(made, catalogs.entries);
     put_in_place(made, folder);
-  } catch (const fs::filesystem_error& error) {
+  } catch (const std::exception& error) {
     std::error_code ignored;
     fs::remove_all(made, ignored);
-    throw EnvironmentError(fmt::format("{}: {}", folder, error.code().message()));
+    const auto* system = dynamic_cast<const fs::filesystem_error*>(&error);
+    if (system == nullptr) throw;
+    throw EnvironmentError(fmt::format("{}: {}", folder, system->code().message()));
   }
   write_output("",
                fmt::format("{} files of {} are in {}.\n", catalogs.entries.size(), catalogs.date, folder));

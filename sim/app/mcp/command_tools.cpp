@@ -70,9 +70,10 @@ McpTool tool_of(const ToolRow& row, const CompletedCommand& command) {
   for (const CompletedOption& option : command.options) {
     const std::string& name = option.names.back();
     if (is_parameter(name, option.value))
-      tool.parameters.push_back({parameter_name(name), name, option.value.meaning,
-                                 kind_of(name, option.value), option.value.choices,
-                                 option.value.is_required});
+      tool.parameters.push_back(
+          {parameter_name(name), name, option.value.meaning, kind_of(name, option.value),
+           option.value.has_more_choices ? std::vector<std::string>{} : option.value.choices,
+           option.value.is_required});
   }
   return tool;
 }

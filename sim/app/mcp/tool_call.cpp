@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "sim/app/evidence/evidence_stores.hpp"
 #include "sim/app/library/run_program.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/given_files.hpp"
@@ -35,6 +36,9 @@ McpAnswer answered(const McpCall& call) {
 std::string answer_mcp_call(const McpMessage& message, const std::vector<std::string>& folders) {
   std::vector<std::string> readable = catalog_folders();
   readable.insert(readable.end(), folders.begin(), folders.end());
+  // What the user measured corrects the answer here as it does on the command line.
+  for (const std::string& store : {personal_store(), site_store()})
+    if (!store.empty()) readable.push_back(store);
   const GivenFiles files(message.call.files, readable);
   return write_mcp_answer(message, answered(message.call));
 }

@@ -37,16 +37,22 @@ constexpr CatalogOption kCatalogOptions[] = {
     {"--dataset", "datasets", true},
 };
 
+struct Choices {
+  std::vector<std::string> names;
+  bool has_more = false;  ///< "…" stands among them
+};
+
 /// The names in the braces of "FORMAT:{table,json}", or those that the help begins with: "fp32|tf32|…, as".
-std::vector<std::string> choices_of(const CLI::Option& option) {
+Choices choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name(), help = option.get_description();
   const std::size_t open = type.find('{'), close = type.find('}');
   if (open < close && close != std::string::npos)
-    return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+    return {CLI::detail::split(type.substr(open + 1, close - open - 1), ',')};
   const std::string first = help.substr(0, help.find_first_of(" ,;:"));
   std::vector<std::string> names = CLI::detail::split(first, '|');
-  std::erase(names, "…");
-  return first.find('|') == std::string::npos ? std::vector<std::string>{} : names;
+  const bool has_more = std::erase(names, "…") > 0;
+  if (first.find('|') == std::string::npos) return {};
+  return {std::move(names), has_more};
 }
 
 /// The beginning of what the help says, for one line.
@@ -61,7 +67,9 @@ CompletedValue value_of(const CLI::Option& option, const std::string& name) {
   CompletedValue value;
   value.meaning = option.get_description();
   value.noun = option.get_positional() ? name : type.substr(0, type.find(':'));
-  value.choices = choices_of(option);
+  Choices choices = choices_of(option);
+  value.choices = std::move(choices.names);
+  value.has_more_choices = choices.has_more;
   value.is_list = option.get_delimiter() != '\0';
   value.is_repeated = !value.is_list && option.get_items_expected_max() > 1;
   value.is_required = option.get_required();

@@ -16,6 +16,7 @@ namespace foretrain {
 struct CompletedValue {
   std::string noun;                  ///< "FORMAT", "N"; empty: an option without a value
   std::vector<std::string> choices;  ///< names that are known here
+  bool has_more_choices = false;     ///< the help names some of them
   std::string catalog;               ///< what `foretrain list` knows; empty: no catalog
   bool is_file = false;              ///< also any file
   bool is_list = false;              ///< several, with commas

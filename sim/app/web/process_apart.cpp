@@ -41,11 +41,13 @@ void limit(__rlimit_resource resource, rlim_t most) {
   limit(RLIMIT_CPU, kMostSecondsApart);
   limit(RLIMIT_FSIZE, 0);
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGALRM, SIG_DFL);
+  ::alarm(2 * kMostSecondsApart);  // of waiting, which takes no CPU time
   try {
     const std::string answer = work();
     for (std::size_t at = 0; at < answer.size();) {
       const ssize_t written = ::write(pipe, answer.data() + at, answer.size() - at);
-      if (written < 0 && errno != EINTR) break;
+      if (written < 0 && errno != EINTR) ::_exit(1);
       at += written > 0 ? static_cast<std::size_t>(written) : 0;
     }
   } catch (...) {  // nothing was written, which is the answer
@@ -88,8 +90,11 @@ std::string done_apart(const std::function<std::string()>& work, std::mutex& tur
   const Answering answering = start_answering(work, turn);
   std::string answer = answering.process < 0 ? "" : read_to_end(answering.pipe);
   if (answering.pipe >= 0) ::close(answering.pipe);
-  if (answering.process > 0) ::waitpid(answering.process, nullptr, 0);
-  return answer;
+  int status = 1;
+  while (answering.process > 0 && ::waitpid(answering.process, &status, 0) < 0 && errno == EINTR) {
+  }
+  const bool is_whole = WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer.size() < kLargestAnswer;
+  return is_whole ? answer : "";
 }
 
 std::string why_nothing_apart() {

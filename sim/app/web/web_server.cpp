@@ -200,6 +200,10 @@ class Conversation {
     pending_.append(block_.data(), static_cast<std::size_t>(got));
     boost::beast::error_code problem;
     pending_.erase(0, parser_.put(boost::asio::buffer(pending_), problem));
+    // Nothing else limits the end of a chunk's line, and what follows the last chunk.
+    if (problem == http::error::need_more && pending_.size() > kLongestHead)
+      return refusal(parser_.is_header_done() ? http::status::bad_request
+                                              : http::status::request_header_fields_too_large);
     if (!problem || problem == http::error::need_more) return {};
     if (problem == http::error::body_limit) return refusal(http::status::payload_too_large);
     if (problem == http::error::header_limit) return refusal(http::status::request_header_fields_too_large);

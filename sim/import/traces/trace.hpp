@@ -23,8 +23,9 @@ struct TraceEvent {
   std::uint32_t name = 0;         ///< of Trace::names
   std::uint32_t correlation = 0;  ///< of a launch and what it launched; 0: none
   std::uint32_t external = 0;     ///< of an operator and what it called; 0: none
-  std::uint32_t detail = 0;       ///< op: 1 + name of its inputs' sizes; kernel: 1 + place in `collectives`;
-                                  /// < copies: KiB, rounded up; 0: none
+  /// Op: 1 + name of its inputs' sizes; kernel: 1 + place in `collectives`; copies: KiB, rounded up; 0:
+  /// none
+  std::uint32_t detail = 0;
   std::int32_t sequence = -1;     ///< op: autograd's number, the same forward and backward; -1: none
   std::uint16_t lane = 0;         ///< of Trace::lanes
   TraceKind kind = TraceKind::op;

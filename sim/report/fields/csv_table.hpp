@@ -15,8 +15,9 @@ enum class CsvFlags : std::uint8_t { as_words, as_digits };
 /// A column of a CSV report.
 struct CsvColumn {
   std::string_view name;
-  std::string_view path{};  ///< "interval/low_s" of the row, "../gpus" of the object around it, "#" the row's
-                            /// < place from 1; empty: the name
+  /// "interval/low_s" of the row, "../gpus" of the object around it, "#" the row's place from 1; empty: the
+  /// name
+  std::string_view path{};
   CsvFlags flags = CsvFlags::as_words;
 };
 

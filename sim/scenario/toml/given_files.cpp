@@ -13,10 +13,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// From the root, without dots and without a slash at the end, so that what begins with it lies in it.
+/// From the root, without dots, symbolic links and a slash at the end, so that what begins with it lies in
+/// it. Empty where links cannot be followed.
 fs::path plain_path(const fs::path& path) {
   std::error_code problem;
-  const fs::path whole = fs::absolute(path, problem).lexically_normal();
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path, problem), problem);
+  if (problem) return {};
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
@@ -49,6 +51,7 @@ bool GivenFiles::lets_read(const std::string& path) const {
   // What a NUL ends for the system goes on for us, and may lead back.
   if (path.find('\0') != std::string::npos) return false;
   const fs::path whole = plain_path(path);
+  if (whole.empty()) return false;
   return std::ranges::any_of(folders_, [&whole](const fs::path& folder) {
     return std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first == folder.end();
   });

@@ -22,8 +22,8 @@ struct Entry;
 struct Table {
   std::vector<Entry> entries;
   SourceSpan span{};     ///< the header or the opening brace; line 0 for the document itself
-  bool damaged = false;  ///< lines of the text were left out as unreadable: a key that is not there may have
-                         /// < stood in one
+  /// Lines of the text were left out as unreadable: a key that is not there may have stood in one
+  bool damaged = false;
   const Entry* find(std::string_view key) const;
   Entry* find(std::string_view key);
 };

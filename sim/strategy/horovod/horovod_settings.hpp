@@ -23,8 +23,8 @@ Time small_message_rounds(const Cluster& cluster, const Placement& placement, co
 enum class ResponseCache {
   off,         ///< capacity 0: every request goes through rank 0
   holds_all,   ///< the ranks compare bit vectors
-  holds_none,  ///< more tensors than it has room for: each is evicted before it comes again, so all are
-               /// < requested anew
+  /// More tensors than it has room for: each is evicted before it comes again, so all are requested anew
+  holds_none,
 };
 ResponseCache response_cache(int capacity, std::size_t tensors);
 

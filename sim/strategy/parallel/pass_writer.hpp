@@ -49,8 +49,8 @@ class PassWriter {
     return piece.experts > 0 && site_.exchanges.size(RankGroup::expert_gradients) > 1;
   }
   void run(const std::vector<PricedStep>& steps, std::size_t again);
-  /// A layer's activations to the host's memory or back, beside the kernels; none where they stay.
-  /// Of the layer with this place among the pieces, where its activations are kept on the host.
+  /// Copies the activations of the layer at `place` among the pieces to the host or back, concurrently with
+  /// the kernels; kNone where they stay on the GPU.
   TaskId copied(std::size_t place, PassStream stream, TaskId after);
   PassGraph::Exchange sharded(RankGroup group, Exchange exchange, PassStream stream, double bytes);
 

@@ -21,8 +21,9 @@ struct ServerTransport {
   Time message{};         ///< software of both ends for one message, beyond the link's latency
   ByteRate stream{};      ///< the most one connection carries; 0: no limit
   double efficiency = 1;  ///< of the links' bandwidth
-  bool in_order = false;  ///< a connection sends one message after the other; else messages are cut into
-                          /// < frames that take turns (HTTP/2)
+  /// A connection sends one message after the other; else messages are cut into frames that take turns
+  /// (HTTP/2)
+  bool in_order = false;
 };
 /// TensorFlow's gRPC over TCP: figures of topologies/transports/grpc.toml.
 ServerTransport grpc_server_transport(const CallCosts& calls = {});

@@ -14,8 +14,8 @@ struct ServerOptions {
 /// Options of training with parameter servers.
 struct ParameterServerOptions {
   bool asynchronous = false;   ///< no barrier between workers
-  bool server_on_gpu = false;  ///< a node's gradients are summed on its GPUs, each tensor on one, not by the
-                               /// < CPU
+  /// A node's gradients are summed on its GPUs, each tensor on one, not by the CPU
+  bool server_on_gpu = false;
 };
 
 /// Options of BytePS: the size of the partitions in which gradients travel.

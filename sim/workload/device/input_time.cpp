@@ -51,7 +51,7 @@ LoaderTraits traits_of(LoaderKind kind) {
 
 constexpr std::int64_t kMappedBatch = 32 << 20;  ///< malloc maps larger batches anew: every page faults
 constexpr double kFaultingCopy = 2.3e9;          ///< bytes/s of collating into such memory, measured
-/// S per byte: map, fault in, unmap and free a batch in shared memory, measured.
+/// Seconds per byte: map, fault in, unmap and free a batch in shared memory, measured.
 constexpr double kPinPages = 0.35e-9;
 constexpr double kUnmapPages = 0.15e-9;  ///< s per byte: the same without reading it, measured
 constexpr Time kPinningCall = Time{50'000'000};

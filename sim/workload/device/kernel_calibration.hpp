@@ -41,8 +41,9 @@ struct KernelCalibration {
   /// How often normalization really moves what Operator::bytes counts once: statistics first, then the
   /// result.
   double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
-  double transpose_passes = 3.0;  ///< over the tensors of a 16-bit convolution in channels-first layout, and
-                                  /// < over what Winograd's transforms rearrange: read and write each, padded
+  /// Over the tensors of a 16-bit convolution in channels-first layout, and over what Winograd's transforms
+  /// rearrange: read and write each, padded
+  double transpose_passes = 3.0;
   double time_scale = 1;          ///< anchor: measured / predicted
   friend bool operator==(const KernelCalibration&, const KernelCalibration&) = default;
 };

@@ -14,11 +14,12 @@ namespace foretrain {
 struct TensorCores {
   double sustained_half = 1;  ///< best product that anybody measured / data sheet: power and clock
   double sustained_fp8 = 1;
-  double instruction_rows = 0;  ///< of results that one instruction makes of operands in shared memory; 0:
-                                /// < operands pass registers
+  /// Of results that one instruction makes of operands in shared memory; 0: operands pass registers
+  double instruction_rows = 0;
   double older_share = 1;  ///< rate of the instructions of Ampere / data sheet, where kernels still use them
-  double widest_overlapped_head = 0;  ///< of attention whose scores are worked on beside the products: wider
-                                      /// < results leave no registers for a second block of them
+  /// Of attention whose scores are worked on beside the products: wider results leave no registers for a
+  /// second block of them
+  double widest_overlapped_head = 0;
   bool is_persistent = false;         ///< blocks stay and take tile after tile: their pipeline is filled once
   bool is_paired = false;             ///< two multiprocessors share a large tile
   double prologue_clocks = 0;  ///< from a block's start to its first multiplication, and from its last on

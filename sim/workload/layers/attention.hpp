@@ -13,8 +13,8 @@ namespace foretrain {
 enum class Projection : std::uint8_t {
   separate,  ///< query, key, value: three products; scores are scaled (BERT)
   packed,    ///< one product of three times the width, split by views; scores are scaled (GPT-2)
-  module  ///< one product whose bias is added apart, queries are scaled (torch.nn.MultiheadAttention without
-          /// < SDPA)
+  /// One product whose bias is added apart, queries are scaled (torch.nn.MultiheadAttention without SDPA)
+  module
 };
 
 /// Options of a layer of multi-head attention, as the model file gives them. Requires that `heads` divides

@@ -183,8 +183,8 @@ struct ExpandedModel {
   std::int64_t input_elements = 0;  ///< per sample
   std::int64_t largest_activation_elements = 0;
   Amount saved_bytes;   ///< fp32 activations kept for backward, each storage once
-  Lifetimes lifetimes;  ///< of everything on the GPU during a step, as far as it grows with the batch or
-                        /// < comes and goes
+  /// Of everything on the GPU during a step, as far as it grows with the batch or comes and goes
+  Lifetimes lifetimes;
   OffloadedActivations offloaded;  ///< `lifetimes` are those that are left on the GPU
   std::int64_t modules = 0;
   std::vector<Parameter> frozen;               ///< they get no gradient and no update

@@ -2,8 +2,11 @@
 #include "sim/analysis/validation/nearest_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/app/evidence/evidence_stores.hpp"
+#include "sim/scenario/named_value.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -46,7 +49,11 @@ TEST_CASE(
   REQUIRE(near.size() == 3);
   CHECK(near[0].distance == 0);
   CHECK(near[1].distance == 0.5 + 0.25);  // another strategy, twice the GPUs
-  CHECK(near[2].distance > 1 + 0.5);      // another GPU, whose peak is another, too, and another cluster
+  // Another GPU, doublings between their peaks, and another cluster.
+  const auto peak = [](const std::string& gpu) {
+    return open_value(CatalogKind::gpus, gpu, read_gpu).fp32.per_second;
+  };
+  CHECK(near[2].distance == Approx(1 + std::abs(std::log2(peak(kA100) / peak(kV100))) + 0.5));
   CHECK(near[2].row.gpu == kA100);
   CHECK(nearest({row("resnet50", kV100, "ddp", 4)}, 0).empty());
 }

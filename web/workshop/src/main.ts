@@ -60,11 +60,12 @@ async function ask(): Promise<void> {
   if (busy || wanted === asked) return;
   busy = true;
   flags.busy = 'yes';
-  const begun = performance.now(), answer = await answerTo(question(state)), took = performance.now() - begun;
+  const one = { ...state };  // a slider may move on meanwhile
+  const begun = performance.now(), answer = await answerTo(question(one)), took = performance.now() - begun;
+  take(answer, one);
   for (const pin of pins) await answerTo(question(pin));
   busy = false;
   asked = wanted;
-  take(answer);
   const drawing = performance.now();
   show();
   flags.took = took.toFixed(1);
@@ -76,9 +77,9 @@ async function ask(): Promise<void> {
   void ask();
 }
 
-function take(answer: Answer): void {
+function take(answer: Answer, one: State): void {
   refused = answer.ok ? '' : answer.errors ?? 'error: no answer';
-  if (answer.ok) { shown = answer; good = { ...state }; }
+  if (answer.ok) { shown = answer; good = one; }
 }
 
 const pinned = (): Pinned[] => pins.map((pin, i) => {
@@ -103,15 +104,17 @@ function show(): void {
   lessonPart(byId('lesson'), state, shown?.prediction, show);
 }
 
-/** Moving replaces the link, resting makes a new step back. */
+/** A knob that moves makes one step back, however long it moves; everything else makes one each time. */
 function turn(change: Partial<State>, moving = false): void {
   state = { ...state, ...change };
   keep(moving);
   void ask();
 }
+let moves = false;  // whether the newest step is of a knob that moves
 function keep(moving = false): void {
   const hash = asHash({ state, pins });
-  if (moving) history.replaceState(null, '', hash); else if (hash !== location.hash) history.pushState(null, '', hash);
+  if (hash !== location.hash) { if (moves && moving) history.replaceState(null, '', hash); else history.pushState(null, '', hash); }
+  moves = moving;
 }
 
 function choosePreset(id: string): void {
@@ -230,7 +233,7 @@ async function start(): Promise<void> {
   showPins();
   lessonPart(byId('lesson'), state, undefined, show);
   watchDrops();
-  const back = (): void => { ({ state, pins } = fromHash(location.hash)); void ask().then(() => { if (!busy) show(); }); };
+  const back = (): void => { moves = false; ({ state, pins } = fromHash(location.hash)); void ask().then(() => { if (!busy) show(); }); };
   window.addEventListener('popstate', back);
   if ('serviceWorker' in navigator && engine.name.startsWith('WebAssembly')) void navigator.serviceWorker.register('sw.js').catch(() => undefined);
   await ask();

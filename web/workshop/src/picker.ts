@@ -65,5 +65,5 @@ export function picker(label: string, id: string, none: string, turned: (value: 
     } else if (event.key === 'Escape' && !box.hidden) { event.stopPropagation(); close(); rest(); }
   });
   const row = h('div', { class: 'knob pick' }, h('label', { for: id }, label), back, input, box, note);
-  return { row, offer(all) { choices = all; }, show(chosen, as_usual) { value = chosen; usual = as_usual; if (document.activeElement !== input) rest(); else back.hidden = value === ''; } };
+  return { row, offer(all) { choices = all; }, show(chosen, as_usual) { value = chosen; usual = as_usual; if (box.hidden) rest(); else back.hidden = value === ''; } };
 }

@@ -132,7 +132,6 @@ export const faultTests = ({ host, opened, changed, choose, slide, predicted, fo
       const rows = await page.$$eval('#nearest tbody tr', (all) => all.map((r) => r.textContent));
       assert.match(rows[0], /resnet50v100-sxm2-32gbddp.*mvsjober/);
       for (const row of rows) assert.ok(!/k80|parameter_server/.test(row), row);
-      await page.hover('[data-chart=efficiency] g[data-mark=dot]:last-of-type > :nth-child(1)', { force: true }).catch(() => undefined);
       check();
       await context.close();
     },

@@ -143,11 +143,17 @@ Object.assign(tests, faultTests(tools), randomTests(tools), {
     check();
     await context.close();
   },
-  async 'the link holds the state'() {
+  async 'the link holds the state, and back goes back'() {
     const { page, context } = await opened(host, { hash: '#s=puhti-resnet50-ddp' });
     await choose(page, 'strategy', 'horovod');
     const link = page.url();
     assert.match(link, /by=horovod/);
+    await changed(page, () => page.goBack());
+    assert.equal(await page.inputValue('#strategy'), 'ddp');
+    await slide(page, 'batch', 2);
+    assert.match(page.url(), /batch=/);
+    await changed(page, () => page.goBack());
+    assert.doesNotMatch(page.url(), /batch=/);
     const { page: other, context: second } = await opened(host, { hash: new URL(link).hash });
     assert.equal(await other.inputValue('#strategy'), 'horovod');
     await context.close();
