@@ -68,6 +68,8 @@ bool holds_commands(const test::FencedBlock& block) {
 
 void check_commands(const test::FencedBlock& block, const Playground& playground) {
   for (const std::string& line : test::command_lines(block.text)) {
+    INFO("a server does not end: it belongs into a block without a language, which is not run");
+    REQUIRE_FALSE((line.starts_with("foretrain serve") || line.starts_with("foretrain mcp")));
     const test::ProgramRun outcome = run(line, playground.folder());
     INFO(line << "\n" << outcome.output);
     if (block.note.starts_with("expect ")) {
