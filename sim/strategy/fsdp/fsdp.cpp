@@ -107,7 +107,16 @@ void ShardedModel::backward(const GradientState& state) {
   step_.begin_backward();
   if (state.synchronises) reduction_.begin_exchange();
   gathering_.pre_backward(0);
+  // A unit of frozen parameters alone has no gradient to reduce; it is sharded again behind its last kernel
+  // (_register_post_backward_reshard_only_hook of FSDP1, RegisterPostBackwardFunction of FSDP2).
+  std::uint32_t left = 0;
+  const auto leave_frozen = [&](std::uint32_t entered) {
+    if (left != 0 && left != entered && units_.units[left].parameters.empty())
+      gathering_.post_backward(left, state.synchronises);
+    left = entered;
+  };
   for (const BackwardStep& backward : model_.backward) {
+    leave_frozen(units_.of_layer[backward.op.layer]);
     gathering_.pre_backward(units_.of_layer[backward.op.layer]);
     step_.backward_operator(process_.autograd_thread(), backward, process_.request().workload.batch_per_gpu);
     for (const std::uint32_t parameter : backward.ready) {
@@ -118,6 +127,7 @@ void ShardedModel::backward(const GradientState& state) {
       gathering_.post_backward(unit, state.synchronises);
     }
   }
+  leave_frozen(0);
   if (state.synchronises) reduction_.finish();
   process_.hand_over(process_.autograd_thread(), process_.main_thread());
 }

@@ -51,6 +51,27 @@ SmallPlan with_sharding(SmallPlan small, Sharding sharding) {
   return small;
 }
 
+/// The network with all parameters of a layer frozen.
+SmallPlan with_frozen(SmallPlan small, std::string_view layer) {
+  ExpandedModel model = *small.workload.model;
+  std::vector<std::uint32_t> places;  // of each parameter among those that are left
+  std::vector<Parameter> trained;
+  for (const Parameter& parameter : model.parameters) {
+    const bool freezes = model.layer_names[parameter.layer] == layer;
+    places.push_back(static_cast<std::uint32_t>(trained.size()));
+    (freezes ? model.frozen : trained).push_back(parameter);
+  }
+  for (BackwardStep& step : model.backward) {
+    std::erase_if(step.ready, [&](std::uint32_t i) {
+      return model.layer_names[model.parameters[i].layer] == layer;
+    });
+    for (std::uint32_t& parameter : step.ready) parameter = places[parameter];
+  }
+  model.parameters = std::move(trained);
+  small.workload.model = std::make_shared<const ExpandedModel>(std::move(model));
+  return small;
+}
+
 /// A GPU so slow that the host is always far ahead.
 SmallPlan slow_gpu(SmallPlan small) {
   small.device.kernel.time_scale = 200;
@@ -65,6 +86,16 @@ TEST_CASE("full_shard gathers every unit in forward and all but the root again i
     const Plan plan = plan_of(blocks_on(4), strategy);
     CHECK(sent_per_step(plan, "all_gather in forward") == Sent{kRoot + 4 * kBlock, 5});
     CHECK(sent_per_step(plan, "all_gather in backward") == Sent{4 * kBlock, 4});
+  }
+}
+
+TEST_CASE("a unit whose parameters are all frozen is sharded again behind its backward pass") {
+  for (const char* strategy : {"fsdp", "fsdp2"}) {
+    INFO(strategy);
+    const Plan plan = plan_of(with_frozen(blocks_on(4), "block.2.linear"), strategy);
+    CHECK(sent_per_step(plan, "all_gather in forward") == Sent{kRoot + 4 * kBlock, 5});
+    CHECK(sent_per_step(plan, "all_gather in backward") == Sent{4 * kBlock, 4});
+    CHECK(sent_per_step(plan, "reduce_scatter of units").count == 4);
   }
 }
 

@@ -50,6 +50,21 @@ TEST_CASE("a small network is gathered once and kept for backward") {
   CHECK(live_in(plan) == 6 * kWeight);
 }
 
+TEST_CASE("frozen parameters are gathered like the others, packed ones as they are stored") {
+  SmallPlan small = blocks_on(4);
+  ExpandedModel model = *small.workload.model;
+  const Sent all = sent_per_step(plan_of(small, "zero3"), "all_gather of parameters");
+  model.frozen = {{.name = "stem.table", .elements = 8 * kWeight}};
+  small.workload.model = std::make_shared<const ExpandedModel>(model);
+  CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters").bytes ==
+        all.bytes + 4 * 8 * kWeight);
+  model.frozen.front().packed = WeightFormat::nf4;
+  const std::int64_t packed = model.frozen.front().bytes();
+  CHECK(packed < 5 * kWeight);
+  small.workload.model = std::make_shared<const ExpandedModel>(model);
+  CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters").bytes == all.bytes + packed);
+}
+
 TEST_CASE("parameters up to the threshold are never gathered in a pass") {
   SmallPlan small = blocks_on(4);
   small.knobs.edit<ZeroOptions>().param_persistence_threshold = 1023;
