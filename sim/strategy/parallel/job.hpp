@@ -98,6 +98,11 @@ struct LargeModelRun {
     return offloaded_layers > 0 ? std::min(offloaded_layers, layers) : layers;
   }
   double summed_bytes() const { return gradient_bytes > 0 ? gradient_bytes : kernels().gradient_bytes; }
+  /// Bytes of a gradient where a rank adds micro-batches up: the type that is summed, or fp32.
+  double held_gradient_bytes() const {
+    constexpr double kFull = 4;
+    return kernels().adds_in_summed_type && !shards_parameters() ? summed_bytes() : kFull;
+  }
   bool shards_parameters() const { return sharding == ModelSharding::parameters && shards() > 1; }
   /// Stages gather what they share out in the first forward pass of a step and reduce behind the last
   /// backward pass; else every pass does.

@@ -15,14 +15,16 @@ constexpr double kDdpBucket = 12.5e6, kMegatronBucket = 40e6, kMegatronBucketOfR
 /// nanotron tells size and strides of a tensor in two messages of seven integers each, before its data.
 constexpr double kSizeMessageBytes = 56;
 constexpr int kSizeMessages = 2, kForwardTensors = 2;
-/// The 16-bit weight that Adam writes beside the fp32 master; then the gradients are set to zero.
-constexpr double kWeightBytes = 2, kZeroBytes = 4, kNormBytes = 4;
+/// The 16-bit weight that Adam writes beside its master copy.
+constexpr double kWeightBytes = 2;
 
-/// Of one parameter, by Adam in one pass; its two moments are read and written.
-double adam_bytes(double of_moment) {
-  constexpr double kFull = 4, kMoves = 4;
+/// Bytes that Adam moves for one parameter in one pass. It reads the gradient, and reads and writes the master
+/// copy and two moments; fused_bytes_per_element() has all of them in fp32.
+double adam_bytes(const LargeModelRun& job) {
+  constexpr double kFull = 4, kMovesOfMoments = 4, kMovesOfMaster = 2;
   return static_cast<double>(fused_bytes_per_element(OptimizerKind::adam)) + kWeightBytes -
-         kMoves * (kFull - of_moment);
+         kMovesOfMoments * (kFull - job.moment_bytes) - kMovesOfMaster * (kFull - job.master_bytes) -
+         (kFull - job.held_gradient_bytes());
 }
 
 /// Cores of one rank whose copies together fill its share of the host's memory channels (assumed).
@@ -122,7 +124,7 @@ double CostsMaker::offloaded_s(double parameters) const {
   const NodeSpec& node = request_.cluster.node_spec(0);
   const double cores = std::max(1.0, static_cast<double>(node.host.cores) / std::max(1, node.gpus));
   const double memory = node.host.memory_bandwidth.per_second * std::min(cores, kCoresFillMemory);
-  return adam_bytes(job_.moment_bytes) * parameters / std::max(1.0, memory);
+  return adam_bytes(job_) * parameters / std::max(1.0, memory);
 }
 
 /// Updated 16-bit parameters come back from who updated them. With Megatron-LM they are gathered behind the
@@ -192,8 +194,10 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
   const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
   const bool whole = job_.framework == LlmFramework::nanotron;  // norm and zeros over all gradients
   const double touched = whole ? dense + expert : updated;
-  end.optimizer_s = bytes_s(adam_bytes(job_.moment_bytes) * updated) + bytes_s(kNormBytes * touched) +
-                    bytes_s(kZeroBytes * (job_.shards_parameters() ? updated : dense + expert));
+  // The norm reads each gradient, and behind the update each is set to zero.
+  const double gradient = job_.held_gradient_bytes();
+  end.optimizer_s = bytes_s(adam_bytes(job_) * updated) + bytes_s(gradient * touched) +
+                    bytes_s(gradient * (job_.shards_parameters() ? updated : dense + expert));
   if (job_.offload == Offload::optimizer) end.optimizer_s += offloaded_s(updated);
   end.optimizer_s *= request_.device.scale_of(Account::optimizer);
   end.behind_s += gathered_s(dense, expert, end);

@@ -38,15 +38,14 @@ struct StateBytes {
 };
 
 StateBytes state_bytes(const LargeModelRun& job, int shards) {
-  StateBytes bytes{.optimizer = master_and_moments(job)};
-  if (job.kernels().adds_in_summed_type) bytes.gradients = job.summed_bytes();
+  StateBytes bytes{.gradients = job.held_gradient_bytes(), .optimizer = master_and_moments(job)};
   const double share = 1.0 / std::max(1, shards);
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
   if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
   if (job.shards_parameters()) {
     // Those of the optimizer are the weights; layers are gathered in 16 bit.
     bytes.weights = job.keeps_gathered() ? 2 : 0;
-    bytes.gradients = 4 * share + (job.keeps_gathered() ? job.summed_bytes() : 0);
+    bytes.gradients = job.held_gradient_bytes() * share + (job.keeps_gathered() ? job.summed_bytes() : 0);
   }
   if (job.offload == Offload::optimizer) bytes.optimizer = 0;
   return bytes;
