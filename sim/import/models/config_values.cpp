@@ -1,4 +1,8 @@
-// JSON values keep no place: a key is looked for in the text again when something is wrong with it.
+// Reads the values of a config.json with their checks.
+//
+// JSON values keep no place in the text. When something is wrong with a value, the text is searched for its
+// key again, so that a report can point at it. All problems are collected in Diagnostics; nothing is thrown
+// here.
 #include "sim/import/models/config_values.hpp"
 
 #include <algorithm>
@@ -12,11 +16,13 @@ namespace foretrain {
 
 namespace {
 
+/// Largest size, entries of the longest list, and levels of nesting that a file may have.
 constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::size_t kMostSizes = 64;
 constexpr int kDeepestObject = 32;
 
-/// Of the first place where the text has this key; none for a key that was written with escapes.
+/// Returns the first place where the text has this key, with its quotes. A key of the same name further up is
+/// taken for it; a key that was written with escapes has no place.
 SourceSpan span_of_key(const std::string& text, std::string_view key) {
   const std::size_t at = text.find(fmt::format("\"{}\"", key));
   if (at == std::string::npos) return {};
@@ -33,6 +39,7 @@ LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnost
     diagnostics.report({}, fmt::format("a {} has at most {} MiB", kind.name, kind.largest >> 20));
     return {};
   }
+  // The callback stops the parser from building deep values, so that a hostile file cannot exhaust the stack.
   bool too_deep = false;
   LogJson object = LogJson::parse(
       source.text,
@@ -49,6 +56,7 @@ LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnost
   return object;
 }
 
+/// Returns the value of the first name that is there. `used` names it, or the newest name for messages.
 const LogJson* ConfigValues::find(ConfigNames names, const char*& used) const {
   for (const char* name : names) {
     const LogJson& value = at(object_, name);
@@ -63,6 +71,8 @@ void ConfigValues::refuse(const char* name, std::string message, std::string hin
   diagnostics_.report(span_of_key(diagnostics_.source().text, name), std::move(message), std::move(hint));
 }
 
+/// Returns a whole number from 1 to kLargestSize; reports others and returns 1, so that the caller can go on
+/// and find further faults. 4096.0 counts as whole.
 std::int64_t ConfigValues::checked(const LogJson& value, const char* name) {
   const double number = value.is_number() ? value.get<double>() : 0;
   if (number >= 1 && number <= static_cast<double>(kLargestSize) && number == std::floor(number))
