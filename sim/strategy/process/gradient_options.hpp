@@ -5,12 +5,12 @@
 
 namespace foretrain {
 
-/// What gradients are turned into on the wire.
+/// Compressed form of gradients on the wire.
 enum class Compression : std::uint8_t { none, fp16, bf16, powersgd };
 /// The library that carries DDP's collectives: NCCL between GPUs, or gloo over TCP between CPUs.
 enum class Backend : std::uint8_t { nccl, gloo };
 
-/// ddp, horovod, byteps, mirrored; each has the compressions that its framework knows.
+/// Options of ddp, horovod, byteps and mirrored. Each accepts the compressions that its framework knows.
 struct GradientOptions {
   Compression compression = Compression::none;
 };

@@ -5,13 +5,15 @@
 
 namespace foretrain {
 
+/// Plans the plain loop.
 /// Requires a placement of one rank; on more, every rank trains alone and nothing is exchanged.
 Plan plan_single(const PlanRequest& request);
 StrategyEntry single_strategy();
 
-// The loop of a validation pass: batches, forward, loss; no gradients.
+// Returns the catalog row of `single`.
 
-/// `request.steps` batches on one rank; ranks share the samples and exchange nothing.
+/// Plans the loop of a validation pass: batches, forward and loss, without gradients. It has `request.steps`
+/// batches on one rank; ranks share the samples and exchange nothing.
 Plan plan_evaluation(const PlanRequest& request);
 
 }  // namespace foretrain
