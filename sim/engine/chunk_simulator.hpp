@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// How a link treats several messages at once.
+/// The treatment of several messages on one link.
 ///
 /// serve_in_order: the link serves messages first come, first served, by the moment at which the first byte
 /// reaches it. Ties go to the connection added first. Messages are cut through: the first byte goes on to the
@@ -30,8 +30,8 @@ struct ChunkOptions {
   std::span<const Time> start{};
   /// A graph with more messages is refused before the run begins.
   std::uint64_t most_transfers = 20'000'000'000;
-  /// If true, connections whose links nobody else uses are timed ahead of the clock. If false, they take
-  /// their turn like all others. The result is the same.
+  /// Times connections whose links nobody else uses ahead of the clock if true. If false, they take their
+  /// turn like all others. The result is the same.
   bool run_ahead = true;
 };
 

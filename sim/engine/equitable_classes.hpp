@@ -16,7 +16,7 @@ struct Incidence {
   std::vector<std::uint32_t> first_link{
       0};  ///< flow f crosses links[first_link[f] .. first_link[f + 1]), a link perhaps twice
   std::vector<std::uint32_t> links;
-  /// One number per flow and per link; equal numbers mean equal kinds.
+  /// Kind numbers per flow and per link; equal numbers mean equal kinds.
   std::vector<std::uint64_t> flow_kind, link_kind;
   std::span<const std::uint32_t> route(std::size_t flow) const {
     return std::span(links).subspan(first_link[flow], first_link[flow + 1] - first_link[flow]);

@@ -48,7 +48,7 @@ InputError endless_transfer() {
                     "a link is too slow for what crosses it: check bandwidths and the sizes of messages");
 }
 
-/// What an event means. `end`: the task ends. `transfer`: its duration is over, its flows start. `ready`: it
+/// The kinds of event. `end`: the task ends. `transfer`: its duration is over, its flows start. `ready`: it
 /// is released and asks for its pool. At one moment events come in this order.
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
@@ -58,7 +58,7 @@ Event event_of(EventKind kind, Time time, TaskId task) {
 }
 EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank >> 40); }
 
-/// One run of one graph. The event loop is run(); the states of a task follow one another through
+/// Runs one graph once. The event loop is run(); the states of a task follow one another through
 /// try_to_start, release, request, start, (begin_transfer,) finish.
 class Executor {
  public:

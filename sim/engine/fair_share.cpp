@@ -39,7 +39,7 @@ struct Message {
   bool reached = false;
 };
 
-/// All messages and links of a run. Link ids below capacities.size() are real; capacities.size() + c is the
+/// The messages and links of a run. Link ids below capacities.size() are real; capacities.size() + c is the
 /// limit of connection c's own links.
 class SharedLinks {
  public:

@@ -168,7 +168,8 @@ std::vector<PatternFolder::Row> PatternFolder::rows_of_links(const EquitableClas
     std::uint32_t& its_first = first[classes.of_link[link]];
     its_first = std::min(its_first, link);
   }
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;  // class of link, class of flow
+  // Pairs of a class of links and a class of flows, one for each crossing.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;
   for (std::size_t f = 0; f < members_.size(); ++f) {
     for (const std::uint32_t link : incidence_.route(f)) {
       if (first[classes.of_link[link]] == link)

@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// Whether identical flows are simulated once. The answer is the same in both cases; off exists for the tests
+/// Switch for simulating identical flows once. The answer is the same in both cases; off exists for the tests
 /// that prove it.
 enum class Folding : std::uint8_t { on, off };
 
@@ -34,7 +34,7 @@ enum class Folding : std::uint8_t { on, off };
 /// Flows are not merged where the partition is not found in few rounds, because there is no symmetry to use.
 class FoldedPatterns {
  public:
-  /// One folded flow: its links are shares_[first_share .. end_share).
+  /// A folded flow: its links are shares_[first_share .. end_share).
   struct Flow {
     /// Bytes per byte of the task's traffic.
     double weight = 1;

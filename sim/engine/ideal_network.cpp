@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// Each flow runs at the smallest capacity of its route, whatever else is active.
+/// A model in which each flow runs at the smallest capacity of its route, whatever else is active.
 class IdealNetwork final : public Network {
  public:
   explicit IdealNetwork(std::vector<ByteRate> capacities) : capacities_(std::move(capacities)) {}

@@ -1,4 +1,4 @@
-// Which links connections share, and the time of a message on one link.
+// The links that connections share, and the time of a message on one link.
 #include <algorithm>
 #include <cmath>
 

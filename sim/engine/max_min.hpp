@@ -60,7 +60,7 @@ class MaxMinSolver {
     /// The least share that any of its flows has on its whole route.
     double lowest;
   };
-  /// One link of a route: its slot, and the number of shares taken.
+  /// A link of a route: its slot, and the number of shares taken.
   struct Hop {
     std::uint32_t slot, shares;
   };

@@ -36,7 +36,7 @@ struct ConnectionRoute {
   Time tail{};
 };
 
-/// All links of a run, and the connections' positions on them.
+/// The links of a run, and the connections' positions on them.
 class InOrderLinks {
  public:
   InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,

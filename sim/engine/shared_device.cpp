@@ -1,5 +1,6 @@
-// Each kernel keeps the work that it has left. When the speed changes, the work done since the last change is
-// subtracted and the end is computed anew. O(kernels in progress) for a change.
+// Progress of kernels on a shared GPU. Each kernel keeps the work that it has left. When the speed changes,
+// the work done since the last change is subtracted and the end is computed anew. O(kernels in progress) for
+// a change.
 #include "sim/engine/shared_device.hpp"
 
 #include <algorithm>

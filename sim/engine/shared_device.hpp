@@ -31,8 +31,8 @@ class SharedDevice {
   Time begin(TaskId kernel, Time length, Time now);
   /// Adds `share` to the shares taken, or removes it when negative. Every kernel in progress gets a new end.
   void take(double share, Time now);
-  /// If `now` is the latest end computed for the kernel, removes it and returns true. Returns false for an
-  /// end that was moved since.
+  /// Removes the kernel and returns true if `now` is the latest end computed for it. Returns false for an end
+  /// that was moved since.
   bool ended(TaskId kernel, Time now);
   const std::vector<Running>& running() const { return running_; }
 

@@ -1,5 +1,5 @@
-// What must happen in a step: tasks on queues, the order between them, and the resources and traffic that
-// they need. This file knows neither a clock nor machine learning.
+// The work of a step: tasks on queues, the order between them, and the resources and traffic that they need.
+// This file knows neither a clock nor machine learning.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +46,13 @@ struct Device {
   std::string name;
 };
 
-/// One flow of a pattern: the links that it crosses, and its bytes per byte of the task's traffic.
+/// A flow of a pattern: the links that it crosses, and its bytes per byte of the task's traffic.
 struct PatternFlow {
   std::vector<LinkId> route;
   double weight = 1;
 };
 
-/// One task. It keeps its queue for `duration` (the latency of a transfer, the length of a kernel) before its
+/// A task keeps its queue for `duration` (the latency of a transfer, the length of a kernel) before its
 /// traffic starts. A task with a pattern ends when its last flow has ended; any other task ends after
 /// `duration`.
 struct Task {
@@ -70,7 +70,7 @@ struct Task {
   Time duration{};
   /// Flows that start after `duration`.
   PatternId pattern = kNone;
-  /// Each flow carries this many bytes times its weight.
+  /// Bytes, which are multiplied by each flow's weight.
   Bytes traffic{};
   /// Names the task in a trace.
   LabelId label = kNone;

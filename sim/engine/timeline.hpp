@@ -9,9 +9,9 @@
 
 namespace foretrain {
 
-/// When a task ran. `released_by` is the task for which it waited last: a dependency, or the task that gave
-/// back the pool unit; kNone if nothing held it up at time 0. The task was released at the end of
-/// `released_by` plus `lag`.
+/// The time for which a task ran. `released_by` is the task for which it waited last: a dependency, or the
+/// task that gave back the pool unit; kNone if nothing held it up at time 0. The task was released at the end
+/// of `released_by` plus `lag`.
 struct Span {
   Time start{};
   Time end{};
@@ -21,7 +21,7 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// One span per task of the graph, by TaskId.
+/// The spans of all tasks of the graph, by TaskId.
 struct Timeline {
   std::vector<Span> spans;
   Time end_of(TaskId task) const { return spans[task].end; }

@@ -21,8 +21,8 @@ struct Need {
 /// A lag so negative that every transfer needs the last one of the other connection.
 inline constexpr std::int32_t kWholePhase = -2'000'000'000;
 
-/// One direction between two ranks. Its messages follow one another: the next starts when the last byte of
-/// the previous one has left the last link and the sender has finished with it.
+/// A direction between two ranks. Its messages follow one another: the next starts when the last byte of the
+/// previous one has left the last link and the sender has finished with it.
 struct Connection {
   /// Ranks.
   std::uint32_t from = 0, to = 0;
