@@ -1,5 +1,8 @@
-// Operators that only arrange: other shapes, parts, joints, copies. A transposition is a view, as in PyTorch:
-// the product behind it reads what it needs.
+// Translates operators that only arrange data: other shapes, parts, joints and copies.
+//
+// A transposition is a view here, as in PyTorch: the product behind it reads the data in the order that it
+// needs. Parts and joints work on the last dimension of a layer with two sizes, so dimensions are multiplied
+// together until the axis is the last one.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,10 +13,12 @@ namespace foretrain {
 
 namespace {
 
-/// The last dimension of [before, along * behind]: where concat and slice of sequences work.
+/// Returns the sizes [before, axis and behind] of a sample, in which `axis` lies in the last dimension.
+/// Slices and joints of sequences work there.
 NetworkSketch::Sizes rows_before(const OnnxTranslation& to, const OnnxDims& dims, std::size_t axis) {
   double before = 1, behind = 1;
   for (std::size_t i = 0; i < dims.size(); ++i) (i < axis ? before : behind) *= static_cast<double>(dims[i]);
+  // The batch is the axis itself or one of the dimensions before it.
   if (axis == 0)
     behind /= static_cast<double>(to.batch());
   else
@@ -27,17 +32,20 @@ NetworkSketch::Sizes rows_before(const OnnxTranslation& to, const OnnxDims& dims
 NetworkSketch::Result sliced_along(OnnxTranslation& to, const OnnxValue& value, std::size_t axis,
                                    std::int64_t offset, std::int64_t count) {
   const NetworkSketch::Sizes rows = rows_before(to, value.dims, axis);
+  // Elements of the last dimension for one step along the axis.
   const std::int64_t each = std::max<std::int64_t>(1, rows[1] / std::max<std::int64_t>(1, value.dims[axis]));
   if (count == value.dims[axis]) return value.result;
   return to.sketch().add(fmt::format("type = \"slice\", out = {}, offset = {}", each * count, each * offset),
                          {to.as(value, rows)}, {rows[0], each * count});
 }
 
+/// Translates a reshape. The shape is an input in new opsets and an attribute in old ones.
 void onnx_reshape(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> shape = to.has(node, 1) ? to.in(node, 1).numbers : node.numbers("shape");
   const bool known = to.has(node, 1) ? to.in(node, 1).has_numbers : !shape.empty();
   if (!known) {
+    // A shape computed at run time is unknown here; the exporter may have stored the shape of the result.
     const OnnxDims given = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
     if (!given.empty() && elements_of_dims(given) == input.elements()) return to.put_view(node, input, given);
     to.remark("a reshape whose shape is made at run time keeps the batch and joins the rest");
@@ -47,6 +55,7 @@ void onnx_reshape(OnnxTranslation& to, const OnnxNode& node) {
   double product = 1;
   std::ptrdiff_t open = -1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
+    // In ONNX, 0 copies the size of the input and -1 takes what remains.
     if (shape[i] == 0 && i < input.dims.size() && node.number("allowzero", 0) == 0) shape[i] = input.dims[i];
     if (shape[i] == -1)
       open = static_cast<std::ptrdiff_t>(i);
@@ -58,6 +67,7 @@ void onnx_reshape(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, shape);
 }
 
+/// Makes two dimensions of all: those before the axis and those from it on.
 void onnx_flatten(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const std::int64_t axis =
@@ -69,6 +79,7 @@ void onnx_flatten(OnnxTranslation& to, const OnnxNode& node) {
                static_cast<std::int64_t>(elements_of_dims(back))});
 }
 
+/// Removes or inserts dimensions of size 1. Without axes, Squeeze removes all of them.
 void onnx_squeeze(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> axes = to.has(node, 1) ? to.in(node, 1).numbers : node.numbers("axes");
@@ -94,6 +105,7 @@ void onnx_squeeze(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, dims);
 }
 
+/// Checks that perm names each dimension once; without perm the order is reversed.
 void onnx_transpose(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> order = node.numbers("perm");
@@ -110,7 +122,8 @@ void onnx_transpose(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, dims);
 }
 
-/// Of an exported program, which has every shape.
+/// Handles a view in an exported program, where the file gives every shape. Other numbers of elements come
+/// from an expansion, which counts by its bytes.
 void onnx_view(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const OnnxDims given = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
@@ -121,6 +134,8 @@ void onnx_view(OnnxTranslation& to, const OnnxNode& node) {
 
 void onnx_identity(OnnxTranslation& to, const OnnxNode& node) { to.put(node, to.in(node, 0)); }
 
+/// Joins flows along an axis. Images are joined by their channels, all else by rows. Fixed parts, such as a
+/// class token, make it work by bytes.
 void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
   std::vector<const OnnxValue*> flows;
   OnnxDims made;
@@ -134,6 +149,7 @@ void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
   const auto along = static_cast<std::size_t>(axis);
   made[along] = 0;
   bool is_fixed = false;
+  // ONNX requires equal sizes in all dimensions but the axis.
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const OnnxValue& value = to.in(node, i);
     if (value.dims.size() != made.size()) return to.refuse(node, "its inputs have different ranks");
@@ -157,6 +173,8 @@ void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, to.sketch().add("type = \"concat\"", inputs, sizes), made);
 }
 
+/// Cuts a flow into parts along an axis; each becomes a slice. Without sizes the parts are equal and the last
+/// one takes what remains.
 void onnx_split(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const std::int64_t axis = onnx_axis(node.number("axis", 0), input.dims.size());
@@ -177,7 +195,8 @@ void onnx_split(OnnxTranslation& to, const OnnxNode& node) {
   }
 }
 
-/// Axis by axis; steps other than one only thin out what is there.
+/// Cuts out a range, one axis after the other. A step above 1 keeps fewer elements and is taken as a range of
+/// that many; a negative step counts by its bytes.
 void onnx_slice(OnnxTranslation& to, const OnnxNode& node) {
   OnnxValue value = to.in(node, 0);
   const bool old = node.inputs.size() == 1;
@@ -198,6 +217,7 @@ void onnx_slice(OnnxTranslation& to, const OnnxNode& node) {
     const auto along = static_cast<std::size_t>(axis);
     const std::int64_t size = value.dims[along];
     if (step < 0) return to.put_custom(node, value.dims, 0);
+    // Negative places count from the end; all are clamped to the dimension, as ONNX says.
     const std::int64_t first =
         std::clamp<std::int64_t>(starts[i] < 0 ? std::max(starts[i], -size) + size : starts[i], 0, size);
     const std::int64_t last =
@@ -210,6 +230,8 @@ void onnx_slice(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, value);
 }
 
+/// Enlarges an image. The sizes come from the file or from the node; without either each side doubles, with a
+/// remark. Factors that are not whole count by their bytes.
 void onnx_resize(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   OnnxDims made = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
@@ -235,7 +257,8 @@ void onnx_resize(OnnxTranslation& to, const OnnxNode& node) {
          made);
 }
 
-/// Expand, Tile, Pad: a copy into another shape.
+/// Handles Expand, Tile and Pad, which copy into another shape and count by their bytes. Bounds on the
+/// numbers keep the sizes from overflowing.
 void onnx_expand(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const std::vector<std::int64_t>& numbers = to.in(node, 1).numbers;
