@@ -9,13 +9,10 @@
 
 namespace foretrain {
 
-/// Calls `take(task, spent, lag)` for every task on the critical path of `last` back to the moment `from`,
-/// clipped there: the time it ran, and the time between its release and its start. The pieces sum to
-/// end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
-template <class Take>
 /// Calls `take(task, spent, lag)` for each task on the critical path of `last`, back to the moment `from` and
 /// clipped there. `spent` is the time the task ran, `lag` the time between its release and its start. The
 /// pieces sum to end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
+template <class Take>
 void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take take) {
   assert(from >= Time::zero() && timeline.end_of(last) >= from);
   TaskId task = last;
@@ -33,13 +30,10 @@ void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take t
   if (until > from && last != kNone) take(last, Time::zero(), until - from);
 }
 
-/// The same for what one queue did between two moments: its own tasks, and in each gap the critical path of
-/// the task that ends it. The pieces sum to until - from exactly. Requires 0 <= from <= until, that the
-/// queue's tasks reach `until`, and that those before `first` end by `from`.
-template <class Take>
 /// Calls `take` for all that one queue did between two moments: its own tasks and, for each gap, the critical
 /// path of the task that ends the gap. The pieces sum to until - from exactly. Requires 0 <= from <= until,
 /// that the queue's tasks reach `until`, and that those before `first` end by `from`.
+template <class Take>
 void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until,
                 Take take, TaskId first = 0) {
   Time at = from;
