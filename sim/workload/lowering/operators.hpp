@@ -1,6 +1,10 @@
-// A network expanded into the kernels of one training step: forward and backward operators with exact FLOPs
-// and bytes, in the order in which the framework issues them, with the moment each parameter's gradient is
-// ready.
+// A network expanded into the operators of one training step: forward and backward operators with exact FLOPs
+// and bytes.
+//
+// They stand in the order in which the framework issues them, with the moment at which each parameter's
+// gradient is ready. Everything after expansion reads these types: lowering, kernel and host time, memory,
+// strategies and reports. Amounts are those of one sample, written as fixed + batch * per_sample, so that one
+// expansion serves every batch.
 #pragma once
 
 #include <array>
@@ -22,7 +26,7 @@
 
 namespace foretrain {
 
-/// What limits a kernel; one set of efficiencies each (device/kernel_time).
+/// The kind of work that limits a kernel. Each class has its own set of efficiencies (device/kernel_time).
 enum class OperatorClass : std::uint8_t {
   conv,
   depthwise_conv,
@@ -39,7 +43,7 @@ enum class OperatorClass : std::uint8_t {
 /// "conv", "depthwise_conv", …
 std::string_view name_of(OperatorClass cls);
 
-/// Which framework call issues the operator; one row each in the host-time table (device/host_time).
+/// The framework call that issues an operator. Each has a row in the table of host times (device/host_time).
 enum class HostCall : std::uint8_t {
   conv2d,
   batch_norm,
@@ -61,9 +65,10 @@ enum class HostCall : std::uint8_t {
   gelu
 };
 
-/// One matrix product C[m,n] += A[m,k] B[k,n] inside an operator; a convolution is the product of the same
-/// size (implicit GEMM: forward m = output positions, n = output channels of a group, k = input channels of a
-/// group x window). Sizes are of one sample; the batch multiplies the one dimension that `grows`, if any.
+/// One matrix product C[m,n] += A[m,k] B[k,n] inside an operator. A convolution is the product of the same
+/// size (implicit GEMM). Forward, m is the number of output positions, n the output channels of a group, and
+/// k the input channels of a group times the window. Sizes are of one sample; the batch multiplies the one
+/// dimension that `grows`, if any.
 struct Product {
   enum class Grows : std::uint8_t { rows, depth, count, nothing };
   double m = 0, n = 0, k = 0;
@@ -73,22 +78,22 @@ struct Product {
   std::int32_t window = 1;  ///< kernel positions of a convolution (3x3: 9); 1 for plain products
   std::int32_t stride = 1;
   Amount bytes;  ///< read + written, fp32 elements, all of `count` and `serial`
-  /// Of a fused attention: the share of all pairs of a query and a key that the mask leaves, 0 to 1. `count`
+  /// For fused attention: the share of all pairs of a query and a key that the mask leaves, 0 to 1. `count`
   /// is heads times this share.
   double unmasked_share = 1;
-  /// Of one step where nothing grows.
+  /// Returns FLOPs of one sample; of the whole step where nothing grows with the batch.
   double flops_per_sample() const { return 2 * m * n * k * count * serial; }
   double flops(double batch) const { return flops_per_sample() * (grows == Grows::nothing ? 1 : batch); }
 };
 
-/// How wide an operator's floating-point elements are, whose bytes count as if they had 32 bits.
+/// The width of an operator's floating-point elements, whose bytes count as if they had 32 bits.
 enum class ElementWidth : std::uint8_t {
   by_precision,  ///< 16 bits under a precision of 16, if the operator is half capable
   full,          ///< in every precision as the bytes count
   half           ///< in every precision 16 bits: half of the bytes that count
 };
 
-/// One framework-level operator: `kernels` launches issued by one host call. Bytes are read + written for
+/// One framework-level operator: `kernels` launches issued by one host call. Bytes are read plus written, for
 /// fp32 elements.
 struct Operator {
   OperatorClass cls = OperatorClass::elementwise;
@@ -96,7 +101,7 @@ struct Operator {
   bool backward = false;
   std::uint32_t layer = 0;  ///< index into ExpandedModel::layer_names
   std::uint16_t kernels = 1;
-  /// Host calls that issue them, one after the other: the steps of a loop in the script.
+  /// Number of host calls that issue the kernels, one after the other: the steps of a loop in the script.
   std::uint16_t calls = 1;
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
@@ -104,7 +109,7 @@ struct Operator {
   std::int64_t channels = 0;     ///< of a normalization: those of its trained vectors
   bool keeps_averages = false;   ///< it also updates running averages of every channel, and counts batches
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
-  /// Its FLOPs take time, too, at the vector rate: the longer of them and its bytes.
+  /// Its FLOPs at the vector rate bound its time too: the operator takes the longer of these and its bytes.
   bool is_roofline = false;
   bool half_capable = true;     ///< runs in 16 bit under autocast (loss and softmax do not)
   bool stays_wide = false;      ///< a loss: its input is converted to 32 bits even beside weights of 16
@@ -117,6 +122,7 @@ struct Operator {
   std::array<Product, 2> products{};
   std::uint8_t product_count = 0;
 
+  /// Appends a product. Precondition: fewer than two so far.
   Operator& with(const Product& product) { return products[product_count++] = product, *this; }
 };
 
@@ -128,12 +134,13 @@ struct Parameter {
   std::int64_t element_bytes = 4;  ///< of the weight, its gradient and each state of the optimizer
   WeightFormat packed{};           ///< of 8 bits or fewer: how a frozen weight is stored
 
+  /// Returns the stored bytes; packed weights have fewer than `element_bytes` an element.
   std::int64_t bytes() const;
 };
 
-/// One entry of the backward pass: an operator, after which `ready` lists the parameters whose gradients are
-/// complete, in the order the framework's accumulation nodes run (conv, norm: weight, bias; linear: bias,
-/// weight).
+/// One entry of the backward pass: an operator, after which the gradients of the parameters in `ready` are
+/// complete. Their order is that in which the framework's accumulation nodes run (conv, norm: weight, bias;
+/// linear: bias, weight).
 struct BackwardStep {
   Operator op;
   std::vector<std::uint32_t> ready;  ///< indices into ExpandedModel::parameters
@@ -146,13 +153,13 @@ struct Buffer {
   std::int64_t element_bytes = 4;
 };
 
-/// What a layer leaves behind: the shape of its result, and what it keeps for backward.
+/// The result of a layer: its shape, and the bytes that the layer keeps for backward.
 struct LayerTrace {
   Shape result;
   Amount saved_bytes;
 };
 
-/// What is known of a network that was recorded, beside its operators.
+/// Facts about a recorded network that its operators do not show.
 struct Recording {
   std::string by;
   std::int64_t batch = 1;                    ///< samples of the recorded step
@@ -171,7 +178,8 @@ struct Recording {
 };
 
 /// A network as operators: parameters, buffers, forward and backward in the order of execution, and the
-/// memory that they need. Amounts are for one sample unless a member says otherwise.
+/// memory that they need. Amounts are for one sample unless a member says otherwise. Immutable once expanded;
+/// strategies share it by pointer.
 struct ExpandedModel {
   std::string name;
   std::vector<std::string> layer_names;
@@ -182,17 +190,18 @@ struct ExpandedModel {
   std::vector<BackwardStep> backward;
   std::int64_t input_elements = 0;  ///< per sample
   std::int64_t largest_activation_elements = 0;
-  Amount saved_bytes;   ///< fp32 activations kept for backward, each storage once
-  /// Of everything on the GPU during a step, as far as it grows with the batch or comes and goes
+  Amount saved_bytes;  ///< fp32 activations kept for backward, each storage once
+  /// Lifetimes of everything on the GPU during a step that grows with the batch or comes and goes.
   Lifetimes lifetimes;
   OffloadedActivations offloaded;  ///< `lifetimes` are those that are left on the GPU
   std::int64_t modules = 0;
   std::vector<Parameter> frozen;               ///< they get no gradient and no update
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
   bool has_half_weights = false;               ///< its weights have 16 bits or fewer, without fp32 masters
-  /// Every tensor has the type that was recorded, casts are operators of their own.
+  /// Every tensor has the recorded type, and casts are operators of their own.
   bool keeps_types = false;
-  /// Recorded under autocast: the same step with the recorded types, for a training under autocast.
+  /// For a network recorded under autocast: the same step with the recorded types, for training under
+  /// autocast.
   std::shared_ptr<const ExpandedModel> as_recorded;
 
   std::int64_t parameter_elements() const;  ///< trained ones
@@ -202,11 +211,11 @@ struct ExpandedModel {
   Amount forward_flops() const;       ///< all operators
   Amount forward_gemm_flops() const;  ///< conv and gemm operators with their bias: the figure papers quote
   Amount backward_flops() const;
-  /// Parameter indices by the moment their gradient is ready.
+  /// Returns parameter indices by the moment at which their gradients are ready.
   std::vector<std::uint32_t> gradient_ready_order() const;
 };
 
-/// A layer that does not fit its input.
+/// A layer that does not fit its input, with its place in the file, the mistake and a hint.
 struct ModelFault {
   SourceSpan span;
   std::string message, hint;
@@ -218,12 +227,11 @@ struct ExpansionResult {
   std::vector<ModelFault> faults;  ///< when not empty, `model` is not to be used
 };
 
-/// Expands and checks shapes. At most 100,000 layers, tensors of at most 2^40 elements; beyond that a fault.
+/// Expands a network and checks its shapes. Allows at most 100,000 layers and tensors of at most 2^40
+/// elements; anything beyond is a fault. Does not throw for mistakes of the description.
 ExpansionResult expand(const Model& model);
 
-// The size of a matrix product that the batch multiplies.
-
-/// nullptr where there is none.
+/// Returns the size of a product that the batch multiplies; nullptr where there is none.
 inline double* grown_size(Product& product) {
   switch (product.grows) {
     case Product::Grows::rows:
@@ -238,14 +246,11 @@ inline double* grown_size(Product& product) {
   return nullptr;
 }
 
-// Layers that a script runs one row at a time in a loop: every operator's work in as many calls as there are
-// steps.
-
-/// The same work in `steps` calls: kernels and calls so often, products of one row after the other, weights
-/// read at every step.
+/// Returns the operator of a layer that a script runs row by row in a loop of `steps` calls. Kernels and
+/// calls are multiplied, the products take one row each, and weights are read at every step.
 Operator in_steps(Operator op, double steps);
 
-/// The operator that adds the gradients of `elements` of weights from all steps but the first.
+/// Returns the operator that adds the gradients of `elements` weights from all steps but the first.
 Operator sum_over_steps(double elements, double steps);
 
 }  // namespace foretrain
