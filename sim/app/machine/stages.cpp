@@ -1,4 +1,5 @@
-// Shares sum to 1: what a stage leaves goes to the next, so that together they take the budget at most.
+// The table of stages of `calibrate machine`. Shares sum to 1, and time that a stage leaves goes to the next
+// ones, so that all stages together stay within the budget.
 #include "sim/app/machine/stages.hpp"
 
 #include <algorithm>
@@ -19,9 +20,10 @@ namespace {
 
 std::string nothing_missing(const MachineRun&) { return ""; }
 
-/// Importing PyTorch from a disk of a cluster takes its time.
+// Time for an answer of Python: importing PyTorch from a cluster's file system is slow.
 constexpr std::chrono::seconds kLongestAnswer{60};
 
+/// Runs a program and returns its output.
 CommandOutput answer_of(const std::vector<std::string>& words) {
   return command_output(words, {.time = kLongestAnswer});
 }
@@ -107,12 +109,14 @@ std::string missing_bench(const MachineRun&) {
 }
 
 std::string missing_python(const MachineRun& run) {
+  // The stages run in the results' folder, but a relative path counts from where the command was given.
   const std::string python = python_program();
   const bool is_relative = python.find('/') != std::string::npos && !python.starts_with('/');
   const std::string found =
       is_relative ? (std::filesystem::path(run.start_folder) / python).string() : python;
   if (!answer_of({found, "--version"}).is_there)
     return "Python cannot be run; FORETRAIN_PYTHON names another than python3.";
+  // Only a dry run asks for PyTorch here: in a run the detect stage has done so.
   const bool has_torch = !run.is_dry || answer_of({found, "-c", "import torch"}).problem.empty();
   return has_torch ? "" : "Python has no PyTorch; FORETRAIN_PYTHON names another Python.";
 }

@@ -1,4 +1,5 @@
-// Options of collective: what is asked, and how it runs.
+// Options of the command `collective`: the question (cluster, operation, job, sizes), how NCCL runs, and the
+// outputs.
 #include "sim/app/options/collective_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,19 +14,21 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the names of NCCL's algorithms as nccl.algorithm takes them.
 std::vector<std::string> names_of_algorithms() {
   std::vector<std::string> names;
   for (const nccl::Algorithm algorithm : nccl::kAlgorithms) names.emplace_back(nccl::name_of(algorithm));
   return names;
 }
 
+/// Returns the names of the values of an enum.
 std::vector<std::string> names_of(auto const& values) {
   std::vector<std::string> names;
   for (const auto value : values) names.emplace_back(name_of(value));
   return names;
 }
 
-/// What is asked, and how the collective runs.
+/// Adds the options of the question and of how the collective runs.
 void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
   command.add_option("--cluster", collective.cluster, "A cluster of the catalog or a file")
       ->required()
@@ -66,6 +69,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
           "--transport", collective.transport,
           "nccl, or a row of `list transports`: gloo_tcp, grpc, mpi_ib, mpi_tcp between processes, with the "
           "data in host memory; "
+          // "nccl" may be spelled in any case; other names are looked up in the catalog by the command.
           "plain for whole messages between GPUs on links that cost nothing but latency and bandwidth")
       ->transform([](std::string name) { return spelt_alike(name, {"nccl"}).empty() ? name : "nccl"; })
       ->type_name("NAME")
@@ -89,7 +93,8 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->allow_extra_args(false);
 }
 
-/// The names that --algorithm takes depend on --transport, which may come after it.
+/// Checks --algorithm after the parse, since its names depend on --transport, which may come later on the
+/// line.
 void check_algorithm(CollectiveCommand& collective) {
   if (collective.algorithm.empty() || !collective.is_nccl()) return;
   const std::string problem = one_of(names_of_algorithms())(collective.algorithm);
@@ -139,6 +144,7 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
       "--algorithm ring --protocol simple --explain\n  foretrain collective --cluster star-1gpu --op "
       "all_reduce --gpus 1024 --sizes 64M "
       "--transport plain --algorithm ring --fidelity chunk");
+  // Measured rows can only be drawn, so they need a drawing.
   command->callback([&collective] {
     check_algorithm(collective);
     if (!collective.measured.empty() && collective.svg.empty() && collective.html.empty())
