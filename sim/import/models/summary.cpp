@@ -1,7 +1,6 @@
-// Makes a network of a printed summary, best effort. A row gives type, shape and parameters alone. Windows,
-// groups and biases are those that give the parameters; strides and paddings those that give the sizes. A
-// layer takes the result before it, otherwise the last one that fits; results that nothing took are added to
-// one of their shape.
+// Makes a network of a printed summary, best effort. A row has type, shape and parameters alone. Windows,
+// groups and biases follow from the parameters, strides and paddings from the sizes. A layer takes the result
+// before it, otherwise the last one that fits. Results that nothing took are added to one of their shape.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -367,8 +366,7 @@ class SummaryTranslation {
   std::vector<bool> taken_;
   std::map<std::string, NetworkSketch::Result> names_;
   std::string unknown_;
-  // Rows name what they take.
-  bool has_names_ = false;
+  bool has_names_ = false;  ///< rows name what they take
   int unknown_count_ = 0;
 };
 
