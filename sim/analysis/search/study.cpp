@@ -1,5 +1,5 @@
-// Group by group: one scenario, one predictor, all numbers of GPUs asked for; each number is simulated once,
-// also that of one GPU to which speedups refer.
+// A study goes group by group: one scenario, one predictor, and all numbers of GPUs asked for. Each number is
+// simulated once, the one GPU of the speedups included.
 #include "sim/analysis/search/study.hpp"
 
 #include <algorithm>
@@ -20,8 +20,10 @@ namespace foretrain {
 
 namespace {
 
+/// Most warnings that a study keeps; combinations repeat them.
 constexpr std::size_t kMostWarnings = 20;
 
+/// Runs the groups and collects their rows.
 class StudyRunner {
  public:
   StudyRunner(const StudyQuestion& question, const Progress& progress, const EvidenceUse& evidence)
@@ -45,12 +47,14 @@ class StudyRunner {
   }
 
  private:
+  // Fills the heading from the scenario as it stands.
   void head() {
     result_.scenario = own_.name, result_.model = own_.model.name, result_.cluster = own_.cluster.name;
     result_.strategy = own_.strategy, result_.precision = precision_of(own_);
     result_.axes = own_.study.axes, result_.samples = own_.workload.data.samples, result_.note = own_.note;
   }
 
+  // Calibrates on the scenario as it stands, and keeps the device model for the combinations.
   void anchor() {
     const int most = std::max(own_.gpus.back(), own_.anchor ? own_.anchor->gpus : 1);
     PointPredictor base(own_, most);
@@ -67,10 +71,13 @@ class StudyRunner {
     for (const std::string& doubt : warnings_about(anchored)) warn(doubt);
   }
 
+  // Returns true if the calibration applies: same network and same cluster.
   bool is_anchored(const Scenario& scenario) const {
     return anchored_ && scenario.model.name == own_.model.name && scenario.cluster.name == own_.cluster.name;
   }
 
+  // Reads the scenario of a group and predicts all its rows. The graph is made for the largest number that
+  // can run.
   void run_group(const StudyGroup& group) {
     if (!group.why_not.empty()) return refuse(group, group.why_not);
     ScenarioOverrides overrides = question_.overrides;
@@ -91,7 +98,7 @@ class StudyRunner {
     }
   }
 
-  /// The measurement serves combinations that could have run it.
+  /// The calibration narrows the intervals only of combinations that could have run the measured job.
   Intervals intervals_of(PointPredictor& predictor) const {
     const Scenario& scenario = predictor.simulator().scenario();
     if (!is_anchored(scenario) || !why_not_on(scenario, anchor_->gpus).empty()) return Intervals(predictor);
@@ -105,7 +112,7 @@ class StudyRunner {
     }
   }
 
-  /// The number of the study, or else those of the scenario.
+  /// Returns the number of GPUs on the study's axis, or else those of the scenario.
   std::vector<int> gpus_of(std::size_t point, const Scenario& scenario) const {
     for (std::size_t i = 0; i < own_.study.axes.size(); ++i) {
       if (own_.study.axes[i].key != "run.gpus") continue;
@@ -123,6 +130,7 @@ class StudyRunner {
     return all;
   }
 
+  // Predicts one row; a mistake of the input makes it a row that cannot run.
   StudyRow row(PointPredictor& predictor, Intervals& intervals, std::size_t point, int gpus) {
     StudyRow row{question_.points[point], why_not_on(predictor.simulator().scenario(), gpus), gpus, {}};
     if (!row.why_not.empty()) return row;
@@ -149,13 +157,14 @@ class StudyRunner {
       result_.decisions.add(fmt::format("{}: {}", combination, d.subject), d.choice, d.why);
   }
 
+  // Adds a warning once, up to kMostWarnings.
   void warn(const std::string& warning) {
     if (std::find(result_.warnings.begin(), result_.warnings.end(), warning) != result_.warnings.end())
       return;
     if (result_.warnings.size() < kMostWarnings) result_.warnings.push_back(warning);
   }
 
-  /// Of the runs that fit the one with the smallest cost.
+  /// Returns the index of the row with the smallest cost among those that run and fit.
   template <typename Cost>
   std::optional<std::size_t> best_by(Cost cost) const {
     std::optional<std::size_t> best;
@@ -167,6 +176,7 @@ class StudyRunner {
     return best;
   }
 
+  // Chooses the fastest and the cheapest row. Without a data set, rates replace times.
   void choose() {
     const bool known = result_.samples > 0;
     result_.fastest =
@@ -182,7 +192,8 @@ class StudyRunner {
   const Scenario& own_;
   const Progress& progress_;
   const EvidenceUse& evidence_;
-  std::vector<std::vector<StudyRow>> rows_;  ///< per point
+  // Rows by combination.
+  std::vector<std::vector<StudyRow>> rows_;
   std::optional<Anchor> anchor_;
   std::optional<Anchored> anchored_;
   StudyResult result_;
