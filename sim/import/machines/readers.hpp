@@ -1,4 +1,7 @@
-// The readers behind the rows of the catalog of machine files; each is described where it is defined.
+// The readers behind the rows of the catalog of machine files.
+// Each is_… says by its marks whether a text has the format. Each read_… turns it into a Machine and reports
+// mistakes to `diagnostics`. The format is described at the top of the .cpp file with that name. Those of
+// batch systems are in sim/import/sites, those of networks in sim/import/networks.
 #pragma once
 
 #include <string_view>
@@ -84,19 +87,20 @@ Machine read_processor_list(const SourceText& source, Diagnostics& diagnostics);
 bool is_nccl_log(std::string_view text);
 Machine read_nccl_log(const SourceText& source, Diagnostics& diagnostics);
 
-/// A format is told by what a file holds, never by its name.
+/// A format of machine files. It is recognised by the content of a file, never by its name.
 struct MachineFormat {
   std::string_view name;
-  std::string_view what;  ///< one line for people
+  /// Description in one line, for lists of formats.
+  std::string_view what;
   bool (*recognises)(std::string_view text) = nullptr;
   Machine (*read)(const SourceText& source, Diagnostics& diagnostics) = nullptr;
 };
 
-/// In the order of trying.
+/// Returns all formats in the order in which they are tried.
 const std::vector<MachineFormat>& machine_formats();
 
-/// Of the first format that recognises it. Throws InputError with every mistake, or with the formats that are
-/// known.
+/// Reads a file with the first format that recognises it. Throws InputError with every mistake of the file,
+/// or with the names of the known formats when none recognises it.
 Machine read_machine(const SourceText& source);
 
 }  // namespace foretrain

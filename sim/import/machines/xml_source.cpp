@@ -1,4 +1,5 @@
-// The walk keeps its own stack: a hostile file nests deeper than ours.
+// The walk keeps its own stack of open elements, because a hostile file may nest deeper than the program's
+// stack.
 #include "sim/import/machines/xml_source.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ XmlSource::~XmlSource() = default;
 
 pugi::xml_node XmlSource::root(const char* name) const { return document_->child(name); }
 
-/// A file of a million mistakes asks for a million places.
+/// Finds the line by binary search over the beginnings of lines: a file with a million mistakes asks for a
+/// million places.
 SourceSpan XmlSource::span_at(std::size_t offset) const {
   if (line_starts_.empty()) {
     line_starts_.push_back(0);
@@ -39,6 +41,7 @@ SourceSpan XmlSource::span_of(const pugi::xml_node& node) const {
   return span_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)));
 }
 
+// Children are pushed in reverse, so that they are popped in the order of the text.
 void XmlSource::walk(const pugi::xml_node& root, int of_root,
                      const std::function<int(const pugi::xml_node&, int)>& visit) const {
   struct Open {
