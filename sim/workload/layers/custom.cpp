@@ -1,4 +1,4 @@
-// A layer that no type describes: its author states its work, the roofline says how long that takes.
+// A layer that no type describes: its author states its work, and the roofline gives the time of it.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -7,9 +7,11 @@ namespace foretrain {
 
 namespace {
 
+// A sanity limit; the count of kernels also has to fit 16 bits.
 constexpr std::int64_t kMostKernels = 10'000;
 
-/// Of one sample. Bytes are read and written, in 32 bits: precisions of 16 halve them.
+/// Options of the layer, for one sample. Bytes are read and written, for 32-bit elements; 16-bit precisions
+/// halve them.
 struct Custom {
   std::int64_t parameters = 0;  ///< of one tensor
   std::int64_t kernels = 1;     ///< launched by each pass
@@ -21,6 +23,7 @@ struct Custom {
 
 double amount(Bytes bytes) { return static_cast<double>(bytes.count); }
 
+/// Returns one pass, forward or backward: its FLOPs count beside its bytes.
 Operator custom_pass(Flops flops, Bytes bytes, std::int64_t kernels) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(flops.count),
                               per_sample(amount(bytes)), static_cast<int>(kernels));

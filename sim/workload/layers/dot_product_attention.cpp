@@ -1,7 +1,8 @@
 // Attention without projections, over three results: softmax(q k^T) v, as a script calls
-// scaled_dot_product_attention; and positions by turning as a layer of their own.
+// scaled_dot_product_attention. Rotary positions as a layer of their own stand here too.
 //
-// For networks that project apart or join several streams before the products: MMDiT, Flux, SegFormer, SAM.
+// They serve networks that project separately or join several streams before the products: MMDiT, Flux,
+// SegFormer, SAM.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -10,6 +11,7 @@
 namespace foretrain {
 namespace {
 
+/// Options of dot_product_attention.
 struct DotProductAttention {
   std::int64_t heads = 0;
   bool scaled = true, mask = false, causal = false, dropout = false, fused = true;
@@ -33,6 +35,7 @@ Applied join_dot_product(Tape& tape, const Layer& layer, const std::vector<Tenso
   if (!bounded_product({own.heads, q.rows(), k.rows()}))
     return misfit("dot_product_attention makes a tensor of more than 2^40 elements", "use fewer rows");
   const AttentionSize size{q.rows(), k.rows(), own.heads, q.width() / own.heads, v.width() / own.heads};
+  // In separate operators a causal mask is added like any other; only the fused kernel skips scores.
   Attention plain{own.heads};
   plain.scaled = own.scaled, plain.dropout = own.dropout;
   plain.mask = own.mask || (own.causal && !own.fused), plain.causal = own.causal && own.fused;

@@ -1,4 +1,4 @@
-// Rows of a mixture of experts: FLOPs and bytes of what gathers, transforms, weights and adds them.
+// Operators of a mixture of experts: FLOPs and bytes of gathering, transforming, weighting and adding rows.
 #include "sim/workload/layers/expert_rows.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ TensorId record_gate(Tape& tape, TensorId gate, TensorId up) {
   return result;
 }
 
-/// `experts` products of rows / experts rows each, in one kernel.
+/// The work of `experts` products of rows / experts rows each, in one kernel.
 struct GroupedProduct {
   double rows = 0, in = 0, out = 0, experts = 0;
   double flops() const { return 2 * rows * in * out; }
@@ -45,6 +45,7 @@ struct GroupedProduct {
   }
 };
 
+/// Records one grouped product with weights for all experts, and its gradients.
 TensorId record_grouped(Tape& tape, TensorId input, std::int64_t out, std::int64_t experts,
                         std::string_view prefix) {
   const Shape in = tape.at(input).shape;
@@ -58,6 +59,7 @@ TensorId record_grouped(Tape& tape, TensorId input, std::int64_t out, std::int64
   };
   tape.forward(products(1).with(work.forward()));
   tape.save(input);
+  // Without a gradient of the input, backward is the product for the weights alone.
   const bool further = tape.at(input).needs_gradient;
   Operator backward = products(further ? 2 : 1);
   if (further) backward.with(work.for_input());
@@ -76,6 +78,7 @@ TensorId gather_rows(Tape& tape, TensorId input, std::int64_t rows) {
   const Shape made = Shape::sequence(rows, in.width());
   const auto part = static_cast<double>(made.elements()), whole = static_cast<double>(in.elements());
   const TensorId gathered = tape.result(made, {input}, false);
+  // Two kernels: the search for the rows' indices, and the copy.
   tape.forward(
       script_pass(OperatorClass::copy, HostCall::embedding, 0, 8 * part + 24 * static_cast<double>(rows), 2));
   tape.save(per_sample(16 * static_cast<double>(rows)));
@@ -97,6 +100,7 @@ TensorId record_weighting(Tape& tape, TensorId rows, TensorId weights) {
   return result;
 }
 
+// The sum is overwritten, so it has no storage of its own; backward reads the rows' gradients out of it.
 TensorId scatter_rows(Tape& tape, TensorId sum, TensorId rows) {
   const auto n = static_cast<double>(tape.at(rows).shape.elements());
   const TensorId result = tape.alias(tape.at(sum).shape, sum);

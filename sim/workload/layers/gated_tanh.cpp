@@ -1,5 +1,5 @@
-// The gated unit of WaveNet: tanh of one half of the channels times the sigmoid of the other, one fused
-// kernel each way.
+// The gated unit of WaveNet: tanh of one half of the channels times the sigmoid of the other half, in one
+// fused kernel each way.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"

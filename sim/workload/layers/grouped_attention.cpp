@@ -1,10 +1,11 @@
-// Attention as decoders of today write it: heads of a width of their own, fewer keys than queries, positions
-// by turning (RoPE) or by a trained bias of the scores (T5), with a memory for the attention across.
+// Attention of decoders such as Llama and T5. Heads have a width of their own, and keys may be fewer than
+// queries. Positions enter by rotation (RoPE) or by a trained bias of the scores (T5), and a memory allows
+// attention across sequences.
 //
 // Keys and values of a group are copied for each of its queries before the products (repeat_kv); backward
 // sums them. In separate operators a window is part of the mask, and slopes by distance (ALiBi) are a pass
-// over the scores; the fused kernel skips what the window hides, and adds slopes to scores that it holds
-// anyway.
+// over the scores. The fused kernel skips the scores outside the window, and adds slopes to scores that it
+// holds anyway.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 namespace foretrain {
 namespace {
 
+/// Options of the layer.
 struct GroupedAttention {
   std::int64_t heads = 0;
   std::int64_t groups = 0;      ///< heads of keys and values; 0: as many as of queries
@@ -32,13 +34,14 @@ struct GroupedAttention {
   std::int64_t window = 0;  ///< keys that a query sees, itself included; 0: all before it
 };
 
+/// Sizes with as many keys as queries have heads, and the number of heads that keys really have.
 struct GroupSize {
   AttentionSize all;  ///< as if every query had keys of its own
   std::int64_t groups = 0;
   std::int64_t group_width() const { return groups * all.head_width; }
 };
 
-/// Rows of `groups` heads copied for all heads; backward sums the copies.
+/// Records the copy of `groups` heads of rows for all heads; backward sums the copies.
 TensorId repeat_groups(Tape& tape, TensorId rows, const GroupSize& size) {
   if (size.groups == size.all.heads) return rows;
   const auto n = static_cast<double>(tape.at(rows).shape.elements()), all = size.all.key_elements();
@@ -51,7 +54,7 @@ TensorId repeat_groups(Tape& tape, TensorId rows, const GroupSize& size) {
   return copies;
 }
 
-/// The norm sees a row for each head.
+/// Records a norm that sees a row for each head.
 TensorId norm_of_heads(Tape& tape, TensorId rows, std::int64_t head_width, std::string_view prefix) {
   const Shape shape = tape.at(rows).shape;
   const TensorId heads = tape.alias(Shape::sequence(shape.elements() / head_width, head_width), rows);
@@ -62,6 +65,7 @@ TensorId norm_of_heads(Tape& tape, TensorId rows, std::int64_t head_width, std::
   return joined;
 }
 
+/// Records one product for queries, keys and values, of which they are views.
 Heads project_packed_groups(Tape& tape, const GroupedAttention& own, TensorId input, const GroupSize& size) {
   const std::int64_t width = size.all.width() + 2 * size.group_width(), length = size.all.queries;
   const TensorId joined = record_linear(tape, input, width, {bias_of(own.query_bias), "query_key_value."});
@@ -84,6 +88,7 @@ Heads project_groups(Tape& tape, const GroupedAttention& own, TensorId input, Te
   return {q, k, linear(memory, size.group_width(), own.value_bias, "value.")};
 }
 
+/// Records everything between projections and scores: norms, positions, prefix, and copies of shared heads.
 Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Heads heads) {
   if (own.norm) {
     heads.q = norm_of_heads(tape, heads.q, size.all.head_width, "query_norm.");
@@ -99,6 +104,7 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Hea
     heads.k = record_rotary(tape, heads.k, static_cast<double>(size.all.keys * size.groups * own.rotary));
   }
   add_prefix(tape, size.all, heads);
+  // FlashAttention reads shared heads itself, so nothing is copied for it.
   if (own.fused && tape.trainability().tuning().fuses(FusedKernel::flash_attention)) return heads;
   heads.k = repeat_groups(tape, heads.k, size);
   heads.v = repeat_groups(tape, heads.v, size);
@@ -114,7 +120,8 @@ std::string fault_of(const GroupedAttention& own, const GroupSize& size) {
   return "";
 }
 
-/// A fused kernel never has the scores of all pairs, only those of a tile.
+/// True where a tensor would be too large. A fused kernel never has the scores of all pairs, only those of a
+/// tile.
 bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory, bool is_fused) {
   const std::int64_t longest = std::max(size.all.queries, size.all.keys);
   const auto width = bounded_product({size.all.heads, size.all.head_width});
@@ -123,6 +130,8 @@ bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory, b
          !bounded_product({size.all.heads, size.all.queries, is_fused ? 1 : size.all.keys});
 }
 
+/// Returns the options as those of plain attention. In separate operators the causal mask is added to the
+/// scores; only the fused kernel skips them.
 Attention plain_attention(const GroupedAttention& own) {
   Attention plain{own.heads};
   plain.scaled = own.scaled, plain.mask = own.mask || (own.causal && !own.fused);
@@ -134,6 +143,7 @@ Attention plain_attention(const GroupedAttention& own) {
 Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<GroupedAttention>();
   const TensorId named = layer.with.empty() ? input : tape.named(layer.with[0])->back();
+  // `memory` names either a bias of the scores or the sequence of keys and values.
   const TensorId memory = own.relative ? input : named;
   const Shape in = tape.at(input).shape, other = tape.at(memory).shape;
   if (in.kind != ShapeKind::sequence || other.kind != ShapeKind::sequence)

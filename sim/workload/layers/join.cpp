@@ -1,5 +1,5 @@
-// Where branches and named results meet: sums, products and concatenations, with smaller operands spread over
-// the larger.
+// Joins of branches and named results: sums, products and concatenations, where smaller operands are
+// broadcast over larger ones.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -7,7 +7,7 @@
 namespace foretrain {
 namespace {
 
-/// Whether `small` has the size of `large` or 1 in every dimension; features count as the channels of an
+/// True where `small` has the size of `large` or 1 in every dimension. Features count as the channels of an
 /// image or volume and as the width of a sequence.
 bool spreads_over(const Shape& small, const Shape& large) {
   if (small.kind == ShapeKind::tokens || large.kind == ShapeKind::tokens) return false;
@@ -20,6 +20,7 @@ bool spreads_over(const Shape& small, const Shape& large) {
   return true;
 }
 
+/// Returns a misfit that names the shapes of two branches.
 Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
                   std::size_t other, std::string hint) {
   return misfit(
@@ -28,12 +29,13 @@ Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<Tensor
       std::move(hint));
 }
 
+/// Two operands, one of which may be broadcast over the other.
 struct Pair {
   TensorId left = 0, right = 0;
   Shape shape;  ///< of the result, the larger operand's
 };
 
-/// The sums over the spread dimensions that the gradient of a smaller operand needs.
+/// Returns the sums over the broadcast dimensions, which the gradient of a smaller operand needs.
 BackwardStep sum_of_gradient(const Tape& tape, const Pair& pair, TensorId operand) {
   const auto n = static_cast<double>(pair.shape.elements()),
              m = static_cast<double>(tape.at(operand).shape.elements());
@@ -41,6 +43,7 @@ BackwardStep sum_of_gradient(const Tape& tape, const Pair& pair, TensorId operan
           {}};
 }
 
+/// Records a sum. Its gradient is passed on as it is, except for the sums over broadcast dimensions.
 TensorId record_sum(Tape& tape, const Pair& pair) {
   const auto n = static_cast<double>(pair.shape.elements());
   double read = 0;
@@ -58,6 +61,7 @@ TensorId record_sum(Tape& tape, const Pair& pair) {
   return result;
 }
 
+/// Records a product. The gradient of each operand needs the other one, which is kept.
 TensorId record_product(Tape& tape, const Pair& pair) {
   const auto n = static_cast<double>(pair.shape.elements());
   double read = 0;
@@ -83,7 +87,7 @@ TensorId record_product(Tape& tape, const Pair& pair) {
   return result;
 }
 
-/// Pair by pair from the left.
+/// Joins the inputs pair by pair from the left.
 Applied join_pairs(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
                    TensorId (*record)(Tape&, const Pair&)) {
   TensorId joined = inputs[0];
@@ -104,7 +108,7 @@ Applied join_add(Tape& tape, const Layer& layer, const std::vector<TensorId>& in
   return join_pairs(tape, layer, inputs, record_sum);
 }
 
-/// silu(gate) * up in one kernel; backward computes the activated gate once more
+/// Records silu(gate) * up in one kernel; backward computes the activated gate again
 /// (liger_kernel/ops/swiglu.py).
 TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
   constexpr double kForwardFlops = 2, kBackwardFlops = 10;
@@ -129,8 +133,8 @@ Applied join_multiply(Tape& tape, const Layer& layer, const std::vector<TensorId
   return join_pairs(tape, layer, inputs, record_product);
 }
 
-// Images and volumes join along channels, sequences and features along their last dimension; backward hands
-// out views.
+// Images and volumes are joined along channels, sequences and features along their last dimension. Backward
+// returns views.
 Applied join_concat(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   Shape joined = tape.at(inputs[0]).shape;
   const std::size_t along = joined.joint();

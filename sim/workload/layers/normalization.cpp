@@ -1,4 +1,5 @@
-// Normalizations: two trained vectors; backward needs the input and the saved statistics.
+// Normalizations with two trained vectors: batch, layer, group and instance norm. Backward needs the input
+// and the saved statistics.
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
@@ -7,8 +8,8 @@
 namespace foretrain {
 namespace {
 
-/// Statistics of each sample by itself: `groups` means and deviations over n elements, with or without
-/// trained vectors of `width`.
+/// A norm with statistics of each sample by itself: `groups` means and deviations over n elements, with or
+/// without trained vectors of `width`.
 struct SampleNorm {
   double n = 0, groups = 0, width = 0;
   double trained = 2;  ///< trained vectors: weight and bias
@@ -17,6 +18,7 @@ struct SampleNorm {
   int backward_kernels = 2;
 };
 
+/// Records such a norm; `ready` lists its trained vectors, whose gradients backward makes.
 TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
                             const std::vector<std::uint32_t>& ready) {
   const TensorId result = tape.result(tape.at(input).shape, {input}, !ready.empty());
@@ -38,6 +40,7 @@ TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
   return result;
 }
 
+/// Registers a weight and a bias of this width.
 std::vector<std::uint32_t> trained_vectors(Tape& tape, std::int64_t width) {
   const std::uint32_t weight = tape.parameter("weight", width);
   return {weight, tape.parameter("bias", width)};
@@ -53,10 +56,11 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   const std::int64_t channels = in.size[0];
   const auto n = static_cast<double>(in.elements()), c = static_cast<double>(channels);
   const std::vector<std::uint32_t> ready = trained_vectors(tape, channels);
+  // Buffers: running mean and variance in fp32, and the int64 count of batches.
   for (int statistic = 0; statistic < 2; ++statistic) tape.buffer(channels, 4);
   tape.buffer(1, 8);
   const TensorId result = tape.result(in, {input}, true);
-  // The second kernel counts the batches: one int64 add.
+  // The second kernel counts the batches, by one int64 addition.
   Operator forward =
       make_operator(OperatorClass::normalization, HostCall::batch_norm, {1, 8 * n}, {24 * c + 16, 8 * n}, 2);
   forward.channels = channels, forward.keeps_averages = true;
@@ -71,6 +75,7 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
+/// Options of layer_norm.
 struct LayerNorm {
   bool trained = true;  ///< it has a weight, and a bias
   bool bias = true;     ///< otherwise the weight alone
@@ -93,14 +98,15 @@ Applied apply_layer_norm(Tape& tape, const Layer& layer, TensorId input) {
   return {record_sample_norm(tape, input, norm, trained), "", ""};
 }
 
+/// Options of group_norm and instance_norm.
 struct GroupNorm {
   std::int64_t groups = 0;  ///< 0: one for each channel
   bool bias = true;         ///< weight and bias are trained
 };
 
-// Like a layer norm over the channels of each group; in 32 bit under autocast. An instance norm has a group
-// for every channel and runs as the library's batch norm over [1, batch x channels], in the precision of its
-// input.
+// A group norm is like a layer norm over the channels of each group, in 32 bit under autocast. An instance
+// norm has a group for every channel. It runs as the library's batch norm over [1, batch x channels], in the
+// precision of its input.
 Applied apply_group_norm(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<GroupNorm>();
   const Shape in = tape.at(input).shape;

@@ -1,9 +1,9 @@
 // Attention over cached tokens with relative positions, as Transformer-XL runs it.
 //
-// Queries are the rows of this segment, keys and values those of the memory and of this segment; the memory
-// gets no gradient. The scores are the sum of two products: (q + u) k^T, and (q + v) r^T with r the projected
-// distances, which are the same for all samples, then shifted row by row. u and v are two vectors that all
-// layers share.
+// Queries are the rows of this segment. Keys and values are those of the memory and of this segment; the
+// memory gets no gradient. The scores are the sum of two products, (q + u) k^T and (q + v) r^T, with r the
+// projected distances. The distances are the same for all samples, and the second product is shifted row by
+// row. u and v are two vectors that all layers share.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -14,6 +14,7 @@
 namespace foretrain {
 namespace {
 
+/// Options of the layer.
 struct RelativeAttention {
   std::int64_t heads = 0;
   std::int64_t width = 0;          ///< of all heads; 0: the input's
@@ -21,6 +22,7 @@ struct RelativeAttention {
   bool dropout = false;            ///< of the weights
 };
 
+/// Sizes and parameters of one layer.
 struct RelativeWork {
   AttentionSize size;
   std::int64_t width = 0;  ///< of the input
@@ -33,7 +35,7 @@ struct RelativeWork {
   }
 };
 
-/// The memory in front of the segment.
+/// Records the concatenation of the memory in front of the segment.
 TensorId record_memory(Tape& tape, TensorId input, std::int64_t memory_length) {
   const Shape in = tape.at(input).shape;
   const Shape joined = Shape::sequence(memory_length + in.rows(), in.width());
@@ -44,6 +46,8 @@ TensorId record_memory(Tape& tape, TensorId input, std::int64_t memory_length) {
   return result;
 }
 
+/// Records one product for queries, keys and values. Queries are only the segment's own rows, but the product
+/// makes them for the memory too.
 Heads project_relative(Tape& tape, TensorId joined, const RelativeWork& work) {
   const TensorId all = record_linear(tape, joined, 3 * work.size.width(), {LinearForm::Bias::none, "qkv."});
   const Shape keys = Shape::sequence(work.size.keys, work.size.width());
@@ -55,7 +59,7 @@ Heads project_relative(Tape& tape, TensorId joined, const RelativeWork& work) {
   return heads;
 }
 
-/// q + a trained vector, made contiguous for the product.
+/// Records q + a trained vector, made contiguous for the product.
 TensorId add_vector(Tape& tape, TensorId q, const RelativeWork& work, std::uint32_t vector) {
   const double n = work.size.query_elements();
   const TensorId result = tape.result(tape.at(q).shape, {q}, true);
@@ -67,6 +71,7 @@ TensorId add_vector(Tape& tape, TensorId q, const RelativeWork& work, std::uint3
   return result;
 }
 
+/// Records the projection of the distances; its work does not grow with the batch.
 TensorId record_distances(Tape& tape, const RelativeWork& work) {
   const TensorId distances = tape.result(Shape::sequence(work.size.keys, work.size.width()), {}, true);
   const Operator project_relative =
@@ -77,12 +82,13 @@ TensorId record_distances(Tape& tape, const RelativeWork& work) {
   return distances;
 }
 
-/// The second product has one operand for all samples: its rows grow with the batch, not its count.
+/// Returns a product with one operand for all samples: its rows grow with the batch, not its count.
 Product for_all_samples(Product product, Product::Grows grows) {
   product.grows = grows;
   return product;
 }
 
+/// Records the two products, the shift, and their sum with scale and mask.
 TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distances,
                                 const RelativeWork& work) {
   const AttentionSize& size = work.size;
@@ -103,8 +109,8 @@ TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distanc
                                            for_all_samples(size.makes_query_rows(), Product::Grows::rows)}))},
       {by_position, distances}, position);
 
-  // The shift pads a column and reads the rows one element further on; then one fused kernel adds and scales,
-  // one masks.
+  // The shift pads a column and reads the rows one element further on. Then one fused kernel adds and scales,
+  // and one masks.
   const TensorId shifted = tape.result(size.score_shape(), {position}, false);
   tape.forward(copy_of(size.scores()));
   tape.node({backward_of(copy_of(size.scores(), 2))}, {position}, shifted);
@@ -118,6 +124,7 @@ TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distanc
   return scores;
 }
 
+/// Records the weighted sum of the values, and the return from heads to rows.
 TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size) {
   const double rows = size.query_elements();
   const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
@@ -151,6 +158,7 @@ Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input)
       !bounded_product({own.heads, work.size.queries, work.size.keys}))
     return misfit("relative_attention makes a tensor of more than 2^40 elements",
                   "use a shorter sequence or a smaller width");
+  // u and v are shared by all layers of the network, whatever label the other weights have.
   tape.share("relative_attention");
   work.content_bias = tape.parameter("content_bias", width),
   work.position_bias = tape.parameter("position_bias", width);

@@ -1,9 +1,9 @@
 // T5's positions: a table of `buckets` distances for each head becomes a bias of the scores, made once and
 // added by every layer.
 //
-// The distances' buckets are some fifteen small operators on whole numbers, [rows, rows], the same for all
-// samples; then rows of the table are looked up and the mask of each sample is added. Backward sums over the
-// batch and writes the table.
+// The distances' buckets take about fifteen small operators on integers of shape [rows, rows], the same for
+// all samples. Then rows of the table are looked up, and the mask of each sample is added. Backward sums over
+// the batch and writes the table.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -12,12 +12,15 @@
 namespace foretrain {
 namespace {
 
+/// Small operators that sort distances into buckets, counted in the script of T5.
 constexpr int kBucketOperators = 15;
 
+/// Options of the layer.
 struct RelativeBias {
   std::int64_t heads = 0, buckets = 0;
 };
 
+/// Returns those operators over all pairs of rows; each is a call of its own.
 Operator bucket_work(double pairs) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, {kBucketOperators * pairs, 0},
                               {16 * kBucketOperators * pairs, 0}, kBucketOperators);

@@ -1,4 +1,4 @@
-// Samples divided into parts.
+// Samples divided into parts, for networks whose batch counts tokens of an input instead of inputs.
 #include "sim/workload/layers/shared_weights.hpp"
 #include "sim/workload/lowering/operators.hpp"
 
@@ -15,6 +15,7 @@ void divide(Operator& op, double parts) {
   }
 }
 
+/// Divides and rounds up.
 std::int64_t divided_up(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The shape of one sample's tensor inside a network: printing and checked products.
+// Shapes of one sample's tensors: ranks, printing and checked products.
 #include "sim/workload/layers/shape.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Sums of gradients for weights that several layers share.
+// Sums of gradients for weights that several layers share. Each parameter's announcements are counted first;
+// replaying the backward steps then shows which one is the last.
 #include "sim/workload/layers/shared_weights.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns the step that adds one more gradient to a parameter's sum.
 BackwardStep sum_of_gradients(const ExpandedModel& model, std::uint32_t parameter, std::uint32_t layer) {
   const auto n = static_cast<double>(model.parameters[parameter].elements);
   BackwardStep sum{make_operator(OperatorClass::elementwise, HostCall::add, {n, 0}, {12 * n, 0}), {}};
@@ -20,6 +22,7 @@ BackwardStep sum_of_gradients(const ExpandedModel& model, std::uint32_t paramete
   return sum;
 }
 
+/// Rewrites the backward pass of a network so that each parameter is ready once.
 class Settling {
  public:
   explicit Settling(ExpandedModel& model)
@@ -42,6 +45,7 @@ class Settling {
   }
 
  private:
+  // Parameters that are ready after this step go to the last step inserted for it.
   void settle(BackwardStep step) {
     const std::vector<std::uint32_t> ready = std::exchange(step.ready, {});
     const std::uint32_t layer = step.op.layer;
@@ -57,6 +61,7 @@ class Settling {
   std::vector<std::uint32_t> left_;  ///< announcements still to come
 };
 
+/// Visits all layers, those in branches included.
 template <class Visit>
 void visit_layers(const std::vector<Layer>& layers, const Visit& visit) {
   for (const Layer& layer : layers) {
@@ -87,6 +92,7 @@ std::vector<ModelFault> check_declared_weights(const Model& model) {
 }
 
 const Parameter* find_untrained(const ExpandedModel& model) {
+  // A parameter is complete when any backward step announces it.
   std::vector<std::uint8_t> ready(model.parameters.size(), 0);
   for (const std::uint32_t parameter : model.gradient_ready_order()) ready[parameter] = 1;
   const auto missing = std::find(ready.begin(), ready.end(), std::uint8_t{0});

@@ -1,5 +1,5 @@
-// A layer of stated length: what it computes is not said, only how long it takes and how many parameters it
-// trains.
+// A layer of stated length: a file gives the time that it takes and the number of its parameters, and not
+// what it computes.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -8,18 +8,21 @@ namespace foretrain {
 
 namespace {
 
+/// Options of the layer; times are those of one pass at any batch.
 struct Timed {
   std::int64_t parameters = 0;  ///< of one tensor
   Time forward{}, backward{};
 };
 
+/// Returns an operator with a stated time instead of FLOPs and bytes.
 Operator operator_of(Time length) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, {}, {});
   op.stated = length;
   return op;
 }
 
-// The result has the input's shape and always a gradient, so that backward runs even without parameters.
+// The result has the input's shape, and always needs a gradient, so that backward runs even without
+// parameters.
 Applied apply_timed(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Timed>();
   const Shape in = tape.at(input).shape;
