@@ -1,18 +1,20 @@
-// Both ends of a language model: the table of words, and norm, head and cross entropy, cut by vocabulary over
-// tensor ranks.
+// The two ends of a language model: the embedding table, and norm, head and cross entropy. Both are cut by
+// vocabulary over tensor ranks.
 #include "sim/workload/transformer/layer_writer.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Returns the rows of the table that one tensor rank has, rounded up.
 std::int64_t words_of_rank(const TransformerShape& shape, const LayerSlice& slice) {
   return (shape.vocabulary + slice.tensor - 1) / slice.tensor;
 }
 
-/// A table's gradient is as large as the table, zeros filled in first.
+/// Bytes per element to fill the table's gradient with zeros first; it is as large as the table.
 constexpr double kFillBytes = 2;
-/// Cross entropy cut by vocabulary: largest logit, the wanted one, the sum of exponentials; fp32 each.
+/// Sums of a cross entropy cut by vocabulary: the largest logit, the wanted one, and the sum of exponentials,
+/// in fp32 each.
 constexpr int kLossSums = 3;
 constexpr int kLossLaunches = 10;
 
@@ -23,6 +25,7 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
   const LayerWriter writer(slice, kernels);
   const auto elements = static_cast<double>(slice.tokens() * shape.hidden);
   LayerProgram program;
+  // A cut table also masks the words of other ranks, before and after the lookup.
   program.forward.push_back(LayerWriter::pass(elements, slice.tensor > 1 ? 4 : 2, slice.tensor > 1 ? 5 : 1));
   writer.exchange(program.forward, ParallelAxis::tensor,
                   slice.sequence_parallel ? Exchange::reduce_scatter : Exchange::all_reduce, 2 * elements);

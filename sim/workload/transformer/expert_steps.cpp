@@ -1,5 +1,5 @@
-// Experts: a router in fp32, tokens to the ranks of their experts, one grouped product for all experts of a
-// rank, and back.
+// Feed-forward parts with experts: a router in fp32, the exchange of tokens to the ranks of their experts,
+// one grouped product for all experts of a rank, and the exchange back.
 #include <algorithm>
 #include <cmath>
 
@@ -9,15 +9,17 @@ namespace foretrain {
 
 namespace {
 
-/// Softmax, top-k, counts, probabilities: small kernels over tokens x experts.
+/// Kernels of the router over tokens x experts: softmax, top-k, counts and probabilities. They are small.
 constexpr int kRouterLaunches = 8;
 constexpr double kRouterPasses = 12;
-/// Node-local copies that DeepEP sends over the network: one for each node instead of one for each expert.
+/// GPUs of a node, for DeepEP: it sends one copy over the network for each node instead of one for each
+/// expert.
 constexpr int kGpusOfNode = 8;
 
-/// Of an expert's number of tokens.
+/// Bytes of one expert's number of tokens.
 constexpr double kCountBytes = 8;
 
+/// Sizes of the experts of one rank.
 struct Sizes {
   double sent = 0;         ///< rows that a rank gives away: tokens x top_k, or as many as capacity has
   std::int64_t local = 1;  ///< experts of a rank
@@ -32,6 +34,7 @@ Sizes sizes_of(const LayerWriter& writer, const TransformerShape& shape) {
   sizes.sent = static_cast<double>(slice.norm_tokens() * own.top_k);
   if (slice.capacity_factor > 0) sizes.sent *= slice.capacity_factor;
   sizes.local = std::max(1, own.experts / slice.expert);
+  // A capacity limits every expert, so the busiest rank has no more than the others.
   const double busiest = slice.capacity_factor > 0 ? 1 : slice.imbalance;
   const double received = sizes.sent * busiest * slice.expert_tensor;
   const auto rows = static_cast<std::int64_t>(std::ceil(received / static_cast<double>(sizes.local)));
@@ -42,7 +45,8 @@ Sizes sizes_of(const LayerWriter& writer, const TransformerShape& shape) {
   return sizes;
 }
 
-/// DeepEP sends a row once to each node, from where NVLink spreads it.
+/// Returns the bytes of a dispatch. DeepEP sends a row once to each node, from where NVLink spreads it; the
+/// expected number of nodes follows from top_k independent choices.
 double dispatched_bytes(const LayerWriter& writer, const TransformerShape& shape, const Sizes& sizes) {
   const double all = sizes.sent * sizes.row_bytes;
   if (writer.slice().dispatch != TokenDispatch::deep_ep || writer.slice().expert <= kGpusOfNode) return all;
@@ -51,6 +55,8 @@ double dispatched_bytes(const LayerWriter& writer, const TransformerShape& shape
   return all * nodes * (1 - std::pow(1 - 1 / nodes, top)) / top;
 }
 
+/// Writes one exchange of tokens: to the experts (`is_first`) or back. Under all_gather every rank gets all
+/// tokens, and the results are summed where they are scattered.
 void write_dispatch(const LayerWriter& writer, const TransformerShape& shape, const Sizes& sizes,
                     bool is_first, std::vector<LayerStep>& steps) {
   const LayerSlice& slice = writer.slice();
@@ -62,6 +68,7 @@ void write_dispatch(const LayerWriter& writer, const TransformerShape& shape, co
   writer.exchange(steps, ParallelAxis::expert, Exchange::all_to_all, dispatched_bytes(writer, shape, sizes));
 }
 
+/// Returns the elements between the two products of the local experts.
 double gate_elements(const Sizes& sizes) {
   return static_cast<double>(sizes.down.rows * sizes.down.in * sizes.local);
 }
@@ -94,7 +101,7 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
   steps.push_back(LayerStep::product_of(tokens, shape.experts->experts, shape.hidden));
   steps.back().is_half = true;
   steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
-  // Sizes of a dropless dispatch are known once all ranks have counted: the host reads them.
+  // The sizes of a dropless dispatch are known only when all ranks have counted, so the host reads them.
   const bool reads = writer.slice().capacity_factor <= 0 && writer.slice().expert > 1;
   if (reads && writer.kernels().sends_expert_counts)
     writer.exchange(steps, ParallelAxis::expert, Exchange::all_to_all,

@@ -1,5 +1,5 @@
-// Linear layers under tensor parallelism. What overlaps with what is the frameworks' order of calls: an
-// exchange `behind` is waited for by the step that names it.
+// Linear layers under tensor parallelism. Overlap follows the frameworks' order of calls: an exchange marked
+// `behind` runs beside the following steps until a step waits for it by name.
 #include "sim/workload/transformer/layer_writer.hpp"
 
 #include "sim/workload/device/tensor_cores.hpp"
@@ -8,16 +8,17 @@ namespace foretrain {
 
 namespace {
 
-/// Pieces of a product that user buffers and async TP cut a scattered sum into (Transformer Engine's default
-/// for a pipelined reduce-scatter).
+/// Number of pieces that user buffers and async TP cut a scattered sum into (Transformer Engine's default for
+/// a pipelined reduce-scatter).
 constexpr double kPipelinedPieces = 4;
-/// A 16-bit gradient read, the fp32 sum read and written.
+/// Bytes to add one gradient: 16 bit read, the fp32 sum read and written.
 constexpr double kAddBytes = 10;
-/// Transformer Engine's NVFP4 recipe: the largest value of the tensor first (a read), then both orders of its
-/// blocks of 16 are written, each an operand with its scales. Weights are converted once a step.
+/// Bytes per element of Transformer Engine's NVFP4 recipe. The largest value of the tensor is found first,
+/// with one read. Then both orders of its blocks of 16 are written, each an operand with its scales. Weights
+/// are converted once a step.
 constexpr double kQuantizeBytes = 2 + 2 + 2 * kFp4Bytes;
 constexpr int kQuantizeLaunches = 2;
-/// What a product that adds to fp32 moves beyond one that writes 16 bit.
+/// Bytes that a product which adds to fp32 moves beyond one that writes 16 bit.
 constexpr double kFusedAddBytes = 6;
 
 int last_of(const std::vector<LayerStep>& steps) { return static_cast<int>(steps.size()) - 1; }
@@ -72,7 +73,8 @@ void LayerWriter::exchange(std::vector<LayerStep>& steps, ParallelAxis along, Ex
   if (ranks(along) > 1) steps.push_back(LayerStep::exchange_of(along, exchange, bytes));
 }
 
-/// The own rows' product runs while the others' come; then those before and those behind them.
+/// Writes the product of a gathered input. The rank's own rows run while the others' arrive; then come those
+/// before and those behind its own.
 void LayerWriter::gathered_products(std::vector<LayerStep>& steps, const LinearSize& size, int gather) const {
   const std::int64_t own = (size.rows + slice_.tensor - 1) / slice_.tensor, rest = size.rows - own;
   steps.push_back(LayerStep::product_of(own, size.out, size.in, size.count));
@@ -83,6 +85,7 @@ void LayerWriter::gathered_products(std::vector<LayerStep>& steps, const LinearS
   if (rest > first) steps.push_back(LayerStep::product_of(rest - first, size.out, size.in, size.count));
 }
 
+// A column layer gathers its input under sequence parallelism; otherwise every rank has it already.
 void LayerWriter::column_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   if (!cuts_tensor() || !slice_.sequence_parallel) return plain_forward(steps, size);
   exchange(steps, ParallelAxis::tensor, Exchange::all_gather, message(size, true));
@@ -100,6 +103,7 @@ void LayerWriter::row_forward(std::vector<LayerStep>& steps, const LinearSize& s
   if (cuts_tensor() && slice_.overlap == TensorOverlap::pieces) steps.back().exposed = 1 / kPipelinedPieces;
 }
 
+// The gathered input is needed by the gradient of the weights alone, so the input's gradient runs meanwhile.
 void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSize& size, int matrices) const {
   if (!cuts_tensor()) return plain_backward(steps, size);
   const bool overlaps = slice_.overlap != TensorOverlap::none;

@@ -1,4 +1,4 @@
-// A decoder written layer by layer from its sizes, as model files write it.
+// Construction of a decoder network, layer by layer, from its sizes, as model files write it.
 #include <initializer_list>
 #include <utility>
 #include <variant>
@@ -12,9 +12,10 @@ namespace foretrain {
 
 namespace {
 
-/// A key of the layer's type and its value; flags take 0 and 1.
+/// A key of a layer's type with its value; flags take 0 and 1.
 using LayerValue = std::pair<std::string_view, std::int64_t>;
 
+/// Sets a key of a layer; keys that its type does not have are ignored.
 void put(Layer& layer, const LayerValue& value) {
   for (const LayerKey& key : layer.type->keys) {
     if (key.name != value.first) continue;
@@ -31,7 +32,7 @@ Layer made(std::string_view type, std::string name, std::initializer_list<LayerV
   return layer;
 }
 
-/// Writes the layers of one network.
+/// Writes the layers of one network. Holds a reference to its shape.
 class NetworkWriter {
  public:
   NetworkWriter(const TransformerShape& shape, Positions positions) : shape_(shape), positions_(positions) {}
@@ -81,6 +82,7 @@ class NetworkWriter {
     return product;
   }
 
+  /// Returns a residual connection: the branch's result is added to its input.
   static Layer added(std::string name, std::vector<Layer> branch) {
     Layer sum = made("add", std::move(name));
     sum.branches = {std::move(branch), {}};

@@ -32,6 +32,7 @@ std::int64_t norm_parameters(const TransformerShape& shape) { return (shape.bias
 }  // namespace
 
 bool has_experts(const TransformerShape& shape, int layer) {
+  // Of each group of `every` layers behind the dense ones, the last has experts.
   if (!shape.experts || layer < shape.experts->dense_layers) return false;
   return (layer - shape.experts->dense_layers) % shape.experts->every == shape.experts->every - 1;
 }
@@ -65,6 +66,7 @@ ParameterCount parameters_of(const TransformerShape& shape) {
 
 double forward_flops_per_token(const TransformerShape& shape, std::int64_t sequence, bool halved) {
   const ParameterCount count = parameters_of(shape);
+  // Rows of tables are looked up, not multiplied; a tied matrix is multiplied by the head.
   const std::int64_t looked_up = (shape.positions + (shape.tied ? 0 : shape.vocabulary)) * shape.hidden;
   const double key = static_cast<double>(shape.latent ? shape.latent->query_dim() : shape.head_dim);
   const double value = static_cast<double>(shape.latent ? shape.latent->value_dim : shape.head_dim);
