@@ -1,4 +1,4 @@
-// Row by row of both recordings; sizes repeat, so each pair of sizes is grown once.
+// Growth of programs, row by row of both recordings. Sizes repeat, so each pair of sizes is grown once.
 #include "sim/workload/program/program_growth.hpp"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 std::int64_t share(std::int64_t whole, std::int64_t ranks) { return (whole + ranks - 1) / ranks; }
 
-/// The roundest number (most factors of two) from `least` to `most`.
+/// Returns the roundest number (most factors of two) from `least` to `most`.
 std::int64_t roundest(std::int64_t least, std::int64_t most) {
   std::int64_t step = 1;
   while (most / (2 * step) * (2 * step) >= least && 2 * step <= most) step *= 2;
   return most / step * step;
 }
 
-/// The whole of which both are shares, rounded up.
+/// Returns the whole of which both numbers are shares, rounded up. Several may fit; the roundest is taken.
 std::optional<std::int64_t> whole_of(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
                                      std::int64_t many_ranks) {
   const std::int64_t least = std::max((few - 1) * few_ranks, (many - 1) * many_ranks) + 1;
@@ -30,9 +30,10 @@ std::optional<std::int64_t> whole_of(std::int64_t few, std::int64_t few_ranks, s
   return roundest(least, most);
 }
 
+// Larger numbers, such as hashes and sentinels, are no sizes and would overflow products with ranks.
 constexpr std::int64_t kMostGrown = std::int64_t{1} << 42;
 
-/// Shares of rows of `width` numbers each: the smallest width with which both are.
+/// Returns the number as shares of rows of `width` values each, for the smallest width that explains both.
 std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
                                           std::int64_t many_ranks, std::int64_t ranks) {
   constexpr std::int64_t kMostTried = 1 << 16;
@@ -48,8 +49,8 @@ std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ran
   return both > kMostTried ? with(both) : std::nullopt;
 }
 
-/// What the padding of several tensors adds to a sum is no function of its own: on a line between both, where
-/// they differ by no more than that.
+/// Largest relative difference between the recordings for which padding explains it. The padding of several
+/// tensors in a sum is no function of its own, so such a sum is put on a line between both.
 constexpr double kMostPadding = 0.05;
 
 std::optional<std::int64_t> padded_sum(double few, std::int64_t few_ranks, double many,
@@ -66,6 +67,7 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
                                   std::int64_t many_ranks, std::int64_t ranks) {
   if (few == many) return few;
   if (few > kMostGrown || many > kMostGrown || few < 0 || many < 0) return std::nullopt;
+  // The rules in the order of program_growth.hpp; the first that fits both recordings wins.
   if (few % few_ranks == 0 && few / few_ranks * many_ranks == many) return few / few_ranks * ranks;
   if (few * many_ranks == many * few_ranks)
     return few * ranks % few_ranks == 0 ? std::optional(few * ranks / few_ranks) : std::nullopt;
@@ -87,6 +89,7 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
 
 namespace {
 
+/// Grows one program. The first reason against it is kept in `why_`; growth ends there.
 class ProgramGrowth {
  public:
   ProgramGrowth(const Program& few, const Program& many, std::int64_t ranks)
@@ -115,6 +118,7 @@ class ProgramGrowth {
     why_ = fmt::format("between {} and {} ranks {}", few_.world, many_.world, why);
   }
 
+  /// Returns a grown number, and stops with a reason where no rule holds for it.
   std::int64_t number(std::int64_t few, std::int64_t many, std::string_view what) {
     const auto found = grown(few, few_.world, many, many_.world, ranks_);
     if (!found)
@@ -150,7 +154,7 @@ class ProgramGrowth {
     grow_storages(few, many, out);
   }
 
-  /// Storages are matched in order; where their number differs those of the fewer ranks stay.
+  /// Matches storages and buffers in order. Where their numbers differ, the program cannot be grown.
   void grow_storages(const ProgramRank& few, const ProgramRank& many, ProgramRank& out) {
     const bool alike = few.network.storages.size() == many.network.storages.size() &&
                        few.network.buffers.size() == many.network.buffers.size();
@@ -188,6 +192,7 @@ class ProgramGrowth {
     for (std::size_t i = 0; i < a.out.size(); ++i) op.out[i] = size(few, a.out[i], many, b.out[i], out);
   }
 
+  /// Returns the grown size of a pair of recorded sizes, made on first use.
   SizeId size(const ProgramRank& few, SizeId at_few, const ProgramRank& many, SizeId at_many,
               ProgramRank& out) {
     const auto [known, is_new] =

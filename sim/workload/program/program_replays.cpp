@@ -1,4 +1,5 @@
-// Facts of a number of ranks stay; programs are large, so only the last few do.
+// A cache of prepared programs. The facts of every number of ranks stay; programs are large, so only the last
+// few do.
 #include "sim/workload/program/program_replays.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the recording on this number of ranks, or the growth from the two nearest ones.
 GrownProgram program_of(const std::vector<std::shared_ptr<const Program>>& recorded, std::int64_t ranks) {
   for (const auto& program : recorded) {
     if (program->world == ranks) return {*program, {}};
@@ -44,7 +46,7 @@ ReplayFacts facts_of(const Program& program) {
 
 }  // namespace
 
-/// Requires the lock.
+/// Returns the program on this number of ranks, prepared on first use. The caller holds the lock.
 std::shared_ptr<const ReplayedProgram> ProgramReplays::made(std::int64_t ranks) const {
   const auto kept = std::ranges::find(kept_, ranks, [](const auto& one) { return one.first; });
   if (kept != kept_.end()) {
