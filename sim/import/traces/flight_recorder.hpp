@@ -22,7 +22,8 @@ extern const char* const kInsteadOfPickle;
 /// Reads the members of a dump into a trace. The format is that of `dump_json` in
 /// torch/csrc/distributed/c10d/FlightRecorder.hpp:
 ///
-///   {"version": "2.5", "entries": [{"profiling_name": "nccl:all_reduce", "state": "completed", "duration_ms": 0.4, ...}]}
+///   {"version": "2.5", "entries": [{"profiling_name": "nccl:all_reduce", "state": "completed",
+///    "duration_ms": 0.4, ...}]}
 ///
 /// Each finished entry with a duration becomes a kernel on the stream of its process group. Durations are
 /// there only with TORCH_NCCL_ENABLE_TIMING=1. Messages (send, receive), unfinished entries and unknown types
