@@ -1,4 +1,7 @@
-// The readers behind the rows of the catalog; each is described where it is defined.
+// The readers behind the rows of the catalog of logs.
+// Each is_… says whether a text holds something of the format. Each read_… puts its measurements into the
+// sheet; what cannot be used is skipped there with line and reason. The format is described at the top of the
+// .cpp file.
 #pragma once
 
 #include <string_view>
@@ -52,25 +55,28 @@ void read_training_log(const SourceText& source, const LogHints& hints, SampleSh
 bool is_nvidia_smi_xml(std::string_view text);
 void read_nvidia_smi_xml(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
-// The formats of measurements that are read: one row each; the name of a file never counts, only what it
-// holds.
+// The catalog has a row for each format of measurements. Formats are recognised by the content of a file,
+// never by its name.
 
-/// Alone: nothing else is looked for in the file. Mixed: several may stand in one text. Last: only where none
-/// of the others is.
+/// The way in which a format shares a file with others.
+/// alone: no other format is looked for in the file. mixed: several such formats may stand in one text. last:
+/// it is tried only where no other format was found.
 enum class LogPlace : std::uint8_t { alone, mixed, last };
 
-/// A format of logs: how it is recognised and who reads it.
+/// A format of logs: how it is recognised, and the function that reads it.
 struct LogFormat {
   std::string_view name;
-  std::string_view what;  ///< one line for people
+  /// Description in one line, for lists of formats.
+  std::string_view what;
   LogPlace place = LogPlace::mixed;
-  /// Whether a text holds something of this format; looks for its table headers.
+  /// Says whether a text holds something of this format, usually by the headers of its tables.
   bool (*recognises)(std::string_view text) = nullptr;
-  /// Puts every measurement into the sheet and every one that cannot be, with the reason. Wrong user input:
-  /// throws InputError.
+  /// Puts every measurement into the sheet, and every one that cannot be used with its reason. Throws
+  /// InputError only for files of foretrain's own CSV format that are wrong as a whole.
   void (*read)(const SourceText& source, const LogHints& hints, SampleSheet& sheet) = nullptr;
 };
 
+/// Returns all formats in the order in which they are tried.
 const std::vector<LogFormat>& log_formats();
 
 }  // namespace foretrain
