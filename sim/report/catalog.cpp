@@ -1,4 +1,4 @@
-// One row per format.
+// The formats of a prediction: one row each. Adding a format means adding a row and its functions.
 #include "sim/report/catalog.hpp"
 
 #include "sim/base/named_rows.hpp"
@@ -13,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Writes several predictions as JSON, which has no options.
 std::string write_several_json(const std::vector<Prediction>& predictions, const ReportOptions&) {
   return write_predictions_json(predictions);
 }

@@ -1,4 +1,4 @@
-// sweep run, merge, status, show, submit.
+// Options of the commands sweep run, merge, status, show and submit.
 #include "sim/app/options/sweep_options.hpp"
 
 #include <charconv>
@@ -17,10 +17,11 @@ namespace foretrain {
 
 namespace {
 
+// Limits of --threads and --shards.
 constexpr int kMostThreads = 1024;
 constexpr std::int64_t kMostShards = 1'000'000;
 
-/// "3/8".
+/// Returns the shard that a text such as "3/8" names: part 3 of 8. Throws InputError for anything else.
 Shard parse_shard(const std::string& text) {
   Shard shard;
   const char* const end = text.data() + text.size();
@@ -35,6 +36,7 @@ Shard parse_shard(const std::string& text) {
   return shard;
 }
 
+/// Adds --format and -o.
 void add_report_options(CLI::App& command, std::string& format, const std::vector<std::string>& formats,
                         std::string& output) {
   command.add_option("--format", format, joined(formats))
@@ -44,6 +46,8 @@ void add_report_options(CLI::App& command, std::string& format, const std::vecto
   command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
 }
 
+/// Adds `sweep run`, which fills a database. It can be interrupted (exit code 130) and continues when it is
+/// run again.
 void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
   CLI::App* command = sweep.add_subcommand(
       "run", "Predict every case that is not in the database yet; what is killed goes on where it was");
@@ -67,12 +71,14 @@ void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
   command->footer(
       "Examples:\n  foretrain sweep run sweep.toml --db sweep.sqlite\n  foretrain sweep run sweep.toml --db "
       "part3.sqlite --shard 3/8 -j 4");
+  // A shard is parsed after the line, so that its mistake is wrong input (exit code 1).
   command->callback([&options] {
     if (!options.shard.empty()) options.run.shard = parse_shard(options.shard);
     run_sweep_run(options.run);
   });
 }
 
+/// Adds `sweep merge`, which joins databases of shards.
 void add_sweep_merge(CLI::App& sweep, SweepMergeCommand& merge) {
   CLI::App* command = sweep.add_subcommand("merge", "Databases of one sweep joined into one file");
   command->add_option("DATABASE", merge.databases, "Files of `sweep run`; some may be in it twice")
@@ -84,6 +90,7 @@ void add_sweep_merge(CLI::App& sweep, SweepMergeCommand& merge) {
   command->callback([&merge] { run_sweep_merge(merge); });
 }
 
+/// Adds `sweep status`, which prints counts of cases and changes nothing.
 void add_sweep_status(CLI::App& sweep, SweepStatusCommand& status) {
   CLI::App* command =
       sweep.add_subcommand("status", "How many cases of each database are done, also while it is written");
@@ -93,6 +100,7 @@ void add_sweep_status(CLI::App& sweep, SweepStatusCommand& status) {
   command->callback([&status] { run_sweep_status(status); });
 }
 
+/// Adds `sweep show`, which prints rows, the best rows, the Pareto front, or the effect of each axis.
 void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
   CLI::App* command = sweep.add_subcommand(
       "show", "Rows of a database: some, the best, those that no other beats; or what each axis does");
@@ -104,6 +112,7 @@ void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
           "Only cases of which this holds: an expression of SQL over axes and figures, as in \"gpus <= "
           "8 AND fits\"")
       ->type_name("SQL");
+  // --best, --pareto and --effects are three different questions and exclude each other.
   CLI::Option* best =
       command
           ->add_option("--best", question.best, "The smallest of this first, as in total_s or -samples_per_s")
@@ -139,11 +148,13 @@ void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
   command->callback([&show] { run_sweep_show(show); });
 }
 
+/// Adds `sweep submit`, which prints a job script and submits it only with --now.
 void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
   CLI::App* command = sweep.add_subcommand(
       "submit", "The script of a job array whose jobs run a shard each, with what a measured rate asks for");
   command->add_option("SWEEP", submit.sweep, "The sweep's file")->required();
-  // Not an option group: CLI11 2.3 never ends reading one where an empty word stands before one of its flags.
+  // These flags exclude each other one by one instead of being an option group: CLI11 2.3 loops forever on a
+  // group when an empty word stands before one of its flags.
   std::vector<CLI::Option*> engines;
   for (const SweepEngine& engine : sweep_engines()) {
     CLI::Option* flag = command->add_flag_function(
@@ -179,6 +190,7 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
       "Examples:\n  foretrain sweep submit sweep.toml --slurm --shards 8 -j 4 -o sweep.sbatch\n  foretrain "
       "sweep "
       "submit sweep.toml --htcondor --shards 100 -o sweep.sub --now");
+  // The message names all flags of batch systems, of which one is required.
   command->callback([&submit] {
     std::string engines;
     for (const SweepEngine& engine : sweep_engines())

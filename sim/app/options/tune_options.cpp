@@ -1,4 +1,4 @@
-// tune takes a scenario, names of settings with usual values, and axes as a sweep's file has them.
+// Options of the command `tune`: a scenario, the settings that vary, the goal, and when the search ends.
 #include "sim/app/options/tune_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,9 +15,12 @@ namespace foretrain {
 
 namespace {
 
+// Limits of --searches and --most.
 constexpr int kMostSearches = 10'000;
 constexpr std::int64_t kMostPredictions = 1'000'000;
 
+/// Adds the space that is searched: settings with usual values (--over), axes as in a sweep's file (--axis),
+/// and conditions on them (--where).
 void add_space(CLI::App& command, TuneOptions& options) {
   TuneCommand& tune = options.tune;
   command.add_option("SCENARIO", tune.scenario, "A scenario file or one of the catalog")->required();
@@ -49,6 +52,7 @@ void add_space(CLI::App& command, TuneOptions& options) {
       ->allow_extra_args(false);
 }
 
+/// Adds the goal, the limits of the search and the outputs.
 void add_search(CLI::App& command, TuneCommand& tune) {
   const std::vector<std::string> goals = names_of_rows(kTuneGoals);
   command
@@ -95,6 +99,7 @@ void add_tune(CLI::App& app, TuneOptions& options) {
       "tune mahti-resnet50-ddp --gpus 8 --over bucket_cap,workers,execution --best gpu_hours\n  foretrain "
       "tune "
       "my.toml --axis 'batch = [64, 96, 128]' --over workers,precision --format json");
+  // Without an axis there would be nothing to search.
   command->callback([&options] {
     if (options.tune.over.empty() && options.tune.axes.empty()) throw CLI::RequiredError("--over or --axis");
     options.tune.overrides.gpus = gpu_numbers(options.gpus);

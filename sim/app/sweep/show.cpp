@@ -1,4 +1,5 @@
-// sweep show: database → question → rows → report.
+// The command sweep show: asks a database a question and prints the rows of the answer as a table, CSV or
+// JSON.
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/diagnostics.hpp"

@@ -1,4 +1,4 @@
-// Random bits come from getrandom(2); all characters are looked at before the answer.
+// Makes tokens from getrandom(2), and compares them in constant time.
 #include "sim/app/web/access_token.hpp"
 
 #include <array>
@@ -27,6 +27,8 @@ std::string new_access_token() {
   return out;
 }
 
+// Every character is compared, so that the time does not depend on where the first difference is. An empty
+// secret never matches.
 bool is_same_secret(std::string_view given, std::string_view secret) {
   if (given.size() != secret.size() || secret.empty()) return false;
   unsigned difference = 0;
@@ -36,6 +38,7 @@ bool is_same_secret(std::string_view given, std::string_view secret) {
   return difference == 0;
 }
 
+// A header is a list of name=value pairs, separated by semicolons.
 std::string_view cookie_value(std::string_view header, std::string_view name) {
   while (!header.empty()) {
     const std::size_t end = std::min(header.find(';'), header.size());

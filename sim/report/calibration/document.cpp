@@ -1,4 +1,5 @@
-// Both writers walk the same sections; numbers stand to the right, because tables are compared by column.
+// Writes documents as Markdown and as HTML. Both walk the same sections. Columns of numbers are
+// right-aligned, since tables are compared by column.
 #include "sim/report/calibration/document.hpp"
 
 #include <algorithm>
@@ -24,11 +25,12 @@ bool is_empty(const DocumentSection& section) {
   return section.sentences.empty() && section.table.rows.empty() && section.items.empty();
 }
 
-/// Begins as a number does, or has nothing to say.
+/// Returns true when the cell begins as a number does, or is empty or "-".
 bool is_figure(const std::string& cell) {
   return cell.empty() || cell == "-" || cell.find_first_of("0123456789") <= 1;
 }
 
+/// Returns for each column whether all of its cells are numbers.
 std::vector<bool> figure_columns(const DocumentTable& table) {
   std::vector<bool> out(table.head.size(), true);
   for (const auto& row : table.rows)
@@ -36,6 +38,7 @@ std::vector<bool> figure_columns(const DocumentTable& table) {
   return out;
 }
 
+/// Escapes characters that Markdown would interpret.
 std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -45,6 +48,7 @@ std::string markdown_text(const std::string& text) {
   return out;
 }
 
+/// Returns the table with alignment; empty when it has no rows.
 std::string markdown_table(const DocumentTable& table) {
   if (table.rows.empty()) return "";
   const std::vector<bool> figures = figure_columns(table);
@@ -61,6 +65,7 @@ std::string markdown_table(const DocumentTable& table) {
   return out + "\n";
 }
 
+/// Returns one row with cells of this tag (th or td); numbers have the class n.
 std::string html_row(const std::vector<std::string>& cells, const std::vector<bool>& figures,
                      std::string_view tag) {
   std::string out = "<tr>";
@@ -70,6 +75,7 @@ std::string html_row(const std::vector<std::string>& cells, const std::vector<bo
   return out + "</tr>\n";
 }
 
+/// Returns the table; empty when it has no rows.
 std::string html_table(const DocumentTable& table) {
   if (table.rows.empty()) return "";
   const std::vector<bool> figures = figure_columns(table);
