@@ -1,9 +1,10 @@
-// Activations: FLOPs an element as the layers of the same name have them.
+// Rules of activations. FLOPs an element are those of the layers of the same name.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with `each` FLOPs an element, by the elements of the result.
 OperatorRule activation_row(std::string_view name, double each, HostCall call = HostCall::activation) {
   return {
       name, OperatorClass::elementwise, call, each == 8 ? "8 n" : "n", "operands + results", work_by_result,

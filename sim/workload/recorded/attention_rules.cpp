@@ -1,10 +1,13 @@
-// Attention as one kernel each way, by whichever library: sim/workload/layers/scaled_dot_product.cpp from the
-// sizes of queries, keys and values [batch, heads, rows, width of a head].
+// Rules of attention as one kernel each way, by whichever library. The work is that of
+// sim/workload/layers/scaled_dot_product.cpp, from the sizes of queries, keys and values [batch, heads, rows,
+// width of a head].
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Sizes of a fused attention, where `heads` counts those of all samples; `share` is what a causal mask
+/// leaves.
 struct FusedSizes {
   double heads = 0, queries = 0, keys = 0, width = 0, share = 1;
 
@@ -12,7 +15,7 @@ struct FusedSizes {
   double row_elements() const { return heads * width * (2 * queries + 2 * keys); }
   double query_elements() const { return heads * width * queries; }
   double statistics() const { return heads * queries; }
-  /// `times` products of queries x keys, with half of the bytes.
+  /// Returns `times` products of queries x keys, with half of the bytes.
   Product scores(double times, double bytes) const { return product(queries, keys, width, times, bytes); }
   Product rows(double times, double bytes) const { return product(queries, width, keys, times, bytes); }
   Product columns(double times, double bytes) const { return product(keys, width, queries, times, bytes); }
@@ -23,7 +26,8 @@ struct FusedSizes {
   }
 };
 
-/// From the tensors that begin at operand `first`. The efficient kernel has its heads behind the rows.
+/// Reads the sizes from the tensors that begin at operand `first`. The efficient kernel has its heads behind
+/// the rows.
 FusedSizes fused_sizes(const RecordedCall& call, std::size_t first, bool heads_last) {
   const TensorAt q = call.in(first), k = call.in(first + 1);
   const int head = heads_last ? 2 : 1, row = heads_last ? 1 : 2;
@@ -32,6 +36,7 @@ FusedSizes fused_sizes(const RecordedCall& call, std::size_t first, bool heads_l
   return sizes;
 }
 
+/// Returns the bytes of an element as the model counts them; 4 for an empty tensor.
 double element_width(const TensorAt& tensor) {
   return tensor.elements() > 0 ? tensor.bytes() / tensor.elements() : 4;
 }
@@ -42,6 +47,7 @@ RecordedWork fused_forward(const RecordedCall& call, bool heads_last) {
   return {2 * s.share * s.product_flops(), bytes, 1, {s.scores(1, bytes), s.rows(1, bytes)}};
 }
 
+// Operands of backward begin with the result's gradient, hence the sizes from operand 1 on.
 RecordedWork fused_backward(const RecordedCall& call, bool heads_last) {
   const FusedSizes s = fused_sizes(call, 1, heads_last);
   const double bytes =

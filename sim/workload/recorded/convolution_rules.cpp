@@ -1,5 +1,5 @@
-// Convolutions of any number of directions, transposed ones too: the products of
-// sim/workload/layers/convolution.cpp from the sizes of input, weights and result.
+// Rules of convolutions of any number of directions, transposed ones included. The products are those of
+// sim/workload/layers/convolution.cpp, from the sizes of input, weights and result.
 #include <algorithm>
 #include <cmath>
 
@@ -8,13 +8,15 @@
 namespace foretrain {
 namespace {
 
+/// Returns the positions of a tensor: the product of its dimensions behind samples and channels.
 double positions_of(const TensorAt& tensor) {
   double product = 1;
   for (std::size_t i = 2; i < tensor.rank(); ++i) product *= tensor.dim(static_cast<int>(i));
   return product;
 }
 
-/// What both passes are computed from.
+/// The sizes of a convolution from which both passes are computed. `from` and `to` are the channels of a
+/// group.
 struct RecordedConvolution {
   double samples = 0, in_places = 0, out_places = 0, groups = 1, from = 0, to = 0, window = 1;
   double stride = 1;
@@ -42,7 +44,7 @@ struct RecordedConvolution {
     if (transposed) return product(from, to * window, samples * in_places, Product::Grows::depth, bytes);
     return product(to, from * window, samples * out_places, Product::Grows::depth, bytes);
   }
-  /// 2 a multiply-add, the same for all three.
+  /// Returns FLOPs at 2 a multiply-add, the same for all three products.
   double flops() const {
     return 2 * samples * (transposed ? in_places : out_places) * from * to * groups * window;
   }
@@ -56,6 +58,7 @@ RecordedConvolution convolution_of(const RecordedCall& call, const TensorAt& x, 
   made.samples = x.dim(0), made.in_places = positions_of(x), made.out_places = positions_of(y);
   made.window = positions_of(w);
   made.from = (made.transposed ? w.dim(0) / made.groups : w.dim(1));
+  // The weights of a transposed convolution have the input channels first.
   made.to = (made.transposed ? w.dim(1) : w.dim(0) / made.groups);
   if (const RecordedArgument* stride = call.argument("stride"); stride != nullptr && !stride->numbers.empty())
     made.stride = *std::max_element(stride->numbers.begin(), stride->numbers.end());
@@ -80,11 +83,12 @@ bool same_size(const TensorAt& a, const TensorAt& b) {
   return true;
 }
 
+/// The gradients that a backward call makes.
 struct GradientMask {
   bool input = false, weights = false, bias = false;
 };
 
-/// As `output_mask` says, else by the sizes of the results.
+/// Returns the gradients by `output_mask`, or else by the sizes of the results.
 GradientMask gradients_made(const RecordedCall& call, const TensorAt& x, const TensorAt& w) {
   const RecordedArgument* mask = call.argument("output_mask");
   if (mask != nullptr && mask->numbers.size() == 3)
@@ -102,7 +106,7 @@ GradientMask gradients_made(const RecordedCall& call, const TensorAt& x, const T
   return made;
 }
 
-// Its operands are the result's gradient, the input and the weights.
+// Operands of backward are the result's gradient, the input and the weights.
 std::vector<RecordedWork> convolution_backward(const RecordedCall& call, const OperatorRule&) {
   const TensorAt dy = call.in(0), x = call.in(1), w = call.in(2);
   const RecordedConvolution c = convolution_of(call, x, w, dy);

@@ -1,5 +1,5 @@
-// What moves or makes tensors and computes nothing: views and allocations run no kernel, copies read and
-// write, fills write.
+// Rules of operators that move or make tensors and compute nothing. Views and allocations run no kernel,
+// copies read and write, fills write.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
@@ -7,12 +7,13 @@ namespace {
 
 std::vector<RecordedWork> nothing(const RecordedCall&, const OperatorRule&) { return {}; }
 
-/// What is read is the last operand: copy_() names its target first.
+/// Counts the last operand as the source: copy_() names its target first.
 std::vector<RecordedWork> copied(const RecordedCall& call, const OperatorRule& rule) {
   const double read = call.in_count() > 0 ? call.in(call.in_count() - 1).bytes() : 0;
   return {{rule.each * call.out(0).elements(), read + call.out_bytes()}};
 }
 
+// Concatenations read all operands; fills read none.
 std::vector<RecordedWork> joined(const RecordedCall& call, const OperatorRule& rule) {
   return {{rule.each * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
@@ -21,7 +22,7 @@ std::vector<RecordedWork> filled(const RecordedCall& call, const OperatorRule& r
   return {{rule.each * call.out(0).elements(), call.out_bytes()}};
 }
 
-/// Zeros of the whole, then the part copied in.
+/// Counts zeros of the whole, then the part copied in.
 std::vector<RecordedWork> into_zeros_of_whole(const RecordedCall& call, const OperatorRule&) {
   return {{call.out(0).elements(), call.out_bytes() + 2 * call.in(0).bytes(), 2}};
 }
@@ -32,6 +33,7 @@ OperatorRule moving_row(std::string_view name, std::string_view flops, std::stri
   return {name, OperatorClass::copy, HostCall::copy, flops, bytes, work, flops == "n" ? 1.0 : 0.0, role};
 }
 
+/// Adds the operators that run no kernel.
 void add_silent(std::vector<OperatorRule>& rows) {
   for (const char* name : {"t",
                            "view",

@@ -1,4 +1,4 @@
-// Dropout: one kernel on a GPU, whose FLOPs are those of the three operators that a CPU runs.
+// Rules of dropout: one kernel on a GPU, whose FLOPs are those of the three operators that a CPU runs.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {

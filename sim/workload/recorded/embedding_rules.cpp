@@ -1,21 +1,23 @@
-// Rows looked up in tables, and elements picked by index. A look-up counts the rows it reads, not the table;
-// a table's gradient is dense.
+// Rules of rows looked up in tables, and of elements picked by index. A lookup counts the rows that it reads,
+// not the table. The gradient of a table is dense.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+// The first operand is the table, whose bytes are replaced by those of the rows: read once, written once.
 std::vector<RecordedWork> looked_up(const RecordedCall& call, const OperatorRule&) {
   const double rows = call.out(0).bytes();
   return {{call.out(0).elements(), call.in_bytes() - call.in(0).bytes() + 2 * rows}};
 }
 
-// The gradient of the rows is read and added where the table is zeros.
+// The gradient of the rows is read, and added to a table of zeros.
 std::vector<RecordedWork> table_gradient(const RecordedCall& call, const OperatorRule&) {
   return {{call.out(0).elements(), call.in_bytes() + call.in(0).bytes() + call.out_bytes(), 2}};
 }
 
-/// Into a copy, or in place: what is put, where, and what it lands on.
+/// Counts values put by index into a copy, or in place: the values, their indices, and the elements that they
+/// replace.
 std::vector<RecordedWork> put_by_index(const RecordedCall& call, const OperatorRule&) {
   const double put = call.in_count() > 1 ? call.in(call.in_count() - 1).bytes() : 0;
   return {{call.out(0).elements(), call.in_bytes() - call.in(0).bytes() + 2 * put}};

@@ -1,4 +1,6 @@
-// Layers are the modules in the order in which they run; parameters and buffers in the order of registration.
+// Expansion of recorded networks. Layers are the modules in the order in which they first run; parameters and
+// buffers keep the order of registration. Operators are grouped into calls first, then measured times are
+// applied, and lifetimes follow from the recorded storages.
 #include "sim/workload/recorded/expand_recorded.hpp"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ constexpr std::string_view kOutside = "(outside of modules)";
 
 std::string printed_module(const std::string& path) { return path.empty() ? std::string(kOutside) : path; }
 
-/// "encoder.0" of "encoder.0.attention"; empty of what has no part before it.
+/// Returns "encoder.0" for "encoder.0.attention", and an empty path where there is no enclosing module.
 std::string module_around(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? std::string() : path.substr(0, dot);
@@ -28,7 +30,7 @@ std::int64_t whole_elements(double elements) {
   return static_cast<std::int64_t>(std::llround(std::min(elements, 1e15)));
 }
 
-/// One sample of a tensor, as layers write it: without the dimension that the batch multiplies.
+/// Returns the shape of one sample, as layers write it: without the dimension that the batch multiplies.
 Shape sample_shape(const TensorSize& size) {
   std::vector<std::int64_t> sides;
   bool found = false;
@@ -40,6 +42,7 @@ Shape sample_shape(const TensorSize& size) {
     found = true;
     if (extent.per_sample > 1) sides.push_back(extent.per_sample);
   }
+  // Shapes have at most four dimensions; leading ones are multiplied.
   while (sides.size() > 4) {
     sides[1] *= sides[0];
     sides.erase(sides.begin());
@@ -57,7 +60,7 @@ bool was_under_autocast(const RecordedNetwork& network) {
                      [](const RecordedOperator& op) { return op.autocast; });
 }
 
-/// By the first operator that autocast gave a result of 16 bits.
+/// Returns the precision of the first operator to which autocast gave a result of 16 bits.
 std::optional<Precision> autocast_precision(const RecordedNetwork& network) {
   for (const RecordedOperator& op : network.operators) {
     if (!op.autocast) continue;
@@ -69,6 +72,7 @@ std::optional<Precision> autocast_precision(const RecordedNetwork& network) {
   return std::nullopt;
 }
 
+/// Expands one network in one interpretation of its types. Holds references to its arguments.
 class RecordedExpansion {
  public:
   RecordedExpansion(const RecordedNetwork& network, const MeasuredOn* measured_on, RecordedTypes types)
@@ -98,7 +102,7 @@ class RecordedExpansion {
   }
 
  private:
-  /// Modules in the order in which they first run, with the last result of each.
+  /// Adds a layer for each module in the order in which they first run, with the shape of its last result.
   void layers() {
     constexpr std::uint32_t kNone = UINT32_MAX;
     layer_of_.assign(network_.module_names.size(), kNone);
@@ -122,7 +126,7 @@ class RecordedExpansion {
     return id;
   }
 
-  /// Of the module that holds it or the nearest around that one with operators of its own.
+  /// Returns the layer of a parameter: that of the nearest enclosing module with operators of its own.
   std::uint32_t layer_of_parameter(const std::string& name) const {
     for (std::string path = module_around(name);; path = module_around(path)) {
       const auto found = layers_by_path_.find(path);
@@ -142,13 +146,13 @@ class RecordedExpansion {
     }
   }
 
-  /// Weights of 16 bits are trained without it.
+  /// Removes autocast from all operators: weights of 16 bits are trained without it.
   void leave_out_autocast() {
     for (Operator& op : step_.forward) op.half_capable = false;
     for (BackwardStep& step : step_.backward) step.op.half_capable = false;
   }
 
-  /// Each trained parameter is ready once: with the last that adds to its gradient.
+  /// Makes each trained parameter ready once, with the last operator that adds to its gradient.
   void drop_frozen() {
     std::vector<bool> seen(network_.parameters.size(), false);
     for (auto step = step_.backward.rbegin(); step != step_.backward.rend(); ++step) {
@@ -162,7 +166,7 @@ class RecordedExpansion {
     }
   }
 
-  /// Those that nothing makes a gradient of are there when backward begins, as DDP takes them with
+  /// Makes parameters without a gradient ready when backward begins, as DDP handles them with
   /// find_unused_parameters.
   void note_without_gradient() {
     std::vector<bool> ready(network_.parameters.size(), false);
@@ -184,6 +188,7 @@ class RecordedExpansion {
     first.insert(first.begin(), missing.begin(), missing.end());
   }
 
+  // Measured lists may be shorter than the operators: a step of missing gradients was added behind them.
   void apply_times() {
     for (std::size_t i = 0; i < step_.forward.size() && i < step_.measured_forward.size(); ++i)
       apply_times_to(step_.forward[i], step_.measured_forward[i]);
@@ -191,6 +196,7 @@ class RecordedExpansion {
       apply_times_to(step_.backward[i].op, step_.measured_backward[i]);
   }
 
+  /// Applies measured times: the host's replaces the modelled one, the kernels' sets the ratio to the model.
   void apply_times_to(Operator& op, const MeasuredTimes& times) {
     if (times.has_host) op.stated_host = seconds(times.host_s);
     if (!times.has_kernels || measured_on_ == nullptr) return;
@@ -203,8 +209,8 @@ class RecordedExpansion {
     if (modelled > 0) op.over_model = times.kernels_s / modelled;
   }
 
-  /// Work of the measured length where no sizes are known: of arithmetic for products, else of memory
-  /// traffic.
+  /// Gives an operator without known sizes work of the measured length: arithmetic for products, memory
+  /// traffic for all others.
   void stand_in(Operator& op, double time, const Gpu& gpu) const {
     if (op.call == HostCall::linear || op.call == HostCall::conv2d || op.call == HostCall::attention) {
       op.is_roofline = true;
@@ -214,6 +220,7 @@ class RecordedExpansion {
     }
   }
 
+  /// Takes the lifetimes from the storages, and the elements of one sample from the inputs.
   void storages() {
     StorageSums sums = storages_of_step(network_, step_, types_, model_.layer_names.size());
     model_.lifetimes = std::move(sums.lifetimes), model_.saved_bytes = sums.saved_bytes;
@@ -230,6 +237,7 @@ class RecordedExpansion {
     model_.input_elements = whole_elements(elements);
   }
 
+  /// Collects what Recording reports. Indices of ready parameters change to those of trained ones.
   void facts() {
     facts_.by = network_.by, facts_.batch = network_.batch, facts_.grows = network_.grows;
     facts_.gpu = network_.gpu;

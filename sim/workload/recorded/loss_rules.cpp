@@ -1,4 +1,4 @@
-// Softmax and losses: they stay in 32 bits under autocast.
+// Rules of softmax and losses, which stay in 32 bits under autocast.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
@@ -10,7 +10,7 @@ OperatorRule softmax_row(std::string_view name) {
           8,     OperatorRole::alone,      false};
 }
 
-/// By element of the first operand; what is compared is written and read again.
+/// Counts FLOPs by element of the first operand. The differences are written and read again.
 std::vector<RecordedWork> elementwise_loss(const RecordedCall& call, const OperatorRule& rule) {
   const double n = call.in(0).elements();
   return {{rule.each * n, call.in_bytes() + call.out_bytes() + 2 * call.in(0).bytes(), 2}};

@@ -1,4 +1,4 @@
-// Normalizations: 8 FLOPs an element forward, 12 backward; bytes of all operands and results.
+// Rules of normalizations: 8 FLOPs an element forward, 12 backward; bytes of all operands and results.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {

@@ -1,4 +1,4 @@
-// The table of all families, looked up by name, and the work that most rows share.
+// The table of all families with its lookup by name, and the work that most rows share.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 #include <algorithm>
@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::string_view kAten = "aten::";
 
-/// Of a tensor that is not there.
+/// Returns the size of a tensor that is not there: one dimension of 0 elements.
 const TensorSize& no_tensor() {
   static const TensorSize none{ElementType::f32, {Extent{}}};
   return none;
 }
 
+/// Returns the bytes that one element counts.
 double counted_width(ElementType type, ByteCount count) {
   if (count == ByteCount::twice) return 2.0 * bytes_of(type);
   return count == ByteCount::half_as_full && is_16_bit(type) ? 4 : bytes_of(type);
@@ -89,6 +90,7 @@ const OperatorRule* find_operator_rule(std::string_view name) {
   if (name.starts_with(kAten)) name.remove_prefix(kAten.size());
   const auto found = rows.find(name);
   if (found != rows.end()) return found->second;
+  // In-place variants have the name of their row and "_" behind it; names like __and__ do not.
   if (!name.ends_with('_') || name.ends_with("__")) return nullptr;
   name.remove_suffix(1);
   const auto in_place = rows.find(name);

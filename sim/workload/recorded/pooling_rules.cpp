@@ -1,4 +1,5 @@
-// Pooling: k^2 FLOPs a result for windows of k^2, one an element of the input to a given number of windows.
+// Rules of pooling: k^2 FLOPs a result for windows of k^2, and one FLOP an input element for a given number
+// of windows.
 #include <algorithm>
 
 #include "sim/workload/recorded/operator_rules.hpp"
@@ -6,7 +7,8 @@
 namespace foretrain {
 namespace {
 
-/// As `kernel` says; one number stands for all sides.
+/// Returns the positions of a window by the argument `kernel`, where one number stands for all sides. Without
+/// the argument it is the ratio of input to output elements.
 double window_positions(const RecordedCall& call) {
   const RecordedArgument* kernel = call.argument("kernel");
   if (kernel == nullptr) kernel = call.argument("kernel_size");
@@ -28,7 +30,7 @@ std::vector<RecordedWork> pool_windows(const RecordedCall& call, const OperatorR
   return {work};
 }
 
-/// Operands begin with the gradient of the windows.
+/// Backward: operands begin with the gradient of the windows.
 std::vector<RecordedWork> pool_windows_backward(const RecordedCall& call, const OperatorRule&) {
   RecordedWork work{call.out(0).elements(), call.in_bytes() + call.out_bytes()};
   work.visits = window_positions(call) * call.in(0).elements();

@@ -1,5 +1,5 @@
-// A network as it was recorded: the framework's operators of one training step in their order, with the sizes
-// of their tensors; parameters, buffers, and the storages that live during the step.
+// A recorded network: the framework's operators of one training step in their order, with the sizes of their
+// tensors. Parameters, buffers, and the storages that live during the step belong to it too.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,17 @@
 
 namespace foretrain {
 
+// Limits of a recording; a file beyond them is refused.
 inline constexpr std::size_t kMostRecordedOperators = 200'000;
 inline constexpr std::size_t kMostRecordedParameters = 100'000;
-/// One call updates all parameters of a network: lists of tensors, flattened.
+/// Largest number of tensors of an operator: one call may update all parameters of a network, as flattened
+/// lists.
 inline constexpr std::size_t kMostTensorsOfOperator = 100'000;
 
 /// Texts that many operators share, numbered in the order of their first use.
 class NameTable {
  public:
+  /// Returns the number of a text, and adds it when it is new.
   std::uint32_t id_of(std::string_view name) {
     const auto [found, is_new] =
         ids_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
@@ -54,7 +57,7 @@ struct RecordedBuffer {
   SizeId size = 0;
 };
 
-/// What an operator was told beside its tensors: numbers (true is 1), or a word.
+/// An argument of an operator beside its tensors: numbers (true is 1), or a word.
 struct RecordedArgument {
   std::string name;
   std::vector<double> numbers;
@@ -76,7 +79,7 @@ struct RecordedOperator {
   std::optional<Time> time, host;    ///< as measured: of its kernels, of its call
 };
 
-/// What a storage is for.
+/// The purpose of a storage.
 enum class StorageUse : std::uint8_t {
   unknown,
   parameter,
@@ -89,7 +92,7 @@ enum class StorageUse : std::uint8_t {
   input
 };
 
-/// Something on the GPU between two operators, both included.
+/// Memory that is in use on the GPU between two operators, both included.
 struct RecordedStorage {
   SizeId size = 0;
   StorageUse use = StorageUse::unknown;
@@ -117,21 +120,22 @@ struct RecordedNetwork {
   std::vector<RecordedStorage> storages;
 };
 
-/// What the recorded types of floating-point elements mean for a training.
+/// The meaning that the recorded types of floating-point elements have for a training.
 enum class RecordedTypes : std::uint8_t {
   kept,       ///< every tensor has its type, whatever the precision
   half_kept,  ///< those of 16 bits have them, those of 32 follow the precision: a recording in fp32
   widened     ///< all count as 32 bits and follow the precision: a recording under autocast, in another one
 };
 
-/// Whether most numbers of the parameters have 16 bits.
+/// True where most numbers of the parameters have 16 bits.
 bool has_half_parameters(const RecordedNetwork& network);
 
-/// How a training in any precision understands them.
+/// Returns how a training in any precision understands the recorded types.
 RecordedTypes types_of(const RecordedNetwork& network);
 
-/// Where sizes were recorded at one batch alone, takes the first dimension that is a multiple of the batch
-/// for what grows with it, in every tensor that is no parameter, buffer or scalar (nor its transpose).
+/// Decides the growth of sizes that were recorded at one batch alone. In every tensor that is no parameter,
+/// buffer or scalar (nor a transpose of these), the first dimension that is a multiple of the batch grows
+/// with it.
 void assume_growth(RecordedNetwork& network);
 
 }  // namespace foretrain

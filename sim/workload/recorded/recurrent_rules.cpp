@@ -1,5 +1,6 @@
-// LSTM, GRU and plain recurrent layers as one library call runs them, and the fused gates of single cells:
-// sim/workload/layers/recurrent.cpp from the sizes of input, states and weights.
+// Rules of LSTM, GRU and plain recurrent layers as one library call runs them, and of the fused gates of
+// single cells. The work is that of sim/workload/layers/recurrent.cpp, from the sizes of input, states and
+// weights.
 #include <algorithm>
 
 #include "sim/workload/recorded/operator_rules.hpp"
@@ -7,14 +8,14 @@
 namespace foretrain {
 namespace {
 
-/// One direction of one layer.
+/// One direction of one layer: its sizes, products and work.
 struct RecordedCells {
   double gates = 4, hidden = 0, in = 0, steps = 0, samples = 0, element = 4;
   bool bias = true;
 
   double rows() const { return steps * samples; }
   double gate_width() const { return gates * hidden; }
-  /// 3 additions a gate, activations, the update of the state; of a hidden element and step.
+  /// Returns FLOPs of a hidden element and step: 3 additions a gate, activations, the update of the state.
   double pointwise() const { return gates == 4 ? 21 : gates == 3 ? 17 : 3; }
   double input_flops() const { return 2 * rows() * in * gate_width(); }
   double hidden_flops() const { return 2 * rows() * hidden * gate_width(); }
@@ -62,13 +63,14 @@ struct RecordedCells {
   }
 };
 
-/// The network's layers and directions: each has a pair of weights, [gates x hidden, in] and [gates x hidden,
-/// hidden]; without them, as the numbers say.
+/// The layers and directions of a network. Each has a pair of weights, [gates x hidden, in] and [gates x
+/// hidden, hidden]. Without weights the numbers of the call decide.
 struct RecurrentPlan {
   RecordedCells cells;
   int layers = 1, directions = 1;
   double first_in = 0;
 
+  /// Returns the cells of a layer; all but the first read both directions of the one before.
   RecordedCells at(int layer) const {
     RecordedCells own = cells;
     own.in = layer == 0 ? first_in : cells.hidden * directions;
@@ -76,6 +78,7 @@ struct RecurrentPlan {
   }
 };
 
+/// Returns the gates: 4 for an LSTM, 3 for a GRU, 1 for a plain layer.
 double gates_of_mode(const RecordedCall& call) {
   const RecordedArgument* mode = call.argument("mode");
   if (mode == nullptr) return 4;
@@ -83,6 +86,7 @@ double gates_of_mode(const RecordedCall& call) {
   return mode->word == "lstm" || mode->word.empty() ? 4 : 1;
 }
 
+/// Reads the sizes from the arguments and, for the hidden width, from the weights.
 RecurrentPlan plan_of(const RecordedCall& call) {
   constexpr double kMostLayers = 1000;
   const TensorAt data = call.in(0);
@@ -115,7 +119,7 @@ std::vector<RecordedWork> recurrent_forward(const RecordedCall& call, const Oper
   return all;
 }
 
-/// The input gets a gradient where a result has its size.
+/// True where a result has the size of the input, which then gets a gradient.
 bool makes_input_gradient(const RecordedCall& call) {
   for (std::size_t i = 0; i < call.out_count(); ++i) {
     if (call.out(i).rank() == call.in(0).rank() && call.out(i).elements() == call.in(0).elements())
@@ -124,6 +128,7 @@ bool makes_input_gradient(const RecordedCall& call) {
   return false;
 }
 
+// Backward goes through the layers in reverse: first all data gradients, then all weight gradients.
 std::vector<RecordedWork> recurrent_backward(const RecordedCall& call, const OperatorRule&) {
   const RecurrentPlan plan = plan_of(call);
   const bool input_gradient = makes_input_gradient(call);
@@ -139,7 +144,7 @@ std::vector<RecordedWork> recurrent_backward(const RecordedCall& call, const Ope
   return all;
 }
 
-/// Gates of one step; the products are operators of their own.
+/// Counts the gates of one step; its products are operators of their own.
 std::vector<RecordedWork> fused_cell(const RecordedCall& call, const OperatorRule& rule) {
   const double n = call.in(0).elements() / std::max(1.0, call.number("gates", 4));
   return {{rule.each * n, call.in_bytes() + call.out_bytes()}};

@@ -1,4 +1,4 @@
-// Reductions: one FLOP an element of the operand.
+// Rules of reductions: one FLOP an element of the operand.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {

@@ -1,10 +1,11 @@
-// Upsampling and sampling at points: FLOPs by the neighbours that a result is blended from.
+// Rules of upsampling and of sampling at points: FLOPs by the number of neighbours that a result is blended
+// from.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
-/// k products and k - 1 sums for k neighbours.
+/// Counts k products and k - 1 sums for k neighbours.
 std::vector<RecordedWork> blended(const RecordedCall& call, const OperatorRule& rule) {
   return {{(2 * rule.each - 1) * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
@@ -12,7 +13,7 @@ std::vector<RecordedWork> blended_backward(const RecordedCall& call, const Opera
   return {{(2 * rule.each - 1) * call.in(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
 
-// Every result is the mean of 2 x 2 points, each blended from four neighbours (the layer `roi_align`).
+// Every result is the mean of 2 x 2 points, each blended from four neighbours, as in the layer `roi_align`.
 std::vector<RecordedWork> aligned(const RecordedCall& call, const OperatorRule&) {
   return {{32 * call.out(0).elements(), 5 * call.out(0).bytes()}};
 }
@@ -43,6 +44,7 @@ OperatorRule align_row(std::string_view name, bool backward) {
 
 std::vector<OperatorRule> resize_rules() {
   std::vector<OperatorRule> rows;
+  // Forward and backward names with the neighbours of each method.
   struct Resizing {
     std::string_view forward, backward;
     double neighbours;

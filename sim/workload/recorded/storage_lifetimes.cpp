@@ -1,4 +1,5 @@
-// Operands are not followed: the storage of an operand is the last one made of its size that still lives.
+// Lifetimes of recorded storages. The recording does not name the storage of an operand: it is taken to be
+// the last one made with its number of elements that still lives.
 #include "sim/workload/recorded/storage_lifetimes.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace foretrain {
 namespace {
 
+// Shares of the fp32 bytes by ActivationWidth: full, autocast, half, graph (tape/lifetimes.hpp).
 using WidthShare = std::array<float, 4>;
 constexpr WidthShare kCounted{1, 1, 1, 1}, kNarrow{1, 0.5F, 0.5F, 0.5F}, kWideFloat{1, 1, 0.5F, 0.5F};
 constexpr WidthShare kAlwaysHalf{0.5F, 0.5F, 0.5F, 0.5F};
@@ -16,9 +18,10 @@ constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F, 0.25F};  ///< a byte of fou
 constexpr WidthShare kCastCopy{0, 0.5F, 0, 0};
 constexpr WidthShare kNotInAutocast{1, 0, 0.5F, 0.5F};
 
-/// By what storages are told from each other: elements at the recorded batch.
+/// The key of a storage: its elements at the recorded batch.
 using ElementCount = std::int64_t;
 
+/// The walk over the storages of one step. Holds references to its arguments.
 class StorageWalk {
  public:
   StorageWalk(const RecordedNetwork& network, const GroupedStep& step, RecordedTypes types,
@@ -47,10 +50,13 @@ class StorageWalk {
     return static_cast<ElementCount>(size.elements(batch_));
   }
 
+  /// Returns the moment of the model at which a recorded operator ran; those behind the step count as its
+  /// end.
   std::uint32_t moment(std::uint32_t recorded) const {
     return recorded < step_.moment_of.size() ? std::min(step_.moment_of[recorded], last_moment())
                                              : last_moment();
   }
+  /// Returns the operator of the model that a recorded one belongs to, or nullptr.
   const Operator* maker(std::uint32_t recorded) const {
     const std::uint32_t at = moment(recorded);
     const auto forward = static_cast<std::uint32_t>(step_.forward.size());
@@ -58,8 +64,8 @@ class StorageWalk {
     return at - forward < step_.backward.size() ? &step_.backward[at - forward].op : nullptr;
   }
 
-  /// Of the storages that outlive the step, made in backward: one of its size for each parameter that gets
-  /// ready.
+  /// Finds the storages of parameters' gradients. Of those made in backward that outlive the step, one of its
+  /// size is taken for each parameter that gets ready.
   void parameter_gradients() {
     is_gradient_.resize(network_.storages.size(), false);
     std::map<ElementCount, std::int64_t> wanted;
@@ -86,7 +92,7 @@ class StorageWalk {
     return storage.made < network_.operators.size() && network_.operators[storage.made].backward;
   }
 
-  /// The script holds on to its batch, which recordings may leave out.
+  /// Adds the batch, which the script keeps and recordings may leave out.
   void inputs() {
     std::map<SizeId, int> there;
     for (const RecordedStorage& storage : network_.storages) {
@@ -101,6 +107,7 @@ class StorageWalk {
     }
   }
 
+  /// Returns the bytes of a tensor as an amount; 16-bit elements count as 32 where types are not kept.
   Amount bytes_of_size(const TensorSize& size) const {
     const bool is_widened = is_16_bit(size.type) && types_ != RecordedTypes::kept;
     const double each = is_widened ? 4 : bytes_of(size.type);
@@ -111,7 +118,8 @@ class StorageWalk {
     return storage.made <= recorded && (!storage.freed || *storage.freed >= recorded);
   }
 
-  /// In the order in which storages are made.
+  /// Decides the widths of storages in the order in which they are made, because a width may follow from an
+  /// operand's.
   void decide_widths() {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < network_.storages.size(); ++i) order.push_back(i);
@@ -134,6 +142,7 @@ class StorageWalk {
     return op != nullptr && op->product_count > 0;
   }
 
+  /// Finds the storages of an operator's floating-point operands by their number of elements.
   void operands_of(std::uint32_t at) {
     operands_.clear();
     for (const SizeId id : network_.operators[at].in) {
@@ -146,8 +155,8 @@ class StorageWalk {
     for (const std::uint32_t operand : operands_) copy_for_product(operand, at);
   }
 
-  /// A product under autocast reads a copy in 16 bits, which is kept in the operand's place where backward
-  /// frees the operand by a product.
+  /// Adds the 16-bit copy that a product reads under autocast. Where a product of backward frees the operand,
+  /// the copy is kept in the operand's place.
   void copy_for_product(std::uint32_t operand, std::uint32_t at) {
     const RecordedStorage& storage = network_.storages[operand];
     if (narrow_[operand] || is_16_bit(size_of(storage).type)) return;
@@ -159,6 +168,7 @@ class StorageWalk {
 
   bool is_product(std::uint32_t at) const { return maker_is_product(at); }
 
+  /// Decides the width of one storage by the operator that makes it.
   void settle(std::uint32_t storage, std::uint32_t at) {
     const Operator* op = maker(at);
     if (op == nullptr || op->cls == OperatorClass::embedding || !op->half_capable) return;
@@ -170,11 +180,12 @@ class StorageWalk {
                                                          [&](std::uint32_t o) { return narrow_[o]; });
   }
 
-  /// A byte on a GPU where a CPU makes a tensor of floating-point numbers.
+  /// Returns the share of a mask: a byte on a GPU where a CPU makes a tensor of floating-point numbers.
   WidthShare mask_share(ElementType type) const {
     return types_ == RecordedTypes::kept && is_16_bit(type) ? kAlwaysHalf : kMaskBytes;
   }
 
+  /// Returns the share of a storage in each width.
   WidthShare share_of(std::uint32_t i) const {
     const RecordedStorage& storage = network_.storages[i];
     const ElementType type = size_of(storage).type;
@@ -185,6 +196,7 @@ class StorageWalk {
     return narrow_[i] ? kNarrow : kWideFloat;
   }
 
+  /// Adds the lifetime of a storage. It has two parts where a copy replaces it under autocast.
   void add(std::uint32_t i) {
     const RecordedStorage& storage = network_.storages[i];
     const Amount bytes = bytes_of_size(size_of(storage));

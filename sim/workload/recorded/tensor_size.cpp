@@ -1,5 +1,5 @@
-// The grammar of sizes: a type, then dimensions in square brackets, each a constant, a multiple of the batch,
-// or the sum of both.
+// The grammar of sizes: a type, then dimensions in square brackets. Each dimension is a constant, a multiple
+// of the batch, or the sum of both.
 #include "sim/workload/recorded/tensor_size.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct ElementRow {
   std::string_view name;
   int bytes;
 };
-/// In the order of ElementType.
+/// Rows in the order of ElementType.
 constexpr std::array<ElementRow, 12> kElementRows{{{"f64", 8},
                                                    {"f32", 4},
                                                    {"f16", 2},
@@ -38,7 +38,7 @@ std::vector<std::string> element_names() {
   return names;
 }
 
-/// A whole number without sign at the beginning of `text`, which it takes away; false when there is none.
+/// Takes a whole number without sign from the beginning of `text`; returns false when there is none.
 bool take_number(std::string_view& text, std::int64_t& number) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc{} || number < 0 || text.front() == '-') return false;
@@ -46,13 +46,14 @@ bool take_number(std::string_view& text, std::int64_t& number) {
   return true;
 }
 
+/// Takes the letter of the batch.
 bool take_batch(std::string_view& text) {
   if (!text.starts_with('B')) return false;
   text.remove_prefix(1);
   return true;
 }
 
-/// "7", "B", "49B" or "1+2B".
+/// Parses one dimension: "7", "B", "49B" or "1+2B". Returns false for any other text.
 bool parse_extent(std::string_view text, Extent& extent) {
   if (take_batch(text)) {
     extent.per_sample = 1;
@@ -129,6 +130,7 @@ ParsedTensorSize parse_tensor_size(std::string_view text) {
     if (parsed.size.dimensions.size() == kMostRecordedDimensions)
       return bad_size(fmt::format("has more than {} dimensions", kMostRecordedDimensions), "");
     parsed.size.dimensions.push_back(extent);
+    // A comma must be followed by a dimension.
     if (comma + 1 == rest.size()) return bad_size("ends with a comma", "");
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
