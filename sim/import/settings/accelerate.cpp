@@ -1,5 +1,15 @@
-// Hugging Face accelerate's configuration file: keys of accelerate/commands/config/config_args.py and
-// utils/dataclasses.py of 1.x, and older spellings.
+// Reads accelerate's configuration file, default_config.yaml as `accelerate config` writes it:
+//
+//   distributed_type: FSDP
+//   mixed_precision: bf16
+//   num_machines: 2
+//   num_processes: 16
+//   fsdp_config: {fsdp_version: 2, fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP}
+//
+// Keys are those of accelerate/commands/config/config_args.py and utils/dataclasses.py of 1.x, and older
+// spellings. Taken are the strategy with its options, precision, accumulation, processes and compilation.
+// Addresses, rendezvous and TPU keys have no influence; degrees of other parallelisms and features that no
+// model describes are told as such. Values of a wrong type and an unknown distributed_type are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -13,6 +23,7 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that no function below reads. Order matters: the first row whose path fits decides.
 constexpr KeyRule kAccelerateRules[] = {
     {"deepspeed_config.zero3_init_flag", KeyReads::nothing, {}, "before the first step"},
     {"deepspeed_config.deepspeed_moe_layer_cls_names", KeyReads::unmodelled, {}, "mixtures of experts"},
@@ -55,7 +66,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"commands", KeyReads::nothing},
     {"main_process_file", KeyReads::nothing}};
 
-/// Copies of the shards.
+/// Reads how many copies of the shards there are. Copies of shards are FSDP's hybrid sharding.
 void read_copies(SettingsReading& reading) {
   const auto copies =
       reading.integer({"parallelism_config.parallelism_config_dp_replicate_size"}, 1, 1'000'000);
@@ -68,7 +79,8 @@ void read_copies(SettingsReading& reading) {
                    "shards inside a node, whatever their number");
 }
 
-/// The configuration of DeepSpeed that the file names, or its own keys.
+/// Reads the DeepSpeed configuration that the file names, otherwise the file's own keys. The named file is
+/// read with what this one has: "auto" is resolved by its precision and number of processes.
 void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
   constexpr const char* kFile = "deepspeed_config.deepspeed_config_file";
   const YamlNode* file = reading.find({kFile});
@@ -78,6 +90,7 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
     std::vector<ProgramArgument> told;
     if (reading.context().arguments != nullptr) told = *reading.context().arguments;
     const std::string mixed = reading.word({"mixed_precision"}).value_or("no");
+    // Inside, no further file is opened, so two files cannot include each other.
     if (mixed != "no") told.push_back({mixed, "mixed_precision", "true", {}});
     SettingsContext context = reading.context();
     context.find = nullptr;
@@ -98,13 +111,15 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }
 
+/// Reads the number of micro-steps.
 void read_accelerate_accumulation(SettingsReading& reading) {
   const auto steps = reading.integer(
       {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps"}, 1, 4096);
   if (steps) reading.effect({{"strategy.accumulation", std::to_string(*steps)}});
 }
 
-/// tp, pp, cp of Megatron-LM and of parallelism_config.
+/// Reads the degrees of tensor, pipeline, context and sequence parallelism in Megatron-LM's and accelerate's
+/// own sections.
 void read_degrees(SettingsReading& reading) {
   struct Degree {
     const char *path, *what;
@@ -120,6 +135,7 @@ void read_degrees(SettingsReading& reading) {
   }
 }
 
+/// Reads accelerate's Megatron-LM plug-in, whose data parallelism resembles ZeRO 0 or 1.
 void read_megatron_plugin(SettingsReading& reading) {
   const bool shards =
       reading.flag({"megatron_lm_config.megatron_lm_use_distributed_optimizer"}).value_or(true);
@@ -134,7 +150,7 @@ void read_megatron_plugin(SettingsReading& reading) {
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }
 
-/// MULTI_GPU, FSDP, …; what else the strategy has is read with it.
+/// Reads MULTI_GPU, FSDP and so on, with the options of that strategy.
 void read_distributed_type(SettingsReading& reading, int gpus) {
   std::string type = reading.word({"distributed_type"}).value_or("");
   if (type == "multi_gpu") return reading.effect({{"strategy.name", "\"ddp\""}});
@@ -161,6 +177,7 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
   reading.fate(KeyFate::not_modelled, "no GPUs of a kind that is known here train so");
 }
 
+/// Reads the backend of torch.compile. Only Inductor and CUDA graphs are modelled.
 void read_compilation(SettingsReading& reading) {
   const auto backend = reading.word({"dynamo_config.dynamo_backend", "dynamo_backend"});
   if (!backend) return;
@@ -171,7 +188,7 @@ void read_compilation(SettingsReading& reading) {
   reading.fate(KeyFate::not_modelled, "kernels of another compiler than Inductor");
 }
 
-/// Processes over all machines.
+/// Reads the number of processes over all machines; 0: not given. It must be a multiple of the machines.
 int read_processes(SettingsReading& reading) {
   const auto machines = reading.integer({"num_machines"}, 1, 100'000);
   if (machines) {
@@ -189,7 +206,7 @@ int read_processes(SettingsReading& reading) {
   return static_cast<int>(*all);
 }
 
-/// fp16 and bf16 are casts in DDP; FSDP and DeepSpeed keep 16-bit weights.
+/// Reads the precision. fp16 and bf16 are casts in DDP; FSDP and DeepSpeed keep 16-bit weights.
 void read_mixed_precision(SettingsReading& reading) {
   const std::string type = reading.word({"distributed_type"}).value_or("");
   const auto word = reading.word({"mixed_precision"});
@@ -197,11 +214,13 @@ void read_mixed_precision(SettingsReading& reading) {
       !put_precision(reading, *word, type == "fsdp" || type == "deepspeed" || type == "megatron_lm"))
     reading.mistake(fmt::format("\"{}\" is no mixed_precision", *word), "no, fp16, bf16 or fp8");
   if (word == "no") reading.fate(KeyFate::usual, "the model's own precision");
+  // Old versions had a key `fp16` of their own.
   if (reading.flag({"fp16"}).value_or(false)) put_precision(reading, "fp16", type == "deepspeed");
 }
 
 }  // namespace
 
+/// A file of TrainingArguments may have an fsdp_config as well; its batch size tells the two apart.
 bool is_accelerate(const YamlNode& tree) {
   constexpr std::array<std::string_view, 6> kMarks{
       "distributed_type", "compute_environment",    "fsdp_config",
@@ -210,6 +229,7 @@ bool is_accelerate(const YamlNode& tree) {
          tree.at("per_device_train_batch_size").is_null();
 }
 
+/// The number of processes comes first: DeepSpeed's batch depends on it.
 void read_accelerate(SettingsReading& reading) {
   const int gpus = read_processes(reading);
   read_distributed_type(reading, gpus);

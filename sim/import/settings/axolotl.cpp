@@ -1,4 +1,13 @@
-// axolotl's YAML (src/axolotl/utils/schemas/config.py): Hugging Face's Trainer under other names.
+// Reads axolotl's YAML (src/axolotl/utils/schemas/config.py): the options of Hugging Face's Trainer under
+// other names, for example
+//
+//   base_model: meta-llama/Llama-3.1-8B
+//   micro_batch_size: 2
+//   gradient_accumulation_steps: 8
+//   adapter: lora
+//
+// Taken are batch, accumulation, strategy, precision, optimizer, adapters, loader and compilation. Data sets,
+// learning rates and logging have no influence.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +20,7 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that one row describes whole.
 constexpr KeyRule kAxolotlRules[] = {
     {"micro_batch_size", KeyReads::integer, "model.batch_per_gpu"},
     {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation"},
@@ -32,6 +42,7 @@ constexpr KeyRule kAxolotlRules[] = {
     {"special_tokens.*", KeyReads::nothing},
 };
 
+/// Keys that neither time nor memory depends on.
 constexpr const char* kAxolotlIdle[] = {"base_model",
                                         "model_type",
                                         "tokenizer_type",
@@ -56,7 +67,7 @@ constexpr const char* kAxolotlIdle[] = {"base_model",
                                         "resume_from_checkpoint",
                                         "strict"};
 
-/// A list of words: full_shard, auto_wrap, offload.
+/// Reads axolotl's list of words for FSDP: full_shard, auto_wrap, offload.
 void read_sharding_words(SettingsReading& reading) {
   const YamlNode* words = reading.find({"fsdp"});
   if (words == nullptr) return;
@@ -72,6 +83,8 @@ void read_sharding_words(SettingsReading& reading) {
   reading.effect(std::move(effects));
 }
 
+/// Reads the DeepSpeed file that the settings name. Without the file the stage is unknown, so ZeRO 0 stands
+/// for it with a note.
 void read_axolotl_deepspeed(SettingsReading& reading) {
   const YamlNode* file = reading.find({"deepspeed"});
   if (file == nullptr || file->kind != SettingKind::scalar) return;
@@ -86,6 +99,7 @@ void read_axolotl_deepspeed(SettingsReading& reading) {
   reading.include(inner);
 }
 
+/// Reads fp16 and bf16. Sharded strategies keep 16-bit weights, so the strategy is read before.
 void read_axolotl_precision(SettingsReading& reading) {
   const std::string strategy = value_of(reading.out(), "strategy.name");
   const bool half = strategy.starts_with("\"fsdp") || strategy.starts_with("\"zero");

@@ -1,5 +1,9 @@
-// What kind of text a file is decides how it becomes a tree; what stands in the tree decides the format. The
-// order is that of trying: marks that stand in one format alone come first.
+// Decides which format a settings file has, and reads it.
+//
+// The kind of text (JSON, environment, command line, Python, TOML, YAML) decides how it becomes a tree. The
+// keys of the tree decide the format. Formats are tried in the order of the table: marks that stand in one
+// format alone come first. All readers work on the same kind of tree, so a format may come as YAML, as JSON
+// or as arguments.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,6 +17,7 @@ namespace foretrain {
 
 namespace {
 
+/// Names all formats, for the message about a file that none recognises.
 std::string known_settings() {
   std::string out = "known:";
   for (const SettingsFormat& format : settings_formats())
@@ -20,7 +25,7 @@ std::string known_settings() {
   return out;
 }
 
-/// The first line that is neither empty nor a comment.
+/// Returns the first line that is neither empty nor a comment.
 std::string_view first_line(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -31,6 +36,7 @@ std::string_view first_line(std::string_view text) {
   return {};
 }
 
+/// Returns whether a line sets a variable of the environment: `export …`, or a name in capitals before '='.
 bool is_variable_line(std::string_view line) {
   if (line.starts_with("export ")) return true;
   const std::size_t equals = line.find('=');
@@ -40,6 +46,8 @@ bool is_variable_line(std::string_view line) {
   });
 }
 
+/// Returns whether a line is TOML: a table's heading, or '=' before any ':'. A bracket before '=' is a call
+/// in Python.
 bool is_toml_line(std::string_view line) {
   if (line.starts_with("["))
     return line.find(']') != std::string_view::npos && line.find(',') == std::string_view::npos;
@@ -48,6 +56,8 @@ bool is_toml_line(std::string_view line) {
          line.substr(0, equals).find('(') == std::string_view::npos;
 }
 
+/// Returns whether a text is Python: its first line begins so, or a call that sets up a training stands in
+/// it.
 bool is_python_text(std::string_view text, std::string_view line) {
   if (line.starts_with("import ") || line.starts_with("from ") || line.starts_with("def ") ||
       line.starts_with("class ") || line.starts_with("\"\"\"") || line.starts_with("@"))
@@ -58,17 +68,19 @@ bool is_python_text(std::string_view text, std::string_view line) {
   });
 }
 
+/// Returns whether a text makes a network of Ultralytics; its train() is a call to read then.
 bool has_ultralytics_call(std::string_view text) {
   return text.find("YOLO(") != std::string_view::npos || text.find("RTDETR(") != std::string_view::npos;
 }
 
-/// Whether a format has such keys.
+/// Returns whether any format recognises the keys.
 bool is_known(const YamlNode& tree) {
   return tree.kind == YamlNode::Kind::map &&
          std::ranges::any_of(settings_formats(),
                              [&](const SettingsFormat& format) { return format.recognises(tree); });
 }
 
+/// Turns a text into a tree by the kind of its first line. `words` are the arguments of a Python program.
 YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
                       const std::vector<ShellWord>* words) {
   const std::string_view line = first_line(source.text);
@@ -78,7 +90,7 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
   if (line.starts_with("--") && line.size() > 2 && line[2] != '-' && line[2] != ' ')
     return read_argument_tree(source);
   if (is_python_text(source.text, line)) {
-    // The words of a recipe may stand in a comment.
+    // The words that mark a recipe may stand in a comment, so its tree must be one of a known format.
     if (YamlNode recipe; is_python_recipe(source.text))
       if (recipe = read_python_recipe(source); is_known(recipe)) return recipe;
     return read_python_calls(
@@ -89,6 +101,7 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
   return documents.empty() ? YamlNode{} : documents.front();
 }
 
+/// Throws InputError with the mistakes of the text.
 YamlNode tree_or_throw(const SourceText& source, const std::vector<ShellWord>* words) {
   Diagnostics diagnostics(source);
   YamlNode tree = tree_of_text(source, diagnostics, words);
@@ -98,6 +111,7 @@ YamlNode tree_or_throw(const SourceText& source, const std::vector<ShellWord>* w
 
 }  // namespace
 
+/// A format in Python comes first, because the names of its calls stand in no other tree.
 const std::vector<SettingsFormat>& settings_formats() {
   static const std::vector<SettingsFormat> rows{
       {"calls in Python",
@@ -133,6 +147,7 @@ const std::vector<SettingsFormat>& settings_formats() {
   return rows;
 }
 
+/// Mistakes of all keys are thrown together, after the reader has seen all of them.
 TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
                                     const SettingsFormat& format, const SettingsContext& context) {
   TrainingSettings out;
@@ -145,6 +160,7 @@ TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tr
   return out;
 }
 
+/// Text with a zero byte is a binary file.
 bool is_settings(const SourceText& source) {
   if (source.text.size() > kLargestSettings || source.text.find('\0') != std::string::npos) return false;
   try {
@@ -178,6 +194,7 @@ std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
                                                        const std::vector<ShellWord>& words,
                                                        const SettingsContext& context) {
   const YamlNode tree = tree_of_words(words);
+  // Only some formats exist as a command line. A comparison of the functions names them.
   for (const SettingsFormat& format : settings_formats()) {
     const bool has_arguments = format.recognises == is_megatron || format.recognises == is_huggingface ||
                                format.recognises == is_lightning;

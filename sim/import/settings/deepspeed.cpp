@@ -1,5 +1,11 @@
-// DeepSpeed's configuration: keys and defaults of deepspeed/runtime/config.py, zero/config.py and
-// docs/_pages/config-json.md of DeepSpeed 0.16.
+// Reads DeepSpeed's configuration (ds_config.json), for example
+//
+//   {"train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": 2}, "bf16": {"enabled": true}}
+//
+// Keys and defaults are those of deepspeed/runtime/config.py, zero/config.py and docs/_pages/config-json.md
+// of DeepSpeed 0.16. Taken are stage, batch, buckets, offload, precision, optimizer and clipping. "auto" is
+// resolved by the program's arguments, or stays open. Features that no model describes are told as such;
+// values of a wrong type, and batches that do not fit together, are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -12,8 +18,11 @@ namespace foretrain {
 
 namespace {
 
+/// Note for sizes that DeepSpeed counts in elements.
 constexpr std::string_view kElements = "elements, by which DeepSpeed counts";
 
+/// Keys that no function below reads. Order matters: a row for a whole section stands behind those of its
+/// keys.
 constexpr KeyRule kDeepSpeedRules[] = {
     {"zero_optimization.overlap_comm", KeyReads::flag, "strategy.overlap_comm"},
     {"zero_optimization.reduce_bucket_size", KeyReads::integer, "strategy.reduce_bucket_size", kElements},
@@ -168,7 +177,8 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"use_data_before_expert_parallelism", KeyReads::nothing},
     {"graph_harvesting", KeyReads::nothing}};
 
-/// The stage; before DeepSpeed had stages, true was stage 1.
+/// Reads the stage of ZeRO. Before DeepSpeed had stages, zero_optimization was true or false; true was stage
+/// 1.
 void read_stage(SettingsReading& reading) {
   const YamlNode* whole = reading.find({"zero_optimization"});
   const bool is_flag = whole != nullptr && whole->kind == YamlNode::Kind::scalar;
@@ -187,7 +197,8 @@ void read_stage(SettingsReading& reading) {
   reading.effect({{"strategy.name", fmt::format("\"zero{}\"", stage)}});
 }
 
-/// "auto" is what the program is told by --fp16 or --bf16.
+/// Returns whether a section such as fp16 is enabled. "auto" means what the program's argument says, --fp16
+/// or --bf16; without known arguments it stays open.
 bool is_on(SettingsReading& reading, const std::string& section, const char* argument) {
   const std::string path = section + ".enabled";
   if (!reading.is_auto(path)) return reading.flag({path}).value_or(false);
@@ -201,6 +212,7 @@ bool is_on(SettingsReading& reading, const std::string& section, const char* arg
   return false;
 }
 
+/// Reads Apex's mixed precision; from level O2 on weights have 16 bits.
 void read_amp(SettingsReading& reading) {
   if (!reading.flag({"amp.enabled"}).value_or(false)) return;
   const bool half = reading.word({"amp.opt_level"}).value_or("o1") >= "o2";
@@ -208,6 +220,7 @@ void read_amp(SettingsReading& reading) {
                     {{"model.precision", "\"amp_fp16\""}, {"model.half_weights", toml_flag(half)}});
 }
 
+/// Reads the precision. Both fp16 and bf16 keep 16-bit weights beside fp32 ones in the optimizer.
 void read_numbers(SettingsReading& reading) {
   const bool fp16 = is_on(reading, "fp16", "fp16");
   if (fp16)
@@ -227,11 +240,13 @@ void read_numbers(SettingsReading& reading) {
   }
 }
 
-/// DeepSpeed's own Adam is one fused kernel, unless torch_adam says otherwise; on the CPU it is another one.
+/// Reads the optimizer. DeepSpeed's own Adam is one fused kernel unless torch_adam is true. One on the CPU is
+/// another one, which the offload decides.
 void read_deepspeed_optimizer(SettingsReading& reading) {
   const auto type = reading.word({"optimizer.type"});
   if (!type) return;
   const bool of_torch = reading.flag({"optimizer.params.torch_adam"}).value_or(false);
+  // adam_w_mode is true by default, so Adam decays weights as AdamW does.
   const bool decoupled = reading.flag({"optimizer.params.adam_w_mode"}).value_or(true);
   const bool is_adam = *type == "adam" || *type == "adamw" || *type == "fusedadam";
   reading.find({"optimizer.type"});
@@ -247,6 +262,7 @@ void read_deepspeed_optimizer(SettingsReading& reading) {
     reading.fate(KeyFate::not_modelled, "no optimizer that is known; --set model.optimizer=NAME says one");
 }
 
+/// Reads the clipping of gradients; "auto" is max_grad_norm of Hugging Face's Trainer.
 void read_clipping(SettingsReading& reading) {
   constexpr const char* kPath = "gradient_clipping";
   if (reading.is_auto(kPath)) {
@@ -263,7 +279,7 @@ void read_clipping(SettingsReading& reading) {
   reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }
 
-/// Sizes that Hugging Face fills in from the width of the network.
+/// Explains sizes that Hugging Face fills in from the width of the network, which the file does not have.
 void explain_auto_sizes(SettingsReading& reading) {
   struct Size {
     const char *path, *meaning, *key;
@@ -282,6 +298,7 @@ void explain_auto_sizes(SettingsReading& reading) {
 
 }  // namespace
 
+/// Hugging Face's arguments may name the same keys; the batch of the Trainer tells them apart.
 bool is_deepspeed(const YamlNode& tree) {
   constexpr std::array<std::string_view, 6> kMarks{"zero_optimization",    "train_micro_batch_size_per_gpu",
                                                    "train_batch_size",     "zero_allow_untested_optimizer",
@@ -293,6 +310,7 @@ bool is_deepspeed(const YamlNode& tree) {
   return (has_mark || has_section) && tree.at("per_device_train_batch_size").is_null();
 }
 
+/// The batch comes first, since it gives the number of GPUs where all three counts are there.
 void read_deepspeed(SettingsReading& reading) {
   read_deepspeed_batch(reading);
   read_stage(reading);

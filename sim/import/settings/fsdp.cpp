@@ -1,5 +1,11 @@
-// PyTorch's FSDP as other tools configure it: accelerate's fsdp_config (old and new names), and the same
-// table by itself, as Hugging Face's Trainer takes it.
+// Reads PyTorch's FSDP as other tools configure it: accelerate's fsdp_config with old and new names, and the
+// same table by itself, as Hugging Face's Trainer takes it:
+//
+//   {"fsdp_version": 2, "fsdp_reshard_after_forward": true, "fsdp_transformer_layer_cls_to_wrap":
+//   "LlamaDecoderLayer"}
+//
+// Taken are version, sharding, prefetch, wrapping, offload and precision. Which class is wrapped is not:
+// units are the blocks of the model file.
 #include <algorithm>
 #include <array>
 
@@ -12,17 +18,19 @@ namespace foretrain {
 
 namespace {
 
-/// A size_based_auto_wrap_policy without a number takes units of so many parameters.
+/// Parameters of a unit where size_based_auto_wrap_policy has no number (PyTorch's default).
 constexpr std::int64_t kUsualUnit = 100'000'000;
-/// One unit for everything.
+/// Unit size that no network reaches, so that one unit holds everything.
 constexpr const char* kWholeNetwork = "1000000000000";
 
-/// The path of a key, with "fsdp_" before its name or not.
+/// Returns the path of a key, with "fsdp_" in front of its name where the file has it so.
 std::string present_path(SettingsReading& reading, const std::string& above, std::string_view name) {
   std::string path = fmt::format("{}fsdp_{}", above, name);
   return reading.has(path) ? path : fmt::format("{}{}", above, name);
 }
 
+/// Reads how modules are grouped into units. A size counts with the size-based policy, or where no policy is
+/// named.
 void read_wrapping(SettingsReading& reading, const std::string& above) {
   const std::string least = present_path(reading, above, "min_num_params");
   const auto parameters = reading.integer({least}, 0, 1'000'000'000'000);
@@ -41,7 +49,8 @@ void read_wrapping(SettingsReading& reading, const std::string& above) {
                     {{"strategy.unit_parameters", std::to_string(size)}});
 }
 
-/// Of FSDP2 whether parameters are dropped behind forward; of FSDP1 the sharding strategy's name.
+/// Reads reshard_after_forward. In FSDP2 it tells whether parameters are dropped behind forward; in FSDP1 it
+/// has the sharding strategy's name.
 void read_reshard(SettingsReading& reading, const std::string& above) {
   const auto word = reading.word({present_path(reading, above, "reshard_after_forward")});
   if (!word) return;
@@ -50,7 +59,7 @@ void read_reshard(SettingsReading& reading, const std::string& above) {
   put_sharding(reading, *word);
 }
 
-/// FullyShardedDataParallelPlugin.mixed_precision_policy: one word for all types, or a table of them.
+/// Reads FullyShardedDataParallelPlugin.mixed_precision_policy: one word for all types, or a table of them.
 void read_policy(SettingsReading& reading, const std::string& above) {
   const std::string path = present_path(reading, above, "mixed_precision_policy");
   const YamlNode* policy = reading.find({path});
@@ -63,6 +72,8 @@ void read_policy(SettingsReading& reading, const std::string& above) {
     reading.mistake(fmt::format("\"{}\" is no mixed_precision_policy", *word), "fp16, bf16 or a table");
 }
 
+/// Applies the rows whose names may or may not have "fsdp_" in front. `paths` must outlive the rules, which
+/// refer to it.
 void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
   struct Row {
     const char* name;
@@ -112,6 +123,7 @@ void read_fsdp_keys(SettingsReading& reading, const std::string& above) {
   add_fsdp_rules(reading, above);
 }
 
+/// Names with "fsdp_" and without are both in use; any of them marks the table.
 bool is_fsdp_config(const YamlNode& tree) {
   constexpr std::array<std::string_view, 10> kMarks{"fsdp_sharding_strategy",
                                                     "fsdp_version",

@@ -1,4 +1,4 @@
-// What stands in one scenario from many keys: a later file and a later line win.
+// Combines the effects of many keys into the keys of one scenario: a later file and a later line win.
 #include "sim/import/settings/settings.hpp"
 
 #include <algorithm>
@@ -12,9 +12,10 @@ namespace foretrain {
 
 namespace {
 
-/// At most so many unknown keys are named in one note.
+/// Unknown keys that one note names; more are counted.
 constexpr std::size_t kMostNamed = 8;
 
+/// Returns a note about the unknown keys; empty: there are none.
 std::string unknown_note(const TrainingSettings& settings) {
   std::vector<std::string> names;
   for (const ReadKey& key : settings.keys) {
@@ -35,6 +36,7 @@ std::string_view name_of(KeyFate fate) {
   return kNames[static_cast<std::size_t>(fate)];
 }
 
+/// A key keeps the place of its first effect and gets the value of its last one.
 std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings) {
   std::vector<SettingEffect> out;
   for (const ReadKey& read : settings.keys) {
@@ -49,6 +51,7 @@ std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings) {
   return out;
 }
 
+/// Searches backwards, because the last key wins.
 const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
   const auto says = [key](const ReadKey& read) {
     return std::ranges::find(read.effects, key, &SettingEffect::key) != read.effects.end();

@@ -1,4 +1,15 @@
-// torchtitan's TOML: torchtitan/config/job_config.py, and the names of 2024 ([training] held the degrees).
+// Reads torchtitan's TOML (torchtitan/config/job_config.py), and the names of 2024, when [training] had the
+// degrees:
+//
+//   [training]
+//   local_batch_size = 8
+//   [parallelism]
+//   data_parallel_shard_degree = -1
+//   tensor_parallel_degree = 8
+//
+// A file that cuts the network over GPUs becomes a layout, [parallel]; other files become FSDP2, or DDP.
+// Taken are degrees, batch, precision, recomputation, optimizer and compilation. Data sets, logging and
+// checkpoints have no influence. Types that are none, and batches that do not fit, are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -11,6 +22,7 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that no function below reads. A row for a whole section stands behind those of its keys.
 constexpr KeyRule kTorchtitanRules[] = {
     {"training.enable_cpu_offload",
      KeyReads::unmodelled,
@@ -47,12 +59,15 @@ constexpr KeyRule kTorchtitanRules[] = {
     {"memory_estimation.*", KeyReads::nothing},
     {"validation.*", KeyReads::nothing}};
 
+/// Returns a degree under its present name or one of its earlier names; -1 means all GPUs.
 std::int64_t degree(SettingsReading& reading, std::string_view name, std::int64_t usual) {
   const std::string now = fmt::format("parallelism.{}", name), then = fmt::format("training.{}", name),
                     early = fmt::format("experimental.{}", name);
   return reading.integer({now, then, early}, -1, 1'000'000).value_or(usual);
 }
 
+/// A degree, its key of the scenario, and whether it multiplies the GPUs of a replica. Expert parallelism
+/// shares the GPUs of others.
 struct TitanDegree {
   const char *name, *key;
   bool multiplies = true;
@@ -62,7 +77,8 @@ constexpr TitanDegree kTitanDegrees[] = {{"tensor_parallel_degree", "parallel.te
                                          {"context_parallel_degree", "parallel.context"},
                                          {"expert_parallel_degree", "parallel.expert", false}};
 
-/// Whether the network is cut over GPUs, which [parallel] predicts.
+/// Returns whether the network is cut over GPUs, which [parallel] predicts. Selective recomputation needs it,
+/// too.
 bool is_titan_layout(SettingsReading& reading) {
   const auto mode = reading.word({"activation_checkpoint.mode"});
   return (mode && *mode == "selective") || std::ranges::any_of(kTitanDegrees, [&](const TitanDegree& row) {
@@ -70,7 +86,7 @@ bool is_titan_layout(SettingsReading& reading) {
          });
 }
 
-/// GPUs of a replica that are not data parallel.
+/// Returns the GPUs of a replica that are not data parallel, and tells the degrees.
 std::int64_t read_model_degrees(SettingsReading& reading, bool cut) {
   std::int64_t all = 1;
   for (const TitanDegree& row : kTitanDegrees) {
@@ -85,7 +101,7 @@ std::int64_t read_model_degrees(SettingsReading& reading, bool cut) {
   return all;
 }
 
-/// Selective by operator, or every n-th layer as a whole (selective_ac_option).
+/// Reads recomputation: selective by operator, or every n-th layer as a whole (selective_ac_option).
 void read_titan_checkpoints(SettingsReading& reading) {
   const auto mode = reading.word({"activation_checkpoint.mode"});
   if (!mode || (*mode != "full" && *mode != "selective" && *mode != "none")) return;
@@ -100,7 +116,7 @@ void read_titan_checkpoints(SettingsReading& reading) {
                     "every so many layers as a whole");
 }
 
-/// "llama3" and "8B": the network of the catalog, if it has it.
+/// Reads the network: "llama3" and "8B" name one of the catalog, if it is there.
 void read_titan_model(SettingsReading& reading) {
   const auto size = reading.word({"model.flavor"});
   const auto family = reading.word({"model.name"});
@@ -111,7 +127,7 @@ void read_titan_model(SettingsReading& reading) {
   reading.fate_of("model.flavor", KeyFate::usual, "part of the network's name");
 }
 
-/// Of `data` replicas; 0: their number is not known.
+/// Reads the batch of a layout with `data` replicas; 0: their number is not known.
 void read_layout_batch(SettingsReading& reading, std::int64_t data) {
   const auto local = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
   const auto micro = reading.integer({"parallelism.pipeline_parallel_microbatch_size"}, 1, 1'000'000);
@@ -133,7 +149,7 @@ void read_layout_batch(SettingsReading& reading, std::int64_t data) {
   read_titan_checkpoints(reading);
 }
 
-/// The batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that do.
+/// Reads the batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that shard.
 void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = std::max<std::int64_t>(1, degree(reading, "data_parallel_replicate_degree", 1));
   if (reading.has("parallelism.data_parallel_replicate_degree"))
@@ -155,6 +171,8 @@ void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   read_layout_batch(reading, data);
 }
 
+/// Reads a file that does not cut the network: FSDP2 over all GPUs, copies of it, or DDP where nothing is
+/// sharded.
 void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = degree(reading, "data_parallel_replicate_degree", 1);
   const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
@@ -185,6 +203,8 @@ void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   reading.fate(KeyFate::usual);
 }
 
+/// Reads the batch of a file that does not cut the network. The micro-steps follow once the number of GPUs is
+/// known.
 void read_torchtitan_batch(SettingsReading& reading) {
   const auto batch = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
   if (batch) reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
@@ -200,6 +220,7 @@ void read_torchtitan_batch(SettingsReading& reading) {
   reading.effect({{"strategy.accumulation", std::to_string(*all / (*batch * gpus))}});
 }
 
+/// Reads recomputation of a file that does not cut the network.
 void read_torchtitan_recomputation(SettingsReading& reading) {
   const auto mode = reading.word({"activation_checkpoint.mode"});
   if (mode && *mode == "full") reading.effect({{"model.recompute", "true"}});
@@ -208,7 +229,8 @@ void read_torchtitan_recomputation(SettingsReading& reading) {
     reading.fate(KeyFate::not_modelled, "some operators run again in backward");
 }
 
-/// mixed_precision_reduce, float32 by default. Layouts sum in the type that parallel.gradient_bytes says.
+/// Reads mixed_precision_reduce, which is float32 by default. Layouts sum in the type that
+/// parallel.gradient_bytes gives.
 void read_torchtitan_sums(SettingsReading& reading, bool is_layout) {
   const auto type = reading.word({"training.mixed_precision_reduce"});
   if (!type) {
@@ -223,6 +245,7 @@ void read_torchtitan_sums(SettingsReading& reading, bool is_layout) {
   put_fsdp_reduce_type(reading, *type);
 }
 
+/// Reads precision, compilation, optimizer and clipping, which both kinds of files have.
 void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
   if (const auto type = reading.word({"training.mixed_precision_param"})) {
     if (!put_precision(reading, *type, half_weights))
@@ -250,6 +273,7 @@ void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
 
 }  // namespace
 
+/// Other tools have a table `training` as well, so a second section and a typical key are needed.
 bool is_torchtitan(const YamlNode& tree) {
   const YamlNode& training = tree.at("training");
   if (training.kind != YamlNode::Kind::map) return false;
