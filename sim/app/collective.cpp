@@ -130,6 +130,8 @@ CollectiveCurve corrected(const CollectiveCommand& command, const CollectiveQues
 
 }  // namespace
 
+// Writes the report to -o or standard output, and the curve to --svg and --html. Measured rows are only read
+// for the drawings, where they are compared with the prediction.
 void run_collective(const CollectiveCommand& command) {
   const CollectiveQuestion question = question_of(command);
   const MeasurementFile measured =

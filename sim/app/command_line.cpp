@@ -337,6 +337,7 @@ std::vector<CompletedCommand> described_commands() {
 
 namespace {
 
+/// Returns true for an existing regular file.
 bool is_file(const std::string& word) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(word, unknown);

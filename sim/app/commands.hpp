@@ -129,7 +129,7 @@ struct TuneCommand {
 };
 void run_tune(const TuneCommand& command);  // tune.cpp
 
-/// How many processes launch the kernels of a node's GPUs.
+/// Number of processes that launch the kernels of a node's GPUs.
 enum class LaunchProcesses : std::uint8_t { one, per_gpu };
 
 /// Arguments of `foretrain collective`; sizes and operations are spelled as in nccl-tests.
@@ -166,7 +166,7 @@ struct ListCommand {
   std::string word;  ///< only entries that have it; empty: all
   bool only_names = false;
 };
-/// What `list` can show.
+/// Returns the names of the lists that `list` can show.
 const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 

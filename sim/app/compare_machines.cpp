@@ -89,6 +89,7 @@ MachineComparison compared(const CompareCommand& command) {
 
 }  // namespace
 
+// kGpuServer is a prefix; a cluster of that name is made by the catalog when it is opened.
 CompareCommand with_gpu_servers(CompareCommand command) {
   std::vector<Diagnostic> mistakes;
   for (const std::string& name : command.gpu_kinds) {
@@ -109,10 +110,12 @@ CompareCommand with_gpu_servers(CompareCommand command) {
   return command;
 }
 
+// With --models the clusters belong to the table of best strategies instead.
 bool asks_for_machines(const CompareCommand& command) {
   return command.models.empty() && !command.clusters.empty();
 }
 
+// An option without effect is refused, so that nobody believes that it had one.
 void refuse_idle_machine_options(const CompareCommand& command) {
   if (!command.machines.deadline_s && !command.machines.has_prices()) return;
   throw InputError(fmt::format("{} compares machines, and none are named",

@@ -46,6 +46,8 @@ std::string summary(const ExportCommand& command, const ExportedSteps& steps, do
 
 }  // namespace
 
+// Writes the files and prints a summary to standard output. More ranks than --ranks are wrong input (exit
+// code 1).
 void run_export(const ExportCommand& command) {
   const OpenedScenario opened =
       std::move(open_scenarios(command.scenarios, command.overrides, RequestedScaling::of_scenario).front());

@@ -67,6 +67,7 @@ std::vector<Sample> all_of(const std::vector<SampleFile>& files) {
   return samples;
 }
 
+// Facts are kept in the order of the files, since the first statement of a key wins.
 Settings provenance_of(const std::vector<SampleFile>& files) {
   Settings provenance;
   // The first statement of a key wins.
@@ -87,6 +88,7 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
   return provenance;
 }
 
+// The samples behind the constants are part of the file, so that `calibrate show` can compare both.
 FittedFiles fit_files(const std::vector<SampleFile>& files, const ClusterSpec& cluster,
                       const std::string& description, const Progress& progress) {
   FittedFiles out{calibrate(cluster, all_of(files), progress), ""};

@@ -15,7 +15,7 @@ struct ReadMachines {
   std::vector<Machine> machines;
   /// Contradictions between blocks.
   std::vector<MachineWarning> doubts;
-  /// What else the files contain.
+  /// Sentences about other content of the files.
   std::vector<std::string> notes;
 };
 

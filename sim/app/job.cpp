@@ -44,7 +44,7 @@ SourceText open_job_text(const JobCommand& command) {
   return text;
 }
 
-/// What the prediction says about the job: its answer, and findings about time limit and shared memory.
+/// The prediction of the job: its answer, and findings about time limit and shared memory.
 struct PredictedJob {
   Answer answer;
   std::vector<Diagnostic> findings;
@@ -246,6 +246,8 @@ void run_job_brief(const JobCommand& command) {
   if (!job.findings.refused.empty()) throw InputError(std::vector<Diagnostic>{});
 }
 
+// Prints what was understood. A mistake in the script is part of the listing and not an error, so the exit
+// code is 0.
 void run_job_show(const JobCommand& command) {
   SourceText text = open_job_text(command);
   const OpenedJob job = read_job(std::move(text), command.overrides);
@@ -254,6 +256,7 @@ void run_job_show(const JobCommand& command) {
   write_output(command.output, find_row(kJobFormats, command.format)->write(listing));
 }
 
+// Prints each key of the settings' files with what it means for a prediction.
 void run_job_settings(const SettingsCommand& command) {
   const std::vector<TrainingSettings> files = open_settings(command.files, command.gpus);
   write_output(command.output, find_row(kSettingsFormats, command.format)->write(SettingsListing{files}));

@@ -30,6 +30,7 @@ std::vector<FileText> job_script_files(const RecommendationOptions& options, con
   return files;
 }
 
+// The reason is a comment, so that it can stand in the place of a script on a page.
 std::string script_or_reason(const RecommendationOptions& options, const JobPlan& plan) {
   const JobSystem& system = requested_system(options, plan);
   const ScriptRefusal refusal = why_not_written(plan, system.system);

@@ -44,6 +44,7 @@ std::string line_of(const ListedEntry& entry, std::size_t width, std::size_t col
 
 }  // namespace
 
+// A catalog without entries is no error; a WORD that no entry has is wrong input (exit code 1).
 void run_list(const ListCommand& command) {
   if (command.only_names) return print_names(command.what);
   std::vector<ListedEntry> entries = list_entries(command.what);

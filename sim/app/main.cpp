@@ -51,6 +51,7 @@ void say_what_signals_leave() {
 
 }  // namespace
 
+// foretrain_main() is the whole program; it is also what the shared library offers.
 int main(int argc, char** argv) {
   keep_freed_memory();
   keep_standard_numbers();

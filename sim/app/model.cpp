@@ -35,6 +35,7 @@ Scenario scenario_of(const ModelCommand& command) {
 
 }  // namespace
 
+// Times are only shown when a GPU or a cluster was named.
 void run_model_show(const ModelCommand& command) {
   const ModelSummary summary =
       summarize_model(scenario_of(command), !command.cluster.empty() || !command.gpu.empty());

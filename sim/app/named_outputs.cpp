@@ -31,6 +31,7 @@ void refuse_mixture(const NamedOutput& first, const NamedOutput& second) {
 
 }  // namespace
 
+// Files are compared by what they are, not by their names, so that links are recognised.
 void check_outputs(const std::vector<NamedOutput>& outputs) {
   std::vector<NamedOutput> files;
   const NamedOutput* printed = nullptr;

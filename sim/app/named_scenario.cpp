@@ -29,11 +29,13 @@ constexpr std::size_t kProgramHead = 4096;
 
 }  // namespace
 
+// Only the begin of the file is searched, since recordings can be large.
 bool is_program_file(std::string_view text) {
   const std::string_view head = text.substr(0, kProgramHead);
   return head.starts_with("[program]") || head.find("\n[program]") != std::string_view::npos;
 }
 
+// A job script is checked against its cluster here, so its mistakes end the command.
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides) {
   SourceText text = open_scenario_text(name);
   // A program file becomes a scenario that refers to it.

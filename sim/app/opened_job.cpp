@@ -154,6 +154,8 @@ bool names_program(const ScenarioOverrides& overrides) {
       overrides.settings, [](const std::string& setting) { return setting.starts_with("model.program="); });
 }
 
+// Steps: read script and settings, determine the network, choose the cluster, check the request, write the
+// scenario.
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job;
   const ScriptFinder find = sibling_files(text.name);

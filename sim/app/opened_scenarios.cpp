@@ -134,6 +134,7 @@ std::vector<std::string> given_parallel_keys(const SourceText& source, const Sce
   return keys;
 }
 
+// The scaling of the scenario and `both` leave it as it is.
 Scenario scaled(Scenario scenario, RequestedScaling scaling) {
   if (scaling == RequestedScaling::weak) return with_scaling(std::move(scenario), Scaling::weak);
   if (scaling == RequestedScaling::strong) return with_scaling(std::move(scenario), Scaling::strong);

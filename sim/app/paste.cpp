@@ -103,6 +103,7 @@ void run_paste(const std::string& file) {
   write_output("", printable_lines(out));
 }
 
+// The caller then runs `paste` in place of `predict`.
 bool is_pasted_file(const std::string& file) {
   try {
     const SourceText source = read_machine_text(file);

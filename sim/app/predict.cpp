@@ -40,6 +40,7 @@ namespace {
 
 // Request: options that do not go together are refused, and the remaining files are read.
 
+/// Returns true when the scenario varies settings in a [study].
 bool has_study(const OpenedScenario& opened) { return !opened.scenario.study.axes.empty(); }
 
 /// Throws InputError for outputs that show a single prediction, such as a trace, when there are several.
@@ -331,6 +332,7 @@ void ignore_settings(const std::vector<std::string>& keys, std::vector<OpenedSce
 
 }  // namespace
 
+// Several scenarios exclude a study; one scenario with a study is a table of combinations.
 void run_predict(const PredictCommand& command) {
   std::vector<OpenedScenario> opened = open_scenarios(command.scenarios, command.overrides, command.scaling);
   ignore_settings(command.ignored, opened);

@@ -82,6 +82,7 @@ std::vector<TrainingSettings> open_settings(const std::vector<std::string>& file
   return out;
 }
 
+// Every setting keeps its file and line as its origin, for messages.
 void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides) {
   std::vector<std::string> settings;
   std::vector<TrainingSettings> all = open_settings(files, requested_gpus(overrides.gpus));

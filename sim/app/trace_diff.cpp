@@ -21,7 +21,7 @@ namespace foretrain {
 
 namespace {
 
-// What the trace states about the training.
+// Facts about the training that the trace states.
 struct RecordedTraining {
   TraceSummary summary;
   // Network made from the trace; without text when the user named one.

@@ -77,6 +77,7 @@ void run_evidence_add(const EvidenceCommand& command) {
                                          printable(named_store(command.store))));
 }
 
+// Prints how many rows each source has.
 void run_evidence_list(const EvidenceCommand& command) {
   write_output("", write_evidence_list(field_of(command).rows()));
 }
@@ -86,6 +87,7 @@ void run_evidence_show(const EvidenceCommand& command) {
   write_output("", write_evidence_rows(field_of(command).rows(), command.word));
 }
 
+// Prints errors of raw and corrected predictions; each row is corrected without rows of its own group.
 void run_evidence_score(const EvidenceCommand& command) {
   // The options accept only names of the two tables, so a name's place is the value of its enum.
   const auto place = [](const auto& names, const std::string& name) {
@@ -98,6 +100,7 @@ void run_evidence_score(const EvidenceCommand& command) {
                              left_out));
 }
 
+// Writes a table of errors by number of known jobs, and with --svg a drawing of it.
 void run_evidence_learn(const EvidenceCommand& command) {
   const ResidualField field = field_of(command);
   check_outputs({{"-o", command.output}, {"--svg", command.svg}});
@@ -110,10 +113,12 @@ void run_evidence_learn(const EvidenceCommand& command) {
   write_output(command.output, write_learning(learning, command.cluster));
 }
 
+// Prints where predictions of the machine are worst and which measurements would help most.
 void run_evidence_report(const EvidenceCommand& command) {
   write_output("", write_evidence_report(field_of(command), command.cluster));
 }
 
+// Inputs are not exported, so another version of foretrain cannot predict these rows again.
 void run_evidence_export(const EvidenceCommand& command) {
   std::string text = evidence_heading();
   // Every row leaves under the source of --source, so that private names are not exported.

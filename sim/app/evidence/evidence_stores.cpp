@@ -232,6 +232,7 @@ void rewrite(const std::string& file, const std::function<void(EvidenceStore& st
 
 }  // namespace
 
+// A relative XDG_DATA_HOME is ignored, as the XDG base directory specification demands.
 std::string personal_store() {
   const std::string data = variable("XDG_DATA_HOME"), home = variable("HOME");
   if (!data.empty() && fs::path(data).is_absolute()) return data + "/foretrain/evidence.csv";
@@ -270,6 +271,7 @@ OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   return out;
 }
 
+// Reading, changing and writing happen under one lock, so that no change of another process is lost.
 void change_store(const std::string& file, const std::function<void(EvidenceStore& store)>& change) {
   const StoreLock lock = locked(file);
   rewrite(file, change);

@@ -132,6 +132,7 @@ JobInput own_input(const OpenedScenario& opened, const ScenarioOverrides& overri
   return input;
 }
 
+// The row has the question of a step (network, GPU, batch, precision …) and both times.
 Observation measured_step_row(Scenario scenario) {
   if (!scenario.anchor) throw InputError("its scenario has no [measured]");
   // The measurement must not calibrate the prediction that it is compared with.
@@ -153,6 +154,7 @@ Observation measured_step_row(Scenario scenario) {
   return row;
 }
 
+// The sentence names what was measured and both times, so that the user can notice a wrong unit or machine.
 std::string kept_sentence(const std::string& store, const Observation& row) {
   return fmt::format("Kept in {}: {} batch {:g} on {} of {}, {} a step where {} are predicted.\n",
                      printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
@@ -161,6 +163,7 @@ std::string kept_sentence(const std::string& store, const Observation& row) {
          suspect_sentence(row);
 }
 
+// The value is passed on as a setting, so that its unit is checked by the reader of scenarios.
 void run_measured_add(const MeasuredCommand& command) {
   ScenarioOverrides overrides = command.overrides;
   if (overrides.gpus.size() != 1)

@@ -104,6 +104,7 @@ void run_evidence_remove(const EvidenceCommand& command) {
   write_output("", text + "\n");
 }
 
+// Prints which rows were put back. Repeated calls undo earlier removals one by one.
 void run_evidence_undo(const EvidenceCommand& command) {
   const std::string store = named_store(command.store);
   const std::vector<Observation> rows = restore_removed(store);

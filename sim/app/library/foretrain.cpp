@@ -33,6 +33,7 @@ foretrain_result* foretrain_run(int count, const char* const* arguments) {
   }
 }
 
+// The accessors below only read the result; texts belong to it.
 int foretrain_exit_code(const foretrain_result* result) { return result->run.exit_code; }
 
 const char* foretrain_output(const foretrain_result* result, std::size_t* size) {

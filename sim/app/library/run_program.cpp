@@ -43,6 +43,7 @@ int finish(int code) {
 
 }  // namespace
 
+// The order of the handlers matters: InputError and Interrupted are more specific than std::exception.
 int run_program(int argc, char** argv) {
   try {
     return finish(run_command_line(argc, argv));

@@ -150,6 +150,7 @@ std::pair<pid_t, int> start_child(const ChildCommand& command) {
 
 }  // namespace
 
+// The group is ended in every case, since a program that ended well may have left processes behind.
 ChildEnd run_bounded(const ChildCommand& command) {
   const auto end = ChildClock::now() + std::chrono::duration_cast<ChildClock::duration>(command.time);
   const auto [child, problem] = start_child(command);

@@ -19,7 +19,7 @@ struct ChildCommand {
   std::chrono::duration<double> time{};
 };
 
-/// How a program ended.
+/// The end of a program.
 struct ChildEnd {
   enum class Kind {
     /// It ended with exit code 0.

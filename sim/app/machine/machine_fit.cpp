@@ -18,6 +18,7 @@ namespace foretrain {
 
 namespace {
 
+// Cluster file that the detect stage wrote.
 constexpr const char* kClusterFile = "cluster.toml";
 // Fractions of the stage's work at which its parts end, estimated for the progress line.
 constexpr double kBeforeEnds = 0.2, kBenchFitEnds = 0.4, kBenchScoresEnd = 0.6, kFitEnds = 0.8;
@@ -89,6 +90,7 @@ void note_needed_memory(MachineRows& rows) {
 
 }  // namespace
 
+// Steps are predicted three times: with the catalog's constants, with those of foretrain-bench, and with all.
 void fit_machine(MachineFit& out, const Progress& progress) {
   out.about = read_about();
   out.files = read_measured_files();
@@ -121,6 +123,7 @@ void fit_machine(MachineFit& out, const Progress& progress) {
   write_whole_file("after.csv", scores_csv(steps, *out.after));
 }
 
+// A fit that fails skips the stage and does not fail it: the measurements are of use without it.
 StageEnd run_fit_stage(MachineRun& run) {
   run.fitted = std::make_shared<MachineFit>();
   try {

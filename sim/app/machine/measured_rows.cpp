@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 // Largest size in bytes of a file of measured lines.
 constexpr std::size_t kLargestLines = 64u << 20;
+// Files to which the measuring programs append one JSON object per line.
 constexpr std::array<const char*, 3> kLineFiles{"steps.jsonl", "kernels.jsonl", "loader.jsonl"};
 
 // PyTorch's optimizers whose names differ from those in a scenario.

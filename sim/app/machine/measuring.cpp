@@ -117,6 +117,7 @@ std::string given_seconds(const MachineRun& run) {
   return fmt::format("{}", std::max(kLeastGiven, std::floor(kGivenShare * seconds_left(run))));
 }
 
+// Programs run in the folder of the command, so that relative paths of the user's environment stay valid.
 StageEnd run_for_stage(const MachineRun& run, std::vector<std::string> words, const std::string& name) {
   const ChildEnd end = run_bounded({std::move(words), run.start_folder, fmt::format("log/{}.txt", name),
                                     std::chrono::duration<double>(seconds_left(run))});
@@ -129,10 +130,11 @@ StageEnd run_measure(const MachineRun& run, std::vector<std::string> words, cons
   return run_for_stage(run, std::move(all), name);
 }
 
+// The samples that the benchmark wrote are used, however it ended.
 StageEnd run_bench_stage(MachineRun& run) {
   std::vector<std::string> words{bench_program(), "--budget", given_seconds(run) + "s", "-o",
                                  run.folder + "/samples.csv"};
-  // Without a GPU only launches, copies and collectives of the host are measured.
+  // On the CPU only benchmarks that need no GPU are run.
   if (run.device == "cpu") words.emplace_back("--host-only");
   StageEnd end = run_for_stage(run, std::move(words), "bench");
   // A program that was ended early may have written samples; these are used.

@@ -59,6 +59,7 @@ std::string without_paths(const std::string& text) {
 
 }  // namespace
 
+// Every word is listed once; the given folders come first.
 std::vector<std::string> private_words(const std::vector<std::string>& folders) {
   std::vector<std::string> out;
   const auto add = [&out](std::string word) {

@@ -13,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+// Names that are searched on PATH.
 constexpr const char* kUsualPython = "python3";
 constexpr const char* kBenchProgram = "foretrain-bench";
 

@@ -83,6 +83,7 @@ StageEnd fit_again(MachineRun& run) {
 
 }  // namespace
 
+// Private words are removed from the report itself; other files are only checked for them.
 StageEnd run_report_stage(MachineRun& run) {
   StageEnd end;
   if (!run.fitted) end = fit_again(run);

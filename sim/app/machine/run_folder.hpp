@@ -36,7 +36,8 @@ class RunFolder {
   bool holds_run_ = false;
 };
 
-/// Whether a folder holds a run, and why a run may not begin in it; an empty `mistake` means that it may.
+/// States whether a folder holds a run, and why a run may not begin in it; an empty `mistake` means that it
+/// may.
 struct FolderState {
   bool holds_run = false;
   std::string mistake, hint;

@@ -30,6 +30,7 @@ CommandOutput answer_of(const std::vector<std::string>& words) {
 
 }  // namespace
 
+// `share` is a fraction of the budget; `least_s` and `patience_s` are in seconds.
 const std::vector<StageRow>& machine_stages() {
   static const std::vector<StageRow> rows{
       {.name = "detect",
@@ -103,6 +104,7 @@ bool MachineRun::has_finished(std::string_view stage) const {
          (known->end.state == StageState::done || known->end.state == StageState::time_over);
 }
 
+// Asking for the version shows that the program can be started, not merely that a file exists.
 std::string missing_bench(const MachineRun&) {
   if (answer_of({bench_program(), "--version"}).is_there) return "";
   return "foretrain-bench is neither beside foretrain nor on the PATH.";
@@ -121,6 +123,7 @@ std::string missing_python(const MachineRun& run) {
   return has_torch ? "" : "Python has no PyTorch; FORETRAIN_PYTHON names another Python.";
 }
 
+// Work in this process cannot be ended from outside, so each step of progress checks time and signals.
 Progress stage_progress(const MachineRun& run, const std::string& what) {
   const auto line = std::make_shared<ProgressLine>(what);
   return [&run, line](double done) {

@@ -20,7 +20,7 @@ enum class StageState {
   time_over,
   /// Something that it needs is missing.
   skipped,
-  /// What it needs is there, but it did not work.
+  /// It has what it needs, but did not work.
   failed,
   /// A signal ended it.
   interrupted
@@ -29,7 +29,7 @@ enum class StageState {
 inline constexpr std::string_view kStageStateNames[] = {"done", "time over", "skipped", "failed",
                                                         "interrupted"};
 
-/// How a stage ended.
+/// The end of a stage.
 struct StageEnd {
   StageState state = StageState::done;
   /// Sentences for the user; empty when there is nothing to say.
@@ -45,7 +45,8 @@ struct FinishedStage {
 
 struct MachineFit;  // machine_fit.hpp
 
-/// What the stages of a run share. The run's folder is the working folder, and file names are relative to it.
+/// State that the stages of a run share. The run's folder is the working folder, and file names are relative
+/// to it.
 struct MachineRun {
   using Clock = std::chrono::steady_clock;
 
@@ -103,6 +104,7 @@ std::string joined_stage_names();
 
 // The functions of the rows; each is in the file that bears its name.
 
+/// Each runs its stage within run.limit_s, writes the stage's files and returns how it ended.
 StageEnd run_detect_stage(MachineRun& run);
 StageEnd run_bench_stage(MachineRun& run);
 StageEnd run_steps_stage(MachineRun& run);

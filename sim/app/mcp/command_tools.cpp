@@ -20,6 +20,7 @@ struct ToolRow {
   std::string_view name, path;  ///< "check", "job check"
   bool has_json = true, takes_files = true;
 };
+// The tools, in the order in which they are listed.
 constexpr std::array<ToolRow, 6> kTools{{{"check", "job check"},
                                          {"predict", "predict"},
                                          {"compare", "compare"},
@@ -87,6 +88,7 @@ McpTool tool_of(const ToolRow& row, const CompletedCommand& command) {
 
 }  // namespace
 
+// A command that this build does not have is left out.
 std::vector<McpTool> command_tools() {
   const std::vector<CompletedCommand> commands = described_commands();
   std::vector<McpTool> tools;

@@ -85,6 +85,7 @@ std::string response_to(const McpMessage& message, const std::vector<McpTool>& t
 
 }  // namespace
 
+// Blank lines are ignored; a line that is too long is answered with an error that has no id.
 void run_mcp(const McpCommand& command) {
   need_own_process("foretrain mcp");
   // The handler of main() would print a sentence; the client expects a silent end.

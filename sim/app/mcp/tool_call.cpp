@@ -36,6 +36,7 @@ McpAnswer answered(const McpCall& call) {
 
 }  // namespace
 
+// GivenFiles limits every reader of this thread for the duration of the call.
 std::string answer_mcp_call(const McpMessage& message, const std::vector<std::string>& folders) {
   std::vector<std::string> readable = catalog_folders();
   readable.insert(readable.end(), folders.begin(), folders.end());

@@ -20,8 +20,8 @@ namespace foretrain {
 
 namespace {
 
-// What a named file is: a scenario (or job script, program file, name of the catalog), training settings of
-// another tool, or a network of another tool.
+// The kind of a named file: a scenario (or job script, program file, name of the catalog), training settings
+// of another tool, or a network of another tool.
 enum class FileKind : std::uint8_t { scenario, settings, network };
 
 /// Returns true when a reader of `model import` accepts the text.

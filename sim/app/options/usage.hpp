@@ -1,4 +1,4 @@
-// How the command line checks choices, and what it prints about words that it does not know.
+// Checks of choices on the command line, and messages about words that it does not know.
 #pragma once
 
 #include <string>

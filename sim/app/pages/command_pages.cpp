@@ -87,6 +87,7 @@ std::vector<CommandPlace> commands_of(CLI::App& app) {
   return places;
 }
 
+// Every command is shown with its complete help, in the same text that --help-all prints.
 std::string markdown_of(CLI::App& app) {
   std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
   for (const CommandPlace& place : commands_of(app))
@@ -110,6 +111,7 @@ std::string manual_of(CLI::App& app) {
          "what stands in them comes before ours\n";
 }
 
+// Each word must name a command below the one before it.
 std::string help_of(CLI::App& app, const std::vector<std::string>& words) {
   CommandPlace place{"", &app};
   for (const std::string& word : words) {

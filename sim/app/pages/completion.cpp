@@ -23,6 +23,7 @@ struct CatalogOption {
   /// True when a file is as usual a value as a name of the catalog.
   bool is_file = false;
 };
+// Positional arguments are listed by their noun in capitals.
 constexpr CatalogOption kCatalogOptions[] = {
     {"--cluster", "clusters"},
     {"--clusters", "clusters"},
@@ -128,6 +129,7 @@ CompletedCommand completed(const CommandPlace& place) {
 
 }  // namespace
 
+// The first entry is the program itself, whose path is empty.
 std::vector<CompletedCommand> completed_commands(CLI::App& app) {
   std::vector<CompletedCommand> commands;
   for (const CommandPlace& place : commands_of(app)) commands.push_back(completed(place));

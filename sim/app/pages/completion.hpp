@@ -12,7 +12,7 @@ class App;
 
 namespace foretrain {
 
-/// What may stand as an option's value or as an argument.
+/// A value that may stand as an option's value or as an argument.
 struct CompletedValue {
   /// Noun of the help, such as "FORMAT" or "N"; empty: the option takes no value.
   std::string noun;

@@ -170,6 +170,7 @@ constexpr ListedCatalog kCatalogs[] = {
 
 }  // namespace
 
+// Precondition of the functions below: `what` is one of these names.
 const std::vector<std::string>& listable() {
   static const std::vector<std::string> nouns = names_of_rows(kCatalogs);
   return nouns;

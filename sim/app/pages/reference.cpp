@@ -260,6 +260,7 @@ const std::vector<std::string>& reference_topics() {
   return topics;
 }
 
+// A topic "schema/NAME" prints the JSON Schema of a report, all others print a page.
 void run_reference(const ReferenceCommand& command, const CommandTexts& texts) {
   for (const DeclaredReport& report : declared_reports())
     if (command.topic == std::string(kSchemaTopic) + std::string(report.name))

@@ -268,6 +268,7 @@ std::string fish(const Commands& commands) {
   return out;
 }
 
+// A shell and the function that writes its script.
 struct Shell {
   std::string_view name;
   std::string (*script)(const Commands& commands);

@@ -24,7 +24,7 @@ struct GroupRows {
 using GroupPredictor =
     std::function<std::vector<CaseResult>(const std::vector<StudySetting>&, const std::vector<int>& gpus)>;
 
-/// How the cases of a sweep are distributed, and what happens with their rows.
+/// Describes how the cases of a sweep are distributed, and what happens with their rows.
 struct CaseWorkers {
   /// Part of the groups that this process predicts.
   Shard shard{};

@@ -27,6 +27,7 @@ HeededSignals::~HeededSignals() {
   ::sigaction(SIGTERM, &terminate_, nullptr);
 }
 
+// Reading a volatile sig_atomic_t is safe while a handler may write it.
 bool has_come_signal() { return came_signal != 0; }
 
 }  // namespace foretrain

@@ -126,6 +126,7 @@ std::string rows_message(const std::vector<CaseRow>& rows) {
   return out;
 }
 
+// A failure has only a text, which is the rest of the message.
 WorkerAnswer read_answer(std::string_view message) {
   MessageReader bytes(message);
   WorkerAnswer out;

@@ -21,7 +21,7 @@ struct CaseRequest {
 std::string request_message(std::int64_t first, const std::vector<int>& gpus);
 CaseRequest read_request(std::string_view message);
 
-/// What a worker returns for a request: rows, or the reason why there are none.
+/// A worker's answer to a request: rows, or the reason why there are none.
 struct WorkerAnswer {
   /// ready: the worker has started. rows: the rows of a request. failure: a case threw an exception.
   /// environment: the system failed, so that the sweep must end.

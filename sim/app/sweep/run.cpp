@@ -104,6 +104,7 @@ void summarize(const SweepRunCommand& command, const RunProgress& progress, std:
 
 }  // namespace
 
+// An interrupted run ends with exit code 130; the same command then continues it.
 void run_sweep_run(const SweepRunCommand& command) {
   const OpenedSweep opened = open_sweep(command.sweep, command.shard);
   SweepCases cases(opened.sweep, opened.head.strategy, opened.file);

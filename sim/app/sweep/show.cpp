@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+// Warnings go to standard error when the format has no place for them.
 void run_sweep_show(const SweepShowCommand& command) {
   check_outputs({{"-o", command.output}});
   if (!command.output.empty() && is_same_output(command.output, command.database))

@@ -43,7 +43,7 @@ class WorkerProcess {
   /// Appends the messages that have arrived, without waiting. Returns false when the process has ended.
   bool receive(std::vector<std::string>& messages);
 
-  /// How a process ended.
+  /// The end of a process.
   struct Ending {
     int signal = 0, exit_code = 0;
     bool out_of_memory = false;

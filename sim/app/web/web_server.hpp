@@ -15,7 +15,7 @@ struct WebResponse {
   std::string body;  ///< JSON
 };
 
-/// What the server serves, its port and its limits.
+/// The content that the server offers, its port and its limits.
 struct WebServer {
   /// Port; 0: any free one.
   int port = 8080;

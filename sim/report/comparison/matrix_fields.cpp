@@ -1,10 +1,11 @@
-// The fields of the best strategy of many jobs, as JSON and CSV.
+// Declares the JSON fields and CSV columns of the best strategy for each pair of model and cluster.
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/comparison/comparison_fields.hpp"
 #include "sim/report/fields/csv_table.hpp"
 
 namespace foretrain {
 
+// foretrain.strategies/1: choices[].
 template <>
 const OutputObject<StrategyChoice>& output_object<StrategyChoice>() {
   using C = StrategyChoice;
@@ -26,6 +27,7 @@ const OutputObject<StrategyChoice>& output_object<StrategyChoice>() {
   return object;
 }
 
+// foretrain.strategies/1: the whole report.
 template <>
 const OutputObject<StrategyMatrix>& output_object<StrategyMatrix>() {
   using M = StrategyMatrix;
@@ -41,6 +43,7 @@ const OutputObject<StrategyMatrix>& output_object<StrategyMatrix>() {
 
 std::string write_matrix_json(const StrategyMatrix& m) { return json_text(declared_json(m)); }
 
+// One line for each pair.
 std::string write_matrix_csv(const StrategyMatrix& m) {
   static const std::vector<CsvColumn> columns{
       {"gpus", "../gpus"}, {"model"},       {"cluster"}, {"best"},

@@ -1,4 +1,4 @@
-// Devices of a kind share a shape; parallel links are one edge with their count.
+// Writes a node for Graphviz. Devices of a kind share a shape; parallel links are one edge with their count.
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
@@ -10,13 +10,14 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the shape of a device.
 std::string_view shape_of(VertexKind kind) {
   if (kind == VertexKind::gpu) return "box";
   if (kind == VertexKind::cpu) return "box3d";
   return kind == VertexKind::nic ? "house" : "ellipse";
 }
 
-/// A quoted string of Graphviz.
+/// Returns the text as a quoted string of Graphviz.
 std::string dot_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -26,6 +27,7 @@ std::string dot_string(std::string_view text) {
   return out + "\"";
 }
 
+/// Returns the edges of a ring. They do not influence the layout (constraint=false).
 std::string ring_edges(const ChannelGroup& ring, std::size_t number, bool closed) {
   const std::vector<int>& gpus = ring.path.gpus;
   std::string out;
