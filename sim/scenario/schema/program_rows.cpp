@@ -1,4 +1,5 @@
-// A row says by its first key what it is: op, collective, send, receive, wait, read, record, until.
+// Rows of a program file. The first key of a row tells its kind: op, collective, send, receive, wait, read,
+// record, until.
 #include "sim/scenario/schema/program_rows.hpp"
 
 #include <array>
@@ -9,9 +10,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of the bytes of a message and of the number of a work.
 constexpr std::int64_t kMostWireBytes = std::int64_t{1} << 50;
 constexpr std::int64_t kMostWork = std::int64_t{1} << 40;
 
+/// A row while it is read, and the rank that it belongs to.
 struct RowEntry {
   ProgramRankText& to;
   ProgramRow row;
@@ -23,6 +26,7 @@ const std::vector<Choice<ProgramPass>> kPasses{{"forward", ProgramPass::forward}
                                                {"backward", ProgramPass::backward},
                                                {"optimizer", ProgramPass::optimizer}};
 
+/// Returns the names of collectives in files, in the order of the enumeration.
 std::vector<Choice<WireOperation>> wire_operations() {
   std::vector<Choice<WireOperation>> names;
   for (int i = 0; i <= static_cast<int>(WireOperation::barrier); ++i) {
@@ -37,6 +41,7 @@ const std::vector<Choice<WireOperation>>& operations() {
   return names;
 }
 
+/// Keys that every row has: the pass and the stream on which it was issued.
 Keys<RowEntry> issue_keys() {
   return {{"pass",
            {takes::names_of(kPasses), [](TableReader& table, std::string_view key,
@@ -55,12 +60,14 @@ Keys<RowEntry> issue_keys() {
            "the stream that was current"}};
 }
 
+/// An integer member of a row, from 0 to `most`.
 Takes<RowEntry> whole(std::int64_t ProgramRow::*member, std::int64_t most) {
   return {"integer", [member, most](TableReader& table, std::string_view key, RowEntry& entry) {
             if (const auto found = table.integer(key, 0, most)) entry.row.*member = *found;
           }};
 }
 
+/// Bytes of a row whose key is also its kind.
 Takes<RowEntry> byte_count(RowKind kind) {
   return {"bytes, an integer", [kind](TableReader& table, std::string_view key, RowEntry& entry) {
             if (!table.has(key)) return;
@@ -69,6 +76,7 @@ Takes<RowEntry> byte_count(RowKind kind) {
           }};
 }
 
+/// The number of a work or event, in a row whose key is also its kind.
 Takes<RowEntry> numbered(RowKind kind) {
   return {"integer", [kind](TableReader& table, std::string_view key, RowEntry& entry) {
             if (!table.has(key)) return;
@@ -77,12 +85,14 @@ Takes<RowEntry> numbered(RowKind kind) {
           }};
 }
 
+/// A text that is checked and not kept.
 Takes<RowEntry> ignored_text() {
   return {"text", [](TableReader& table, std::string_view key, RowEntry&) {
             static_cast<void>(read_recorded_name(table, key));
           }};
 }
 
+/// The name of a collective, which makes the row one.
 Takes<RowEntry> wire_operation() {
   return {takes::names_of(operations()), [](TableReader& table, std::string_view key, RowEntry& entry) {
             if (!table.has(key)) return;
@@ -91,6 +101,7 @@ Takes<RowEntry> wire_operation() {
           }};
 }
 
+/// The index of a group; it is remembered with its place, to be checked later.
 Takes<RowEntry> group_index() {
   return {"integer", [](TableReader& table, std::string_view key, RowEntry& entry) {
             const auto found = table.integer(key, 0, std::int64_t{kMostProgramGroups} - 1);
@@ -100,7 +111,7 @@ Takes<RowEntry> group_index() {
           }};
 }
 
-/// What does not change bytes or order: the type, the sum's kind, who called it.
+/// Keys for people: they change neither bytes nor order (type, kind of the sum, caller).
 Keys<RowEntry> remark_keys() {
   return {{"type", ignored_text(), "\"bf16\"", "not said", "of the elements"},
           {"reduce", ignored_text(), "\"avg\"", "sum", "how elements are reduced"},
@@ -108,6 +119,7 @@ Keys<RowEntry> remark_keys() {
           {"of", ignored_text(), "\"layers.0\"", "not said", "for which module or purpose"}};
 }
 
+/// Keys of messages and waits.
 Keys<RowEntry> wire_keys() {
   return {{"collective", wire_operation(), "\"all_gather\"", "none", "what ranks of `group` do together"},
           {"bytes",
@@ -146,20 +158,23 @@ Keys<RowEntry> wire_keys() {
           {"until", numbered(RowKind::until), "7", "none", "the stream waits for that event"}};
 }
 
+/// Keys of all rows that are not operators.
 const Keys<RowEntry>& row_keys() {
   static const Keys<RowEntry> keys = wire_keys() + issue_keys() + remark_keys();
   return keys;
 }
 
+/// Keys that an operator has besides those of `recorded.operators`.
 const Keys<RowEntry>& call_row_keys() {
   static const Keys<RowEntry> keys = issue_keys();
   return keys;
 }
 
+/// Keys of which a row has exactly one; it is the row's kind.
 constexpr std::array<std::string_view, 8> kFirstKeys{"op",   "collective", "send",   "receive",
                                                      "wait", "read",       "record", "until"};
 
-/// One thing a row may be.
+/// Returns whether a row has exactly one kind; reports it otherwise.
 bool is_one_thing(TableReader& row, SourceSpan span) {
   std::vector<std::string_view> found;
   for (const std::string_view key : kFirstKeys) {
@@ -174,6 +189,7 @@ bool is_one_thing(TableReader& row, SourceSpan span) {
   return false;
 }
 
+/// Reads one row. An operator also becomes an operator of the rank's network; the row has its index.
 void read_row(TableReader& row, SourceSpan span, ProgramRankText& to) {
   if (!is_one_thing(row, span)) return;
   RowEntry entry{to, {}};

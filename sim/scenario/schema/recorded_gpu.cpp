@@ -1,4 +1,4 @@
-// The catalog reads names as drivers write them (gpu_names.hpp).
+// Recorded GPUs. The catalog reads names as drivers write them (gpu_names.hpp).
 #include "sim/scenario/schema/recorded_gpu.hpp"
 
 #include "sim/scenario/catalog.hpp"

@@ -1,4 +1,6 @@
-// The operators of [recorded].
+// The operators of [recorded]: one row for each call of the framework, such as
+// { op = "aten::relu", of = "layer1.relu", in = ["f32[B,64]"], out = ["f32[B,64]"] }
+// Names repeat, so they are kept once in the network's tables, and rows have their numbers.
 #include <algorithm>
 
 #include "sim/scenario/schema/recorded_rows.hpp"
@@ -7,11 +9,12 @@ namespace foretrain {
 
 namespace {
 
+/// Limits of the arguments of one operator, and of the numbers in one argument.
 constexpr std::size_t kMostOperatorArguments = 64, kMostOperatorNumbers = 64;
 
 using OperatorEntry = RecordedOperatorEntry;
 
-/// A number, a truth, a word, or a list of them.
+/// Reads an argument: a number, a truth value, a word, or a list of them.
 RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) {
   RecordedArgument argument{entry.key.substr(0, kLongestRecordedName), {}, ""};
   const auto take = [&](const Value& value) {
@@ -38,6 +41,7 @@ RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) 
   return argument;
 }
 
+/// Reads the table `with` of an operator.
 void read_operator_arguments(TableReader& table, std::string_view key, OperatorEntry& entry) {
   const Table* given = table.table(key);
   if (given == nullptr) return;
@@ -48,6 +52,8 @@ void read_operator_arguments(TableReader& table, std::string_view key, OperatorE
     entry.row.with.push_back(read_operator_argument(table, argument));
 }
 
+/// Reads the parameters whose gradients are complete after the operator. Indices are checked when all lists
+/// are read.
 void read_ready(TableReader& table, std::string_view key, OperatorEntry& entry) {
   const Array* values = table.array(key, kMostRecordedParameters);
   if (values == nullptr) return;
@@ -62,7 +68,7 @@ void read_ready(TableReader& table, std::string_view key, OperatorEntry& entry) 
   }
 }
 
-/// A text that many operators share.
+/// A text that many operators share; the row keeps its number.
 template <std::uint32_t RecordedOperator::*Id, NameTable RecordedNetwork::*Names>
 Takes<OperatorEntry> shared_name() {
   return {"text", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
@@ -71,6 +77,7 @@ Takes<OperatorEntry> shared_name() {
           }};
 }
 
+/// A flag of an operator; false when it is missing.
 template <bool RecordedOperator::*Flag>
 Takes<OperatorEntry> operator_flag() {
   return {"true, false", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
@@ -78,6 +85,7 @@ Takes<OperatorEntry> operator_flag() {
           }};
 }
 
+/// A list of tensor sizes.
 template <std::vector<SizeId> RecordedOperator::*Sizes>
 Takes<OperatorEntry> operator_sizes() {
   return {"list of sizes", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
@@ -85,6 +93,7 @@ Takes<OperatorEntry> operator_sizes() {
           }};
 }
 
+/// A measured time. The place of the first one is kept, for a message if the GPU is missing.
 template <std::optional<Time> RecordedOperator::*Measured>
 Takes<OperatorEntry> operator_time() {
   return {"time", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
@@ -94,6 +103,7 @@ Takes<OperatorEntry> operator_time() {
           }};
 }
 
+/// Keys of names.
 Keys<OperatorEntry> operator_names() {
   using O = RecordedOperator;
   using N = RecordedNetwork;
@@ -103,6 +113,7 @@ Keys<OperatorEntry> operator_names() {
            "the module that was running; in backward that of the forward call"}};
 }
 
+/// The pass of an operator of [recorded]. Operators of programs have a pass of three kinds instead.
 Keys<OperatorEntry> pass_key() {
   return {{"pass",
            {"forward, backward",
@@ -115,6 +126,7 @@ Keys<OperatorEntry> pass_key() {
            "which pass issued it"}};
 }
 
+/// Keys of how an operator was issued.
 Keys<OperatorEntry> operator_issue() {
   using O = RecordedOperator;
   using N = RecordedNetwork;
@@ -133,6 +145,7 @@ Keys<OperatorEntry> operator_issue() {
        "the node of autograd"}};
 }
 
+/// Keys of the operator's tensors, arguments and measured times.
 Keys<OperatorEntry> operator_work() {
   using O = RecordedOperator;
   return {
@@ -176,6 +189,7 @@ const Keys<OperatorEntry>& recorded_operator_keys() {
 
 }  // namespace
 
+/// Programs have the same operators, but their rows have another key for the pass.
 const Keys<RecordedOperatorEntry>& recorded_call_keys() {
   static const Keys<OperatorEntry> keys = operator_names() + operator_issue() + operator_work();
   return keys;

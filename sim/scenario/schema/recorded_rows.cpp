@@ -1,11 +1,11 @@
-// Sizes repeat, so each text is parsed once.
+// Rows of [recorded]. Sizes repeat, so each text is parsed once.
 #include "sim/scenario/schema/recorded_rows.hpp"
 
 #include "sim/scenario/toml/section_values.hpp"
 
 namespace foretrain {
 
-/// The text of a size at a place, as an index; nothing after a mistake.
+/// A size that was read before is found by its text, without parsing.
 std::optional<SizeId> read_recorded_size(TableReader& table, std::string_view key, const Value& value,
                                          RecordedText& to) {
   const auto* text = std::get_if<std::string>(&value.data);
@@ -39,7 +39,7 @@ std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key
   return ids;
 }
 
-/// A name of bounded length.
+/// Too long a name is reported, and returned all the same.
 std::optional<std::string> read_recorded_name(TableReader& table, std::string_view key) {
   auto name = table.string(key);
   if (name && name->size() > kLongestRecordedName)
@@ -50,8 +50,10 @@ std::optional<std::string> read_recorded_name(TableReader& table, std::string_vi
 
 namespace {
 
+/// Largest number of storages.
 constexpr std::size_t kMostStorages = 1'000'000;
 
+/// The size of a row.
 template <class Target>
 Takes<Target> one_size() {
   return {"size", [](TableReader& table, std::string_view key, Target& target) {
@@ -61,6 +63,7 @@ Takes<Target> one_size() {
           }};
 }
 
+/// The name of a row.
 template <class Target>
 Takes<Target> row_name() {
   return {"text", [](TableReader& table, std::string_view key, Target& target) {
@@ -77,6 +80,7 @@ const std::vector<Choice<StorageUse>> kStorageUses{{"parameter", StorageUse::par
                                                    {"communication", StorageUse::communication},
                                                    {"input", StorageUse::input}};
 
+/// Rows while they are read.
 struct ParameterEntry {
   RecordedText& file;
   RecordedParameter row;
@@ -117,7 +121,7 @@ const Keys<BufferEntry>& recorded_buffer_keys() {
   return keys;
 }
 
-/// An index into another list, whose length is checked later.
+/// Reads an index into another list, whose length is checked later.
 std::optional<std::uint32_t> read_recorded_index(TableReader& table, std::string_view key,
                                                  std::vector<RecordedReference>& references) {
   const auto index = table.integer(key, 0, std::int64_t{kMostRecordedOperators} - 1);
@@ -185,6 +189,7 @@ void read_recorded_storages(TableReader& table, std::string_view key, RecordedTe
   read_recorded_list(table, key, kMostStorages, recorded_storage_keys(), to, to.network.storages);
 }
 
+/// Lists may refer to later ones, so references are checked after reading.
 void check_references(TableReader& table, const std::vector<RecordedReference>& references,
                       std::size_t length, std::string_view what) {
   for (const RecordedReference& reference : references) {

@@ -1,4 +1,9 @@
-// The calibration file: provenance, constants with their spreads, collectives as pieces of time over size.
+// The calibration file: provenance, constants with their spreads, collectives as pieces of time over size. A
+// constant looks like this:
+// [constants."loss.rank_spread"]
+// value = 0.006
+// spread = 0.1
+// Names, dimensions and limits come from the table of constants that can be calibrated.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,12 +20,14 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a value as the file would have it, with its unit.
 std::string shown(double value, const ConstantRange& range) {
   return range.dimension ? fmt::format("\"{}\"", write_quantity(value, *range.dimension))
                          : fmt::format("{:.6g}", value);
 }
 
-/// Of the constant's dimension; what physics does not allow is reported with what it allows.
+/// Reads the value in the constant's dimension. A value outside of the physical limits is reported with these
+/// limits.
 void read_value(TableReader& reader, const ConstantRange& range, CalibratedConstant& constant) {
   reader.require("value", range.dimension ? fmt::format("\"{}\"", example_of(*range.dimension)) : "0.8");
   const double largest = 1e300;
@@ -38,7 +45,7 @@ void read_value(TableReader& reader, const ConstantRange& range, CalibratedConst
                 std::string(range.meaning));
 }
 
-/// range = ["8 B", "4 GiB"]
+/// Reads the sizes that a constant was fitted on: range = ["8 B", "4 GiB"].
 void read_sizes(TableReader& reader, CalibratedConstant& constant) {
   const auto sizes = reader.strings("range", 2);
   if (!sizes) return;
@@ -59,6 +66,7 @@ void read_sizes(TableReader& reader, CalibratedConstant& constant) {
                   "as in range = [\"8 B\", \"4 GiB\"]");
 }
 
+/// Reads the table of one constant.
 CalibratedConstant read_constant(const std::string& name, const Table& table, const ConstantRange& range,
                                  Diagnostics& diagnostics) {
   TableReader reader(table, fmt::format("constants.\"{}\"", name), diagnostics);
@@ -74,6 +82,7 @@ CalibratedConstant read_constant(const std::string& name, const Table& table, co
   return constant;
 }
 
+/// Reads the free texts of [provenance] in their order.
 std::vector<std::pair<std::string, std::string>> read_calibration_provenance(TableReader& document) {
   const Table* table = document.table("provenance");
   if (table == nullptr) return {};
@@ -90,6 +99,7 @@ std::vector<std::pair<std::string, std::string>> read_calibration_provenance(Tab
 
 }  // namespace
 
+/// Unlike TableReader's getters this one has no range, because limits depend on the constant.
 std::optional<double> read_quantity(TableReader& reader, std::string_view key, Dimension dimension) {
   const Value* value = reader.value(key);
   if (value == nullptr) return std::nullopt;
@@ -105,6 +115,7 @@ std::optional<double> read_quantity(TableReader& reader, std::string_view key, D
   return std::nullopt;
 }
 
+/// Reads all constants; unknown names are reported with the nearest known one.
 std::vector<CalibratedConstant> read_constants(TableReader& document,
                                                const std::vector<ConstantRange>& known) {
   const Table* table = document.table("constants");
@@ -139,7 +150,8 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
   calibration.provenance = read_calibration_provenance(document);
   calibration.constants = read_constants(document, known);
   calibration.collectives = read_collectives(document);
-  document.value("points");  // read_calibration_points()
+  // read_calibration_points() reads the points.
+  document.value("points");
   document.finish();
   return calibration;
 }

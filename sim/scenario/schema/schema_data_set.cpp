@@ -1,4 +1,5 @@
-// The data-set file: how many samples there are, how large, and what preparing one costs.
+// The data-set file: how many samples there are, how large they are, and what preparing one costs. The keys
+// are also those of [data] in a scenario, which override the file's.
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/data_set_keys.hpp"
@@ -25,6 +26,7 @@ const Keys<DataSet>& data_set_keys() {
   return keys;
 }
 
+/// A data set's file needs some keys that are optional in a scenario.
 DataSet read_data_set(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);

@@ -1,5 +1,5 @@
-// The fabric of a cluster file. What a kind takes besides the keys of all is told by its row of the fabrics
-// catalog.
+// The fabric of a cluster file. Keys of all kinds are declared here; further keys of a kind are those of its
+// row in the catalog of fabrics.
 #include <set>
 
 #include <fmt/format.h>
@@ -12,19 +12,21 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the names of all kinds of fabric.
 std::vector<std::string> fabric_names() {
   std::vector<std::string> names;
   for (const Fabric& fabric : fabrics()) names.emplace_back(fabric.name);
   return names;
 }
 
-/// Others that use all of a link would leave nothing to compute with.
+/// Largest background load. Other jobs that used all of a link would leave nothing for this one.
 constexpr double kBusiestNetwork = 0.95;
 
 void read_background_load(TableReader& table, std::string_view key, FabricSpec& fabric) {
   if (table.has(key)) fabric.background_load = table.number(key, 0, kBusiestNetwork);
 }
 
+/// Keys that every kind of fabric has.
 Keys<FabricSpec> shared_keys() {
   return {
       {"switch_latency", takes::latency<&FabricSpec::switch_latency>(), "\"0.3 us\"", "0 us",
@@ -47,9 +49,10 @@ Keys<FabricSpec> shared_keys() {
        "mean share of the links between switches that other jobs use"}};
 }
 
+/// Reads one table [fabric]; a reader is used once.
 class FabricReader {
  public:
-  /// A table of [[fabric.links]].
+  /// A table of [[fabric.links]] while it is read.
   struct Group {
     FabricReader& fabric;
     std::vector<FabricLink>& graph;
@@ -68,7 +71,7 @@ class FabricReader {
     return std::move(fabric_);
   }
 
-  /// Of every kind.
+  /// Keys of every kind of fabric.
   static const Keys<FabricReader>& keys() {
     const auto of_fabric = [](FabricReader& reader) -> FabricSpec& { return reader.fabric_; };
     static const Keys<FabricReader> keys =
@@ -98,6 +101,7 @@ class FabricReader {
     return keys;
   }
 
+  // Keys of [[fabric.links]].
   static const Keys<Group>& group_keys() {
     static const Keys<Group> keys{
         {"link",
@@ -119,12 +123,14 @@ class FabricReader {
   }
 
  private:
+  // An unknown kind is reported, and the table is read as that of no fabric.
   static void read_kind(TableReader& table, std::string_view key, FabricReader& fabric) {
     const auto kind = table.one_of(key, fabric_names());
     fabric.has_kind_ = kind.has_value();
     fabric.fabric_.kind = kind.value_or("none");
   }
 
+  // Reads a link and reports it unless it is a network link.
   LinkType read_link(TableReader& reader, std::string_view key) {
     const std::size_t before = reader.diagnostics().found().size();
     LinkType type = links_.read(reader, key);
@@ -137,7 +143,7 @@ class FabricReader {
     return type;
   }
 
-  /// The keys of its own kind; those of the others are read for their mistakes alone.
+  /// Reads the keys of the fabric's own kind. Keys of other kinds are read only to report mistakes in them.
   void read_options(const Fabric& kind, FabricSpec& fabric) {
     std::set<std::string_view> own;
     for (const FabricKey& key : kind.keys) own.insert(key.name), read_option(key, fabric);
@@ -149,6 +155,7 @@ class FabricReader {
     }
   }
 
+  // Reads an option as the type that its row states.
   void read_option(const FabricKey& key, FabricSpec& fabric) {
     std::visit([&](const auto& value) { read_value(key, value, fabric); }, key.value);
   }
@@ -177,7 +184,7 @@ class FabricReader {
     value.put(fabric, std::move(graph));
   }
 
-  /// A key that another kind reads would be without effect here.
+  /// Reports keys that only other kinds of fabric use, because they would have no effect.
   void check_use(const Fabric& kind) {
     const auto check = [&](std::string_view key, bool used) {
       if (reader_.has(key) && !used)
@@ -195,6 +202,7 @@ class FabricReader {
     }
   }
 
+  // Reads the connections of a group.
   static void read_pairs(TableReader& table, std::string_view key, Group& group) {
     const Array* pairs = table.array(key, kMostGraphLinks);
     for (const Value& value : pairs != nullptr ? *pairs : Array{}) {
@@ -206,6 +214,7 @@ class FabricReader {
     }
   }
 
+  // Reads one group; its links are those of the fabric unless it names others.
   void read_group(const Table& table, const LinkType& usual, std::vector<FabricLink>& graph) {
     TableReader reader(table, "fabric.links", reader_.diagnostics());
     Group group{*this, graph, usual};
@@ -219,7 +228,7 @@ class FabricReader {
   PartReader<LinkType> links_{CatalogKind::links, read_link_type};
 };
 
-/// In words, for the reference page.
+/// The type of a value in words, for the reference page.
 struct KindOfValue {
   std::string operator()(const FabricValue<int>&) const { return "integer"; }
   std::string operator()(const FabricValue<bool>&) const { return "true, false"; }
@@ -227,6 +236,7 @@ struct KindOfValue {
   std::string operator()(const FabricValue<std::vector<FabricLink>>&) const { return "list of tables"; }
 };
 
+/// Returns the reference page's table of one kind of fabric.
 KeyTable table_of(const Fabric& kind) {
   KeyTable table{
       fmt::format("`[fabric]` with `kind = \"{}\"`", kind.name), std::string(kind.summary) + ".", {}};

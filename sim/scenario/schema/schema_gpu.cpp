@@ -1,4 +1,5 @@
-// The GPU file: data-sheet rates and memory, and how it is usually built into a node.
+// The GPU file: data-sheet rates and memory, and how the GPU is usually built into a node. Rates are dense
+// peak rates; a missing rate means that the GPU does not support the format.
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
@@ -9,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the architectures with their names in files.
 std::vector<Choice<Architecture>> architectures() {
   using enum Architecture;
   return {{"cpu", cpu},     {"kepler", kepler}, {"pascal", pascal},
@@ -17,7 +19,7 @@ std::vector<Choice<Architecture>> architectures() {
           {"cdna", cdna},   {"cdna2", cdna2},   {"cdna3", cdna3}};
 }
 
-/// A rate that must be more than zero when it is given.
+/// A rate in FLOP per second that must be above zero if it is given.
 template <auto Member>
 Takes<Gpu> gpu_rate() {
   return {"rate", [](TableReader& table, std::string_view key, Gpu& gpu) {
@@ -29,6 +31,7 @@ Takes<Gpu> gpu_rate() {
           }};
 }
 
+/// A size in bytes that must be above zero if it is given.
 template <auto Member>
 Takes<Gpu> gpu_size() {
   return {"size", [](TableReader& table, std::string_view key, Gpu& gpu) {
@@ -40,8 +43,10 @@ Takes<Gpu> gpu_size() {
 }
 
 constexpr std::string_view kNotSupported = "not supported";
+/// Largest number of NVLinks of a GPU.
 constexpr int kMostNvlinks = 64;
 
+/// Peak rates by number format.
 const Keys<Gpu>& rate_keys() {
   static const Keys<Gpu> keys{
       {"fp64", gpu_rate<&Gpu::fp64>(), "\"7.8 TFLOPs\"", kNotSupported, "dense peak rate in 64 bits"},
@@ -54,6 +59,7 @@ const Keys<Gpu>& rate_keys() {
   return keys;
 }
 
+/// Keys of the GPU's memory.
 const Keys<Gpu>& memory_keys() {
   static const Keys<Gpu> keys{
       {"memory", gpu_size<&Gpu::memory>(), "\"32 GB\"", kRequired, "of the data sheet"},

@@ -1,4 +1,4 @@
-// The link file: one kind of link, per direction.
+// The link file: one kind of link. Bandwidths are per direction.
 #include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
@@ -10,15 +10,17 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of TCP connections of a channel.
 constexpr int kMostFlows = 1024;
 
+/// A size that may be zero.
 Takes<LinkType> takes_size(Bytes LinkType::*member) {
   return {"size", [member](TableReader& table, std::string_view key, LinkType& link) {
             takes::put(table.bytes(key), link.*member);
           }};
 }
 
-/// What the network plug-in of NCCL makes of the link.
+/// Keys of NCCL's network plug-in for the link: its costs for messages and the settings that it makes.
 Keys<LinkType> plugin_keys() {
   return {
       {"message_gap", takes::latency<&LinkType::message_gap>(), "\"6.6 us\"", "0 us",
@@ -52,6 +54,7 @@ Keys<LinkType> plugin_keys() {
   };
 }
 
+/// Keys of the link itself.
 Keys<LinkType> rate_and_latency_keys() {
   using enum LinkKind;
   return {

@@ -1,5 +1,9 @@
-// The model file: input shape, layers, blocks. Templates are read first, then checked as a whole, expanded,
-// and last shown to the workload's expand(), which knows whether each layer fits its input.
+// The model file: input shape, layers, blocks, sizes; or the table [recorded] instead.
+//
+// Reading has four stages: templates are read with formulas in place of numbers; blocks are checked as a
+// whole for cycles and unknown names; blocks are expanded with the numbers of the chosen size; and the layers
+// are given to the workload's expand(), which checks that each layer fits its input. Each stage needs the one
+// before it without mistakes.
 #include <algorithm>
 #include <set>
 
@@ -21,8 +25,10 @@ namespace foretrain {
 
 namespace {
 
+/// Largest extent of an input.
 constexpr std::int64_t kLargestSide = 1'000'000'000;
 
+/// Reads one table [blocks.NAME].
 Block read_block(const Entry& entry, Diagnostics& diagnostics) {
   Block out;
   out.span = entry.key_span;
@@ -38,6 +44,7 @@ Block read_block(const Entry& entry, Diagnostics& diagnostics) {
   return out;
 }
 
+/// Reads all tables below [blocks].
 Blocks read_blocks(TableReader& document) {
   Blocks blocks;
   const Table* table = document.table("blocks");
@@ -50,17 +57,20 @@ void read_optimizer(TableReader& document, std::string_view key, Model& model) {
   model.optimizer = document.one_of(key, optimizer_names()).value_or("");
 }
 
-/// What a file says before its blocks are put in.
+/// The contents of a file before its blocks are expanded.
 struct ModelTemplates {
   RecordedFile recorded;
   Model model;
-  std::vector<Number> input;  ///< one that holds formulas
+  // The shape of an input with formulas; empty if it has only numbers.
+  std::vector<Number> input;
   LayerList layers;
   Blocks blocks;
+  // Numbers that `$name` means unless a size states others.
   Arguments defaults;
   std::vector<ModelSize> sizes;
 };
 
+/// Reads the input's shape, as numbers or as formulas.
 void read_input(TableReader& document, std::string_view key, ModelTemplates& file) {
   const Value* value = document.value(key);
   const auto* list = value == nullptr ? nullptr : std::get_if<Array>(&value->data);
@@ -75,7 +85,7 @@ void read_input(TableReader& document, std::string_view key, ModelTemplates& fil
   file.model.input = input.value_or(std::vector<std::int64_t>{});
 }
 
-/// The formulas of the input in this size.
+/// Computes the input's formulas with the numbers of a size.
 void put_input(const std::vector<Number>& input, const Arguments& of_size, Model& model,
                Diagnostics& diagnostics) {
   for (const Number& number : input) {
@@ -89,6 +99,7 @@ void put_input(const std::vector<Number>& input, const Arguments& of_size, Model
   }
 }
 
+/// Keys whose value goes straight into the model.
 Keys<Model> plain_keys() {
   return {
       {"description", takes::text<&Model::description>(), "\"two layers\"", "none",
@@ -158,7 +169,7 @@ const Keys<ModelTemplates>& model_file_keys() {
   return keys;
 }
 
-/// A block used many times shows each fault once.
+/// Reports each place once: a block that is used many times has the same fault each time.
 void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnostics) {
   std::set<std::pair<int, int>> seen;
   for (const ModelFault& fault : faults) {
@@ -172,7 +183,7 @@ void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnosti
 
 namespace {
 
-/// What only one of the two kinds of files has.
+/// Reports keys that only the other kind of file has: layers or [recorded].
 void check_kind(TableReader& document) {
   if (!document.has("recorded")) return document.require("input", "input = [3, 224, 224]");
   for (const std::string_view key : {"layers", "blocks", "sizes"}) {
@@ -182,6 +193,8 @@ void check_kind(TableReader& document) {
   }
 }
 
+/// Makes the model of a recorded network. If it was recorded under autocast, it is expanded twice: for the
+/// scenario's precision, and as it was recorded.
 ModelFile recorded_model(ModelTemplates&& templates) {
   ModelFile file{std::move(templates.model), {}};
   RecordedNetwork& network = templates.recorded.network;
@@ -204,6 +217,7 @@ ModelFile recorded_model(ModelTemplates&& templates) {
 
 }  // namespace
 
+/// A file of several sizes is read for one of them (SourceText::part).
 ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics, kLargestModelText);
   TableReader document(table, "", diagnostics);

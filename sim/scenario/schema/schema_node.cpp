@@ -1,6 +1,11 @@
-// The node of a cluster file, and node templates. A node with a template starts from the template: keys
-// replace its values, links are added to its links, and whoever sets `nics` or `nics_at` describes the
-// connections of all NICs anew.
+// The node of a cluster file, and node templates.
+//
+// A node with a template starts from the template: keys replace its values, and links are added to its links.
+// If `nics` or `nics_at` is set, it describes the connections of all NICs anew, and the template's are
+// dropped. A link group looks like this:
+// [[node.links]]
+// link = "nvlink3"
+// mesh = ["gpu0", "gpu1", "gpu2", "gpu3"]
 #include <array>
 
 #include <fmt/format.h>
@@ -26,9 +31,11 @@ const std::vector<Choice<HostFamily>>& host_families() {
 
 namespace {
 
+/// Distances between GPU and NIC that GPUDirect may be limited to.
 constexpr std::array<PathClass, 5> kReaches{PathClass::pix, PathClass::pxb, PathClass::pxn, PathClass::phb,
                                             PathClass::sys};
 
+/// Keys of [node.host].
 const Keys<Host>& host_keys() {
   static const Keys<Host> keys{
       {"cpu", takes::text<&Host::cpu>(), "\"2x AMD EPYC 7H12\"", "none",
@@ -56,6 +63,7 @@ const Keys<Host>& host_keys() {
   return keys;
 }
 
+/// Numbers of devices.
 Keys<NodeSpec> count_keys() {
   return {
       {"gpus", takes::integer<&NodeSpec::gpus>(1, kMostGpusPerNode), "4", kRequired, "GPUs of a node"},
@@ -68,6 +76,7 @@ Keys<NodeSpec> count_keys() {
        "adapters, where links name their places; see nics_at"}};
 }
 
+/// Keys on what devices of the node can do.
 Keys<NodeSpec> behaviour_keys() {
   return {{"peer_access", takes::flag<&NodeSpec::peer_access>(), "false", "true",
            "GPUs read each other over PCIe; otherwise traffic goes through host memory"},
@@ -184,7 +193,7 @@ NodeSpec NodeReader::read(const Table& table, std::string path) {
   return std::move(node_);
 }
 
-/// "[[links]]" of a template is "[[node.links]]" of a cluster.
+/// Reads keys; a message names "[[links]]" of a template, but "[[node.links]]" of a cluster.
 void NodeReader::read_part(TableReader& reader, const std::string& path, const Keys<NodeReader>& keys) {
   for (const Key<NodeReader>& key : keys) {
     const std::size_t brackets = path.empty() ? 0 : key.example.find_first_not_of('[');
@@ -197,7 +206,8 @@ void NodeReader::read_part(TableReader& reader, const std::string& path, const K
   }
 }
 
-/// What the node begins with.
+/// Sets the values with which the node begins: those of the template, whose links get the place of
+/// `template`.
 void NodeReader::start(TableReader& reader, bool is_template) {
   from_template_ = !is_template && reader.has("template");
   if (from_template_) node_ = templates_.read(reader, "template");
@@ -206,6 +216,7 @@ void NodeReader::start(TableReader& reader, bool is_template) {
   reader.string(is_template ? "description" : "template");
 }
 
+/// With a template no key is required.
 void NodeReader::read_host(TableReader& reader, std::string_view key) {
   const Table* table = reader.table(key);
   if (table == nullptr) return;
@@ -218,7 +229,8 @@ void NodeReader::read_host(TableReader& reader, std::string_view key) {
   host.finish();
 }
 
-/// A CPU of the catalog says how fast one thread is, also where the file names another one than its template.
+/// A CPU of the catalog determines the speed of one thread, also if the file names another CPU than its
+/// template.
 void NodeReader::take_speed_of_cpu(TableReader& host) {
   if (host.has("slowdown")) return;
   const CpuModel* cpu = host.has("cpu") ? find_cpu(node_.host.cpu) : nullptr;
@@ -228,6 +240,7 @@ void NodeReader::take_speed_of_cpu(TableReader& host) {
     host.require("slowdown", "2.0");
 }
 
+/// NICs that the file describes replace those of the template.
 void NodeReader::read_links(TableReader& reader, std::string_view key) {
   if (reader.has("nics") || reader.has("nics_at")) std::erase_if(node_.links, touches_nic);
   const Array* tables = reader.array(key, kMostNodeLinks);
@@ -242,7 +255,7 @@ void NodeReader::read_links(TableReader& reader, std::string_view key) {
   }
 }
 
-/// nics_at = ["switch0", "cpu1"] is two NICs and their links; nic_link says which link.
+/// Adds NICs and their links: nics_at = ["switch0", "cpu1"] is two NICs; nic_link names the link of each.
 void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
   const auto places = reader.strings(key, kMostNicsPerNode);
   if (!places) knows_devices_ = knows_devices_ && !reader.has(key);
@@ -270,7 +283,7 @@ void NodeReader::read_link_group(const Table& table, SourceSpan span, std::strin
   const std::size_t before = node_.links.size();
   read_keys(reader, group_keys(), group);
   reader.finish();
-  // Which of the two lists is meant nobody knows; links of both would be there twice.
+  // If both lists are given, neither is used: links of both would be there twice.
   if (reader.has("mesh") && reader.has("pairs")) node_.links.resize(before);
 }
 
@@ -307,6 +320,7 @@ std::optional<std::pair<std::string, std::string>> read_pair(TableReader& reader
   return std::nullopt;
 }
 
+/// A template is checked as a cluster of one node without a network.
 NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   ClusterSpec alone;

@@ -1,4 +1,5 @@
-// [program] first, then its kinds of ranks; what refers to other lists is checked when all are there.
+// The program file: [program] first, then its kinds of ranks. References to other lists are checked when all
+// lists are read.
 #include "sim/scenario/schema/schema_program.hpp"
 
 #include <algorithm>
@@ -14,10 +15,13 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of a program's numbers.
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 50;
 constexpr std::int64_t kMostMicroSteps = 4096, kMostProgramSamples = 1'000'000'000;
+/// Largest number of notes or guesses.
 constexpr std::size_t kMostRemarks = 1000;
 
+/// A text of the program.
 template <std::string Program::*Member>
 Takes<Program> program_text() {
   return {"text", [](TableReader& table, std::string_view key, Program& program) {
@@ -25,12 +29,14 @@ Takes<Program> program_text() {
           }};
 }
 
+/// An integer of the program.
 Takes<Program> program_number(std::int64_t Program::*member, std::int64_t least, std::int64_t most) {
   return {"integer", [member, least, most](TableReader& table, std::string_view key, Program& program) {
             if (const auto found = table.integer(key, least, most)) program.*member = *found;
           }};
 }
 
+/// A list of sentences.
 template <std::vector<std::string> Program::*Member>
 Takes<Program> sentences() {
   return {"list of texts", [](TableReader& table, std::string_view key, Program& program) {
@@ -38,6 +44,7 @@ Takes<Program> sentences() {
           }};
 }
 
+/// Keys on the recording itself. Some are checked and not kept.
 Keys<Program> recorded_by_keys() {
   return {{"format",
            {"integer", [](TableReader& table, std::string_view key,
@@ -68,6 +75,7 @@ Keys<Program> recorded_by_keys() {
            "what else people should know"}};
 }
 
+/// Keys on the job that was recorded.
 Keys<Program> job_keys() {
   return {
       {"world", program_number(&Program::world, 1, kMostProgramRanks), "32", kRequired, "ranks of the job"},
@@ -96,6 +104,7 @@ Keys<Program> job_keys() {
        "process groups of the recorded ranks: `size` ranks first, first + stride, …"}};
 }
 
+/// Keys of [[program.ranks]].
 const Keys<ProgramRankText>& rank_keys() {
   static const Keys<ProgramRankText> keys{
       {"rank",
@@ -145,7 +154,7 @@ const Keys<Program>& program_keys() {
   return keys;
 }
 
-/// A step trains: it goes forward, backward and updates.
+/// Reports a kind of rank without a forward, backward or optimizer pass, which a training step needs.
 void check_passes(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   constexpr std::string_view kNames[] = {"forward", "backward", "optimizer"};
   for (const ProgramPass pass : {ProgramPass::forward, ProgramPass::backward, ProgramPass::optimizer}) {
@@ -160,7 +169,7 @@ void check_passes(TableReader& table, SourceSpan span, const ProgramRank& rank) 
   }
 }
 
-/// Works are waited for after they began.
+/// Reports waits for works or events that no row begins.
 void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   std::vector<std::int64_t> begun, events;
   for (const ProgramRow& row : rank.rows) {
@@ -178,6 +187,7 @@ void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   }
 }
 
+/// Reports messages with ranks outside of the world.
 void check_peers(TableReader& table, const ProgramRankText& to, const Program& program) {
   for (const RecordedReference& peer : to.peers) {
     if (peer.index >= static_cast<std::size_t>(program.world))
@@ -185,7 +195,7 @@ void check_peers(TableReader& table, const ProgramRankText& to, const Program& p
   }
 }
 
-/// A program is recorded at one batch.
+/// Reports sizes that grow with the batch: a program is recorded at one batch.
 void check_fixed(TableReader& table, const ProgramRankText& to) {
   for (const auto& [id, span] : to.text.first_uses) {
     const TensorSize& size = to.text.network.sizes[id];
@@ -196,6 +206,8 @@ void check_fixed(TableReader& table, const ProgramRankText& to) {
   }
 }
 
+/// Reads one kind of rank and checks its references. The first name of each table is the empty one: no
+/// module, no node, the default stream.
 ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   ProgramRankText to;
   to.text.network.module_names.id_of(""), to.text.network.node_names.id_of("");
@@ -217,7 +229,7 @@ ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   return std::move(to.rank);
 }
 
-/// Each rank of the world is of one kind.
+/// Reports unless each rank of the world belongs to exactly one kind.
 void check_kinds(TableReader& table, SourceSpan span, const Program& program) {
   std::int64_t ranks = 0;
   for (const ProgramRank& kind : program.ranks) {
@@ -236,6 +248,7 @@ void check_kinds(TableReader& table, SourceSpan span, const Program& program) {
                  "record one rank of each kind; `like` says which others do the same");
 }
 
+/// Reports groups with ranks outside of the world.
 void check_groups(TableReader& table, const Program& program) {
   for (const RankSequence& group : program.groups) {
     if (group.first + (group.size - 1) * group.stride < program.world) continue;
@@ -245,6 +258,7 @@ void check_groups(TableReader& table, const Program& program) {
   }
 }
 
+/// Reads all kinds of ranks; at least one is needed.
 void read_kinds(TableReader& table, Program& program) {
   for_each_table(table, "ranks", kMostProgramKinds, [&](TableReader& rank, SourceSpan span) {
     program.ranks.push_back(read_rank(rank, span, program));

@@ -1,4 +1,5 @@
-// The table [site] of a cluster file: batch system, partitions with their limits, what an hour costs.
+// The table [site] of a cluster file: batch system, partitions with their limits, and what an hour costs.
+// Texts that end up in job scripts are limited to harmless characters.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,15 +12,16 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of lists, of nodes and GPUs of a job, and of a price per hour.
 constexpr std::size_t kMostPartitions = 256, kMostConstraints = 64;
 constexpr std::int64_t kMostOfJob = 1'000'000;
 constexpr double kDearest = 1e9;
 
-/// What a text that ends up in job scripts may hold besides letters and digits: no line end, `$`, backquote
-/// or backslash in any of them.
-/// Grams of CO2 per kWh: brown coal alone makes some 1,100.
+/// Upper limit of the grams of CO2 per kWh: brown coal alone makes some 1,100.
 constexpr double kDirtiestGrid = 2000;
 
+/// Characters that a text for job scripts may have besides letters and digits, and a hint. No text may have a
+/// line end, `$`, backquote or backslash.
 struct ScriptCharacters {
   std::string_view allowed;
   std::string_view hint;
@@ -34,7 +36,8 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Reports the first character that scripts cannot hold; the text where there is none.
+/// Returns the text if scripts can hold all its characters; otherwise reports the first one that they cannot
+/// hold.
 std::optional<std::string> for_scripts(TableReader& reader, std::string_view key, SourceSpan span,
                                        std::optional<std::string> text, const ScriptCharacters& characters) {
   if (!text) return text;
@@ -51,6 +54,7 @@ std::optional<std::string> for_scripts(TableReader& reader, std::string_view key
   return std::nullopt;
 }
 
+/// A text that ends up in job scripts.
 template <auto... Path>
 takes::Of<Path...> script_text(ScriptCharacters characters) {
   return {"text", [characters](TableReader& table, std::string_view key, auto& target) {
@@ -59,11 +63,13 @@ takes::Of<Path...> script_text(ScriptCharacters characters) {
           }};
 }
 
+/// An amount of money or units, not negative.
 template <auto... Path>
 takes::Of<Path...> amount() {
   return takes::number<Path...>(0, kDearest);
 }
 
+/// Reads features of nodes, each of which ends up in scripts.
 void read_features(TableReader& table, std::string_view key, std::vector<std::string>& features) {
   const auto texts = table.strings(key, kMostConstraints);
   for (std::size_t i = 0; texts && i < texts->size(); ++i) {
@@ -81,6 +87,7 @@ void read_kind_names(TableReader& table, std::string_view key, Partition& partit
   if (auto kinds = table.strings(key, kMostNodeKinds)) partition.kinds = *std::move(kinds);
 }
 
+/// Reads [[site.partitions]].
 void read_partitions(TableReader& table, std::string_view key, Site& site) {
   const Array* array = table.array(key, kMostPartitions);
   if (array == nullptr) return;
@@ -97,6 +104,7 @@ void read_partitions(TableReader& table, std::string_view key, Site& site) {
   }
 }
 
+/// Reads [site.billing].
 void read_billing(TableReader& table, std::string_view key, Site& site) {
   const Table* billing = table.table(key);
   if (billing == nullptr) return;
@@ -105,6 +113,7 @@ void read_billing(TableReader& table, std::string_view key, Site& site) {
   reader.finish();
 }
 
+/// Reads the kind of site; the names are in the order of the enumeration.
 void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
   static const std::vector<std::string> names{"own", "hpc", "cloud"};
   const auto found = table.one_of(key, names);
@@ -157,7 +166,7 @@ const Keys<Billing>& billing_keys() {
   return keys;
 }
 
-/// All but none: a site without one has no table.
+/// Returns the batch systems of files. "none" is not among them: a site without one has no table.
 std::vector<Choice<BatchSystem>> batch_systems() {
   std::vector<Choice<BatchSystem>> out;
   for (std::size_t i = 1; i < kBatchSystemNames.size(); ++i)

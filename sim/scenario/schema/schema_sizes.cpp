@@ -1,4 +1,4 @@
-// A size is read by its keys; its numbers are put over the defaults of the file.
+// Sizes of a family. A size is read by its keys; its numbers replace the defaults of the file.
 #include "sim/scenario/schema/schema_sizes.hpp"
 
 #include <algorithm>
@@ -9,9 +9,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of the names of a size, and of its parameters.
 constexpr std::size_t kMostNames = 16;
 constexpr std::int64_t kMostParameters = 100'000'000'000'000;
 
+/// Reads a table of integers over the numbers that `out` has already.
 void read_arguments_of_size(TableReader& table, std::string_view key, Arguments& out) {
   const Table* with = table.table(key);
   if (with == nullptr) return;
@@ -50,6 +52,7 @@ const Keys<ModelSize>& size_keys() {
   return keys;
 }
 
+/// Reads the keys of a config that hold the numbers of a family.
 void read_config_numbers(TableReader& table, std::string_view key, ConfigOfFamily& out) {
   const Table* numbers = table.table(key);
   if (numbers == nullptr) return;

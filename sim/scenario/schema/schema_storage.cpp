@@ -1,5 +1,5 @@
-// The tables [storage.KIND] of a cluster file: what is known of its disks and file systems, over the usual
-// figures of that kind.
+// The tables [storage.KIND] of a cluster file: known values of its disks and file systems. They replace the
+// usual values of that kind.
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
 

@@ -1,4 +1,4 @@
-// The transport file: the keys of transport_keys(), each read as its member's type.
+// The transport file: the keys of transport_keys(), each read as the type of its member.
 #include <fmt/format.h>
 
 #include "sim/scenario/schema/schemas.hpp"
@@ -8,9 +8,10 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of parallel streams.
 constexpr int kMostStreams = 1024;
 
-/// One getter per type of member.
+/// Reads members of a transport, with one getter per type. A missing key keeps the member's value.
 class TransportReader {
  public:
   TransportReader(TableReader& reader, Transport& transport) : reader_(reader), transport_(transport) {}
