@@ -194,7 +194,7 @@ class JobReader {
   void read_utilization() {
     const auto busy = gpu_utilization(job_);
     if (!busy || *busy < kIdleShare) return;
-    // Only a low utilization is remarkable without a prediction.
+    // A low utilization alone is remarkable without a prediction.
     if (run_ == nullptr) {
       if (gpus_waited(job_, run_))
         say("gpus_waited",
