@@ -1,4 +1,11 @@
-// Hugging Face's TrainingArguments (transformers/training_args.py): as a file, a call, or on a command line.
+// Reads Hugging Face's TrainingArguments (transformers/training_args.py): as a file, as a call in a program,
+// or on a command line:
+//
+//   --per_device_train_batch_size 4 --gradient_accumulation_steps 8 --bf16 --deepspeed ds_config.json
+//
+// Taken are batch, accumulation, strategy with its further files, precision, optimizer, clipping, loader,
+// compilation, and everything about adapters. LLaMA-Factory's and TRL's arguments are read with them, since
+// these tools use the same names. Logging, saving and learning rates have no influence.
 #include <algorithm>
 #include <array>
 
@@ -14,12 +21,14 @@ namespace foretrain {
 
 namespace {
 
+/// A row of the table: name of the argument, and the members of a KeyRule.
 struct ArgumentRow {
   const char* name;
   KeyReads reads;
   const char *to, *note, *harmless;
 };
 
+/// Arguments that one row describes whole.
 constexpr ArgumentRow kArgumentRows[] = {
     {"per_device_train_batch_size", KeyReads::integer, "model.batch_per_gpu", "", ""},
     {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation", "", ""},
@@ -44,11 +53,12 @@ constexpr ArgumentRow kArgumentRows[] = {
     {"apollo_proj_type", KeyReads::usual, "", "", ""},
     {"apollo_target", KeyReads::usual, "", "the matrices of all blocks", ""},
     {"apollo_layerwise", KeyReads::usual, "", "see use_apollo", ""},
-    // LLaMA-Factory's own.
+    // LLaMA-Factory's own arguments.
     {"stage", KeyReads::unmodelled, "", "dpo, ppo and rm run further networks than the one that is trained",
      "sft"},
     {"freeze_trainable_layers", KeyReads::usual, "", "", ""}};
 
+/// Arguments that neither time nor memory depends on.
 constexpr const char* kIdleArguments[] = {"output_dir",
                                           "learning_rate",
                                           "lr_scheduler_type",
@@ -96,11 +106,13 @@ constexpr const char* kIdleArguments[] = {"output_dir",
                                           "dataset",
                                           "dataset_dir"};
 
+/// Reads --fsdp "full_shard auto_wrap offload": a list of words in one text.
 void read_fsdp_words(SettingsReading& reading, const std::string& above) {
   const auto words = reading.word({above + "fsdp"});
   if (!words || words->empty() || *words == "false") return;
   std::vector<SettingEffect> effects{{"strategy.name", "\"fsdp\""}};
   const auto says = [&](std::string_view word) { return words->find(word) != std::string::npos; };
+  // The test for no_shard comes after hybrid; full_shard is what remains.
   if (says("shard_grad_op"))
     effects.push_back({"strategy.sharding", "\"shard_grad_op\""});
   else if (says("hybrid"))
@@ -113,7 +125,8 @@ void read_fsdp_words(SettingsReading& reading, const std::string& above) {
   reading.effect(std::move(effects));
 }
 
-/// What "auto" in DeepSpeed's file stands for.
+/// Returns the arguments that "auto" in DeepSpeed's file stands for: those of this file, added to the
+/// program's.
 std::vector<ProgramArgument> told_by(SettingsReading& reading, const std::string& above) {
   std::vector<ProgramArgument> out;
   if (reading.context().arguments != nullptr) out = *reading.context().arguments;
@@ -127,7 +140,7 @@ std::vector<ProgramArgument> told_by(SettingsReading& reading, const std::string
   return out;
 }
 
-/// A file beside this one, or a table.
+/// Reads a further file that an argument names, beside this one; a table or a flag is left to others.
 void read_further(SettingsReading& reading, const std::string& above, const std::string& name) {
   const std::vector<ProgramArgument> told = told_by(reading, above);
   const std::string path = above + name;
@@ -139,13 +152,16 @@ void read_further(SettingsReading& reading, const std::string& above, const std:
                           "the stage is in the file, which does not lie beside this one");
   if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
   SettingsContext context = reading.context();
+  // The further file may not name others, so files cannot include each other.
   context.find = nullptr, context.arguments = &told;
   const TrainingSettings inner = read_settings(*text, context);
   reading.fate(KeyFate::usual, "read as " + inner.format);
   reading.include(inner);
 }
 
+/// Reads precision, optimizer, compilation, clipping, epochs and weight decay.
 void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
+  // Sharded strategies keep 16-bit weights beside fp32 ones.
   const std::string strategy = value_of(reading.out(), "strategy.name");
   const bool half = strategy.starts_with("\"fsdp") || strategy.starts_with("\"zero");
   for (const char* name : {"fp16", "bf16"}) {
@@ -168,6 +184,7 @@ void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
     reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
   if (const auto norm = reading.number({above + "max_grad_norm"}))
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+  // The Trainer clips unless max_grad_norm is 0.
   else
     reading.by_default("max_grad_norm is 1 by default", {{"loop.clip_grad_norm", "\"on_device\""}});
   if (const auto epochs = reading.number({above + "num_train_epochs"})) {
@@ -179,10 +196,11 @@ void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
 
 }  // namespace
 
+/// The strategy comes first, because precision depends on it; arguments of the table come last.
 void read_training_arguments(SettingsReading& reading, const std::string& above) {
   reading.by_default("Hugging Face's Trainer",
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
-  // Trainer._wrap_model: checkpointing and the search exclude each other.
+  // Trainer._wrap_model searches for unused parameters unless it checkpoints; both exclude each other.
   const bool checkpoints = reading.flag({above + "gradient_checkpointing"}).value_or(false);
   if (!checkpoints && reading.context().gpus != 1)
     reading.by_default("the Trainer searches for unused parameters unless it checkpoints",
@@ -207,6 +225,7 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
   for (const char* idle : kIdleArguments) reading.fate_of(above + idle, KeyFate::no_influence);
 }
 
+/// No other tool has this name at the top of a file.
 bool is_huggingface(const YamlNode& tree) { return !tree.at("per_device_train_batch_size").is_null(); }
 
 void read_huggingface(SettingsReading& reading) { read_training_arguments(reading, ""); }

@@ -1,5 +1,7 @@
-// A layout of Megatron-LM as [parallel], and its network as a model file: the network's arguments become a
-// config.json of transformers, whose reader knows the layers.
+// Writes a layout of Megatron-LM as [parallel], and its network as a model file.
+//
+// The network's arguments become a config.json of transformers (GPT-2, Llama, Mixtral or DeepSeek), whose
+// reader knows the layers. So both ways to a network give the same layers.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -16,38 +18,44 @@ namespace foretrain {
 
 namespace {
 
+/// Largest size of the network that is read.
 constexpr std::int64_t kMostSize = 1'000'000;
 
-/// An argument of the network; 0: it does not stand there. What it says goes into the network.
+/// Returns an argument of the network; 0: not there. Its value goes into the network, which the key's account
+/// tells.
 std::int64_t size_of(SettingsReading& reading, std::string_view name) {
   const auto value = reading.integer({name}, 1, kMostSize);
   if (value) reading.fate(KeyFate::usual, "part of the network");
   return value.value_or(0);
 }
 
+/// Returns whether a flag of the network is set.
 bool has_flag(SettingsReading& reading, std::string_view name) {
   const bool on = reading.has(name) && reading.flag({name}).value_or(false);
   if (on) reading.fate(KeyFate::usual, "part of the network");
   return on;
 }
 
-/// Words of the tokenizer, which the arguments seldom say: Llama's, or GPT-2's as Megatron-LM pads it.
+/// Returns the words of the tokenizer, which arguments seldom have: those of Llama, or those of GPT-2 as
+/// Megatron-LM pads them.
 std::int64_t words_of(SettingsReading& reading) {
   if (const std::int64_t said = size_of(reading, "vocab_size"); said > 0) return said;
   const std::string tokenizer = reading.word({"tokenizer_type"}).value_or("");
   return tokenizer.find("llama") != std::string::npos ? 32'000 : 50'304;
 }
 
-/// megatron/training/arguments.py: four times the width, with SwiGLU two thirds of it in steps of 64.
+/// Returns the default width of the feed-forward part (megatron/training/arguments.py): four times the width,
+/// with SwiGLU two thirds of that in steps of 64.
 std::int64_t usual_inner(std::int64_t width, bool gated) {
   return gated ? std::max<std::int64_t>(64, 4 * width * 2 / 3 / 64 * 64) : 4 * width;
 }
 
-/// Ranks and head sizes of multi-head latent attention (DeepSeek); Megatron-LM's own defaults.
+/// Ranks and head sizes of multi-head latent attention (DeepSeek), with Megatron-LM's defaults.
 struct LatentSizes {
   std::int64_t query_rank = 0, key_rank = 512, plain = 128, rotary = 64, value = 128;
 };
 
+/// The network of the arguments. 0: not given, or not used.
 struct MegatronNetwork {
   std::int64_t layers = 0, width = 0, heads = 0, inner = 0, groups = 0, sequence = 0, words = 0, experts = 0,
                expert_inner = 0, top = 0, shared = 0, dense_layers = 0;
@@ -55,6 +63,7 @@ struct MegatronNetwork {
   std::optional<LatentSizes> latent{};
 };
 
+/// Reads the sizes of latent attention; nothing where the network has none.
 std::optional<LatentSizes> read_latent(SettingsReading& reading) {
   if (!has_flag(reading, "multi_latent_attention")) return std::nullopt;
   LatentSizes sizes;
@@ -67,7 +76,8 @@ std::optional<LatentSizes> read_latent(SettingsReading& reading) {
   return sizes;
 }
 
-/// Of moe_layer_freq as "([0]*3+[1]*58)" or [0, 0, 0, 1, …]: dense layers in front.
+/// Returns the dense layers in front of those with experts, from moe_layer_freq as "([0]*3+[1]*58)" or [0, 0,
+/// 0, 1, …].
 std::int64_t read_dense_layers(SettingsReading& reading) {
   const YamlNode* given = reading.find({"moe_layer_freq"});
   if (given == nullptr) return 0;
@@ -86,6 +96,7 @@ std::int64_t read_dense_layers(SettingsReading& reading) {
   return std::clamp(count, 0, 10'000);
 }
 
+/// Reads all sizes of the network.
 MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dialect) {
   MegatronNetwork n{.layers = size_of(reading, "num_layers"),
                     .width = size_of(reading, "hidden_size"),
@@ -117,6 +128,7 @@ MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dial
   return n;
 }
 
+/// Returns a config of GPT-2 with these sizes: learned positions, LayerNorm, no gate.
 std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
   return fmt::format(
       R"({{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": {}, "n_embd": {},
@@ -125,7 +137,8 @@ std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
       n.layers, n.width, n.heads, n.inner, positions, n.words, !n.untied);
 }
 
-/// As the reader of DeepSeek's config.json has it: one dense layer and one shared expert at least.
+/// Returns a config of DeepSeek-V3 with these sizes. Its reader wants at least one dense layer and one shared
+/// expert.
 std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
   const LatentSizes& l = *n.latent;
   const bool mixes = n.experts > 0;
@@ -145,6 +158,7 @@ std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
       positions, n.words, !n.untied);
 }
 
+/// Returns a config of Llama, or of Mixtral where the network has experts.
 std::string llama_config(const MegatronNetwork& n, std::int64_t positions) {
   const std::string experts =
       n.experts == 0
@@ -159,14 +173,15 @@ std::string llama_config(const MegatronNetwork& n, std::int64_t positions) {
       !n.untied);
 }
 
-/// Layers per stage and chunk; 0: no interleaving.
+/// Returns the chunks of layers on each stage of an interleaved pipeline; 0: no interleaving, or one that
+/// does not divide.
 std::int64_t virtual_stages(SettingsReading& reading, std::int64_t layers, std::int64_t pipeline) {
   const auto each = reading.integer({"num_layers_per_virtual_pipeline_stage"}, 1, kMostSize);
   if (!each || pipeline < 2 || layers == 0 || layers % (pipeline * *each) != 0) return 0;
   return layers / (pipeline * *each);
 }
 
-/// recompute_modules as a list, or in one text; those that are not modelled are said.
+/// Reads recompute_modules, a list or one text. Modules that are not modelled are named in a note.
 void read_modules(SettingsReading& reading) {
   const YamlNode* given = reading.find({"recompute_modules"});
   if (given == nullptr) return;
@@ -191,6 +206,7 @@ void read_modules(SettingsReading& reading) {
                  other.empty() ? "" : fmt::format("foretrain does not model these modules: {}", other));
 }
 
+/// Reads which activations are computed again in backward.
 void read_recomputation(SettingsReading& reading) {
   const std::string granularity = reading.word({"recompute_granularity"}).value_or("");
   if (granularity == "full" || granularity == "selective")
@@ -204,6 +220,7 @@ void read_recomputation(SettingsReading& reading) {
   read_modules(reading);
 }
 
+/// Returns what the data-parallel ranks share: nothing, optimizer, gradients or parameters.
 std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& dialect) {
   const std::string fsdp = reading.word({"data_parallel_sharding_strategy"}).value_or("");
   if (fsdp == "optim_grads_params") return "parameters";
@@ -247,6 +264,7 @@ constexpr LayoutWord kLayoutWords[] = {
     {"cpu_offloading", "true", "offload", "\"activations\""},
 };
 
+/// Applies the rows. A second pass tells values that no row has.
 void read_layout_words(SettingsReading& reading) {
   for (const LayoutWord& row : kLayoutWords) {
     const YamlNode* given = reading.find({row.argument});
@@ -272,7 +290,7 @@ void read_layout_words(SettingsReading& reading) {
   }
 }
 
-/// As a network's file, where layers, width and heads stand there.
+/// Makes the network's file, where layers, width and heads are there. Sizes that do not fit are a mistake.
 void put_network(SettingsReading& reading, const MegatronNetwork& n) {
   if (n.layers == 0 || n.width == 0 || n.heads == 0) return;
   constexpr std::int64_t kUsualSequence = 4096;  // of a recipe that does not tell it
@@ -316,6 +334,7 @@ void read_megatron_network(SettingsReading& reading, const MegatronDialect& dial
   put_network(reading, read_shape(reading, dialect));
 }
 
+/// Reads every argument of the layout. What is a part of a combined effect is told at the end.
 void read_megatron_layout(SettingsReading& reading, const MegatronDialect& dialect) {
   const auto put = [&](std::string_view argument, std::string_view key) {
     if (const auto value = reading.integer({argument}, 1, 100'000'000))

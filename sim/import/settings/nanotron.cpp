@@ -1,4 +1,10 @@
-// nanotron's YAML: src/nanotron/config/config.py and parallelism_config.py.
+// Reads nanotron's YAML (src/nanotron/config/config.py and parallelism_config.py):
+//
+//   parallelism: {dp: 8, tp: 2, pp: 4}
+//   tokens: {micro_batch_size: 2, batch_accumulation_per_replica: 16, sequence_length: 4096}
+//
+// A file that cuts the network becomes a layout, [parallel]; others become DDP or ZeRO 1. A product of
+// degrees that is not the number of GPUs is a mistake.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that no function below reads.
 constexpr KeyRule kNanotronRules[] = {
     {"parallelism.recompute_layer", KeyReads::unmodelled, {}, "forward passes run again in backward"},
     {"parallelism.moe_layer_recompute", KeyReads::unmodelled, {}, "forward passes run again in backward"},
@@ -38,6 +45,7 @@ constexpr KeyRule kNanotronRules[] = {
     {"s3_upload.*", KeyReads::nothing},
     {"metrics_logging.*", KeyReads::nothing}};
 
+/// A degree, its key of the scenario, and whether it multiplies the GPUs.
 struct NanotronDegree {
   const char *path, *key;
   bool multiplies = true;
@@ -48,13 +56,14 @@ constexpr NanotronDegree kNanotronDegrees[] = {
     {"parallelism.context_parallel_size", "parallel.context"},
     {"parallelism.expert_parallel_size", "parallel.expert", false}};
 
-/// Whether the network is cut over GPUs, which [parallel] predicts.
+/// Returns whether the network is cut over GPUs, which [parallel] predicts.
 bool is_nanotron_layout(SettingsReading& reading) {
   return std::ranges::any_of(kNanotronDegrees, [&](const NanotronDegree& degree) {
     return reading.integer({degree.path}, 1, 100'000).value_or(1) > 1;
   });
 }
 
+/// Reads the degrees. Their product is the number of GPUs, which nanotron checks at its start, too.
 void read_nanotron_degrees(SettingsReading& reading, bool cut) {
   const auto dp = reading.integer({"parallelism.dp"}, 1, 1'000'000);
   std::int64_t all = dp.value_or(1);
@@ -79,7 +88,7 @@ void read_nanotron_degrees(SettingsReading& reading, bool cut) {
                     "dp x tp x pp GPUs");
 }
 
-/// Of data parallel alone.
+/// Reads a file of data parallelism alone.
 void read_nanotron_strategy(SettingsReading& reading) {
   if (const auto batch = reading.integer({"tokens.micro_batch_size"}, 1, 1'000'000))
     reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
@@ -93,7 +102,7 @@ void read_nanotron_strategy(SettingsReading& reading) {
     reading.by_default("stage 0: DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
 }
 
-/// The batch, sharding and pipeline of [parallel].
+/// Reads batch, sharding and pipeline of [parallel].
 void read_nanotron_layout(SettingsReading& reading) {
   const std::int64_t dp = reading.integer({"parallelism.dp"}, 1, 1'000'000).value_or(0);
   const auto micro = reading.integer({"tokens.micro_batch_size"}, 1, 1'000'000);
@@ -118,12 +127,14 @@ void read_nanotron_layout(SettingsReading& reading) {
 
 }  // namespace
 
+/// Other tools have `parallelism`; `tokens` beside it is nanotron's.
 bool is_nanotron(const YamlNode& tree) {
   return tree.at("parallelism").kind == YamlNode::Kind::map && tree.at("tokens").kind == YamlNode::Kind::map;
 }
 
 void read_nanotron(SettingsReading& reading) {
   static constexpr KeyName kNetwork[] = {
+      // The sizes of the network, with Megatron-LM's names.
       {"model.model_config.num_hidden_layers", "num_layers"},
       {"model.model_config.hidden_size", "hidden_size"},
       {"model.model_config.num_attention_heads", "num_attention_heads"},

@@ -1,4 +1,5 @@
-// Only names are looked at: a program that builds its network from layers says nothing here.
+// Recognises how a Python program makes its network and data set, by names alone. A program that builds its
+// network from layers tells nothing here.
 #include "sim/import/settings/python_network.hpp"
 
 #include <algorithm>
@@ -13,13 +14,16 @@ namespace foretrain {
 
 namespace {
 
+/// Arguments of argparse, and imports, that are looked at.
 constexpr std::size_t kMostDeclared = 1000, kMostImports = 100;
 
+/// Returns the part of a dotted name behind its last dot.
 std::string_view last_part(std::string_view name) {
   return name.substr(name.rfind('.') == name.npos ? 0 : name.rfind('.') + 1);
 }
 
-/// "AutoModelForCausalLM" of "transformers.AutoModelForCausalLM.from_pretrained".
+/// Returns the part before the last one, "AutoModelForCausalLM" of
+/// "transformers.AutoModelForCausalLM.from_pretrained".
 std::string_view holder_of(std::string_view whole) {
   const std::size_t dot = whole.rfind('.');
   return dot == whole.npos ? std::string_view() : last_part(whole.substr(0, dot));
@@ -27,7 +31,8 @@ std::string_view holder_of(std::string_view whole) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// torchvision.models.resnet50, tf.keras.applications.ResNet50: the folder that the function stands in.
+/// Returns whether a function stands in a library of networks, such as torchvision.models.resnet50 or
+/// tf.keras.applications.ResNet50, by the folder that it is in.
 bool is_in_library(std::string_view whole) {
   const std::string_view folder = holder_of(whole);
   constexpr std::array<std::string_view, 10> kFolders{
@@ -38,7 +43,8 @@ bool is_in_library(std::string_view whole) {
   return is_library && std::ranges::find(kFolders, folder) != kFolders.end();
 }
 
-/// Classes of Hugging Face that are trained, not what stands before or around them.
+/// Returns whether a class of Hugging Face is a network that is trained, and no tokenizer, scheduler or
+/// encoder around it.
 bool is_trained_class(std::string_view holder) {
   for (const std::string_view other :
        {"Tokenizer", "Processor", "Config", "Scheduler", "Pipeline", "TextModel", "TextEncoder",
@@ -47,18 +53,20 @@ bool is_trained_class(std::string_view holder) {
   return contains(holder, "Model") || contains(holder, "For") || contains(holder, "Transformer");
 }
 
+/// Returns an argument by name, otherwise by its position; nullptr where it is not given.
 const YamlNode* given(const YamlNode& arguments, std::string_view name, std::size_t place) {
   if (const YamlNode& by_name = arguments.at(std::string(name)); !by_name.is_null()) return &by_name;
   return place < arguments.items.size() ? &arguments.items[place] : nullptr;
 }
 
+/// Returns an argument as a text; one that is no text is kNotKnown.
 std::optional<YamlNode> text_of(const YamlNode* node) {
   if (node == nullptr) return std::nullopt;
   const bool is_text = node->kind == YamlNode::Kind::scalar;
   return YamlNode{YamlNode::Kind::scalar, is_text ? node->text : std::string(kNotKnown), {}, {}, node->span};
 }
 
-/// In a pipeline of several networks the denoiser is trained.
+/// Returns whether a part of a pipeline with several networks is the denoiser, which is trained.
 bool is_denoiser(const YamlNode& arguments) {
   const YamlNode& folder = arguments.at("subfolder");
   return folder.is_null() || folder.text == "unet" || folder.text == "transformer";
@@ -66,6 +74,7 @@ bool is_denoiser(const YamlNode& arguments) {
 
 }  // namespace
 
+/// Names are taken up to the end of the line, or of the bracket around them.
 std::set<std::string> imported_networks(std::string_view text) {
   std::set<std::string> out;
   std::size_t imports = 0;
@@ -89,6 +98,7 @@ std::set<std::string> imported_networks(std::string_view text) {
   return out;
 }
 
+/// The name tells for library functions; for from_pretrained the class in front of it does.
 bool makes_network(std::string_view whole, const std::set<std::string>& imported) {
   const std::string_view name = last_part(whole);
   if (name == "from_pretrained") return is_trained_class(holder_of(whole));
@@ -109,6 +119,7 @@ std::optional<YamlNode> network_asked_for(std::string_view whole, const YamlNode
   return YamlNode{YamlNode::Kind::scalar, std::string(name), {}, {}, arguments.span};
 }
 
+/// The endings cover torchvision's classes and the modules of Keras.
 std::string data_set_of_call(std::string_view whole) {
   struct Row {
     std::string_view ending, name;
@@ -124,6 +135,7 @@ std::string data_set_of_call(std::string_view whole) {
 
 bool cuts_texts(std::string_view name) { return name.starts_with("tok") || contains(name, "tokeniz"); }
 
+/// An option's value stands behind '=', or is the next word that is no option; otherwise it is a flag.
 DeclaredArguments::DeclaredArguments(const std::vector<ShellWord>* words) {
   if (words == nullptr) return;
   for (std::size_t i = 0; i < words->size(); ++i) {
@@ -140,6 +152,7 @@ DeclaredArguments::DeclaredArguments(const std::vector<ShellWord>* words) {
   }
 }
 
+/// The name is `dest`, otherwise the first long option, otherwise the first one, as argparse decides.
 void DeclaredArguments::declare(const YamlNode& call) {
   if (values_.size() >= kMostDeclared || call.items.empty()) return;
   std::string name = call.at("dest").text;
@@ -165,6 +178,7 @@ void DeclaredArguments::declare(const YamlNode& call) {
 
 const YamlNode* DeclaredArguments::find(const std::string& dotted_name,
                                         const std::set<std::string>& namespaces) const {
+  // Names that programs use for the result of parse_args().
   constexpr std::array<std::string_view, 8> kUsual{"args",  "opt",     "opts", "FLAGS",
                                                    "flags", "hparams", "cfg",  "config"};
   const std::size_t dot = dotted_name.find('.');

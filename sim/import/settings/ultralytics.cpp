@@ -1,6 +1,10 @@
-// Ultralytics: what `yolo detect train key=value …`, YOLO("…").train(…) and an args.yaml say. Rules of
-// ultralytics/engine/trainer.py 8.4: `batch` is of all GPUs, gradients are summed in every micro-step, and
-// the library starts a process for each device itself.
+// Reads what `yolo detect train key=value …`, YOLO("…").train(…) and an args.yaml give:
+//
+//   yolo detect train model=yolo11m.pt data=coco.yaml batch=64 device=0,1,2,3
+//
+// The rules are those of ultralytics/engine/trainer.py 8.4: `batch` is that of all GPUs, gradients are summed
+// in every micro-step, and the library starts a process for each device itself. Augmentation, losses and
+// learning rates have no influence.
 #include <algorithm>
 #include <cmath>
 
@@ -17,13 +21,17 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of frozen modules.
 constexpr std::int64_t kMostFrozenModules = 1000;
-/// Samples that an optimizer step is made of where `nbs` says nothing else, and those of a micro-step.
+/// Samples of an optimizer step where `nbs` gives none, samples of a micro-step by default, and the largest
+/// batch.
 constexpr std::int64_t kNominalBatch = 64, kUsualYoloBatch = 16, kMostYoloBatch = 1'000'000;
+// Side of an image by default and at most, in pixels, and loader workers by default.
 constexpr std::int64_t kUsualPixels = 640, kMostPixels = 16'384, kUsualYoloWorkers = 8;
-/// Of the `auto` optimizer: above so many steps MuSGD, else AdamW.
+/// Steps above which the `auto` optimizer is MuSGD, otherwise AdamW.
 constexpr double kStepsOfShortRuns = 10'000;
 
+/// Reads the keys below a path; `model` is the path of the network's key, which a call of YOLO(…) has.
 class UltralyticsKeys {
  public:
   UltralyticsKeys(SettingsReading& reading, std::string above, std::string model)
@@ -45,7 +53,8 @@ class UltralyticsKeys {
  private:
   std::string path(std::string_view key) const { return above_ + std::string(key); }
 
-  /// "0,1,2,3", [0, 1], 0, "cuda:1"; one GPU where nothing is said. "-1" is the GPU with most free memory.
+  /// Returns the number of GPUs in "0,1,2,3", [0, 1], 0 or "cuda:1"; 1 where nothing is given. "-1" is the
+  /// GPU with most free memory.
   std::int64_t read_devices() {
     const YamlNode* node = reading_.find({path("device")});
     if (node == nullptr) return 1;
@@ -62,7 +71,8 @@ class UltralyticsKeys {
     return count;
   }
 
-  /// A network of the catalog by its file's name, or a YAML beside the script; `imgsz` is its image's side.
+  /// Reads the network: one of the catalog by its file's name, or a YAML beside the script. `imgsz` is the
+  /// side of its image.
   void read_model() {
     const auto pixels = reading_.integer({path("imgsz")}, 32, kMostPixels);
     if (pixels) reading_.fate(KeyFate::usual, "the image's side");
@@ -75,6 +85,7 @@ class UltralyticsKeys {
     if (text) return describe(*text, side);
     const std::string name = model_named(file);
     if (name.empty()) return reading_.fate(KeyFate::open, "which network it is; --model NAME says it");
+    // A network of another size of image is made from its family, where it has one.
     const std::optional<std::string> sized = side == kUsualPixels ? std::nullopt : family_of_side(name, side);
     if (sized)
       reading_.effect({{"model.network", fmt::format("'''\n{}'''", *sized)}},
@@ -85,6 +96,7 @@ class UltralyticsKeys {
       reading_.fate_of(path("imgsz"), KeyFate::not_modelled, "the network has one size of image here");
   }
 
+  /// Makes the network of a YAML; a file that cannot be read leaves the network open.
   void describe(const SourceText& text, std::int64_t side) {
     ModelImportOptions options;
     options.image = side;
@@ -95,7 +107,8 @@ class UltralyticsKeys {
     }
   }
 
-  /// Of all GPUs. AutoBatch (-1, or a share of the memory) is of one GPU; several get the usual batch.
+  /// Reads the batch of all GPUs. AutoBatch (-1, or a share of the memory) works on one GPU; several get the
+  /// default batch.
   void read_batch(std::int64_t gpus) {
     const auto said = reading_.number({path("batch")});
     if (!said && reading_.has(path("batch"))) return;  // open, or a mistake
@@ -124,6 +137,7 @@ class UltralyticsKeys {
                         std::move(effects));
   }
 
+  /// Tells the batch, as said or as the library's default.
   void put_batch(std::int64_t batch, const std::string& note, bool is_said = true) {
     std::vector<SettingEffect> effects{{"model.global_batch", std::to_string(batch)}};
     if (is_said)
@@ -132,6 +146,7 @@ class UltralyticsKeys {
       reading_.by_default("Ultralytics' batch", std::move(effects));
   }
 
+  /// Reads precision and memory layout; the library trains with AMP and channels last by default.
   void read_precision() {
     const std::string word = reading_.word({path("amp")}).value_or("");
     const bool is_off = word == "false" || word == "fp32" || word == "0";
@@ -148,6 +163,7 @@ class UltralyticsKeys {
                           {{"framework.layout", "\"channels_last\""}});
   }
 
+  /// Reads the optimizer. `auto` is taken as that of long runs.
   void read_optimizer() {
     const std::string word = reading_.word({path("optimizer")}).value_or("auto");
     if (word == "auto")
@@ -162,7 +178,8 @@ class UltralyticsKeys {
                         {{"model.weight_decay", "true"}, {"loop.clip_grad_norm", "\"on_device\""}});
   }
 
-  /// COCO has a data set of the catalog; another one's size is the user's to say.
+  /// Reads the data set and the loader. COCO is in the catalog; the size of another data set is the user's to
+  /// give.
   void read_data() {
     if (const auto workers = reading_.integer({path("workers")}, 0, 256))
       reading_.effect({{"data.workers_per_gpu", std::to_string(*workers)}}, "of a process");
@@ -185,7 +202,7 @@ class UltralyticsKeys {
     }
   }
 
-  /// The first so many modules; a list of them has no word here.
+  /// Reads how many modules are frozen. A list of modules has no key of the scenario.
   void read_freeze() {
     const YamlNode* node = reading_.find({path("freeze")});
     if (node == nullptr || node->kind == SettingKind::list) return;
@@ -194,6 +211,7 @@ class UltralyticsKeys {
     if (count && *count > 0) reading_.effect({{"model.trainable", fmt::format("[\"from:{}\"]", *count)}});
   }
 
+  /// Reads the rest. Below a path, unknown keys have no influence; at the top they are told as unknown.
   void read_rest() {
     read_freeze();
     struct Row {
@@ -297,6 +315,7 @@ YamlNode scalar_of(std::string text, const SourceSpan& span) {
 
 }  // namespace
 
+/// A network and a side of images, with one more key of the tool.
 bool is_ultralytics(const YamlNode& tree) {
   return !tree.at("imgsz").is_null() && !tree.at("model").is_null() &&
          (!tree.at("task").is_null() || !tree.at("nbs").is_null() || !tree.at("data").is_null());
@@ -309,6 +328,7 @@ void read_ultralytics_calls(SettingsReading& reading) {
   UltralyticsKeys(reading, "train.", loaded).read();
 }
 
+/// Lists lose their brackets and quotes: they are taken as texts with commas.
 YamlNode tree_of_yolo_words(const std::vector<ShellWord>& words) {
   YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
   for (const ShellWord& word : words) {

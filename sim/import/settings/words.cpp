@@ -1,4 +1,4 @@
-// Precisions, optimizers and shardings as the tools spell them.
+// Maps precisions, optimizers and shardings as the tools spell them to the words of the scenario.
 #include <algorithm>
 #include <map>
 
@@ -11,11 +11,14 @@ namespace foretrain {
 
 namespace {
 
+/// A precision as a tool names it, and its name here.
 struct PrecisionWord {
   std::string_view word, precision;
-  bool true_half = false;  ///< the weights themselves are 16-bit
+  // The weights themselves have 16 bits.
+  bool true_half = false;
 };
 
+/// Words of accelerate, Lightning, DeepSpeed, PyTorch and Keras.
 constexpr PrecisionWord kPrecisionWords[] = {{"no", "fp32"},
                                              {"fp32", "fp32"},
                                              {"32", "fp32"},
@@ -38,18 +41,20 @@ constexpr PrecisionWord kPrecisionWords[] = {{"no", "fp32"},
                                              {"transformer-engine", "fp8"},
                                              {"transformer-engine-float16", "fp8"}};
 
-/// Where the weights have no fp32 copy, ours do.
+/// Note for weights without an fp32 copy, which the model has.
 constexpr std::string_view kTrueHalf =
     "weights are 16-bit without an fp32 copy; here they have one, which takes memory and time of the "
     "optimizer";
 
+// Note for optimizers with paged states.
 constexpr std::string_view kPaged = "its state may move to the host's memory, which is not counted on";
 
-/// Names of the tools, and ours; those that are like one of ours are said to be.
+/// An optimizer as a tool names it, its name here, the form of its kernels, and a note.
 struct OptimizerWord {
   std::string_view word, name, form, note;
 };
 
+/// Names in lower case, without the module in front.
 constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"momentum", "momentum", "", ""},
                                              {"nesterov", "nesterov", "", ""},
@@ -93,6 +98,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
 
 }  // namespace
 
+/// Weights of 16 bits follow from the strategy or from the word itself.
 bool put_precision(SettingsReading& reading, std::string_view word, bool half_weights) {
   const std::string wanted = lower_case(word);
   const auto found = std::ranges::find(kPrecisionWords, std::string_view(wanted), &PrecisionWord::word);
@@ -107,7 +113,7 @@ bool put_precision(SettingsReading& reading, std::string_view word, bool half_we
 bool put_optimizer(SettingsReading& reading, std::string_view name) {
   std::string wanted = lower_case(name);
   wanted.erase(0, wanted.rfind('.') == std::string::npos ? 0 : wanted.rfind('.') + 1);
-  // transformers' galore_adamw_layerwise steps each parameter in backward.
+  // transformers' galore_adamw_layerwise updates each parameter in backward.
   constexpr std::string_view kLayerwise = "_layerwise";
   const bool is_layerwise = wanted.ends_with(kLayerwise);
   if (is_layerwise) wanted.erase(wanted.size() - kLayerwise.size());
@@ -120,6 +126,7 @@ bool put_optimizer(SettingsReading& reading, std::string_view name) {
   return true;
 }
 
+/// Numbers are those of PyTorch's enumeration ShardingStrategy.
 void put_sharding(SettingsReading& reading, std::string_view word) {
   std::string wanted = lower_case(word);
   std::replace(wanted.begin(), wanted.end(), '-', '_');
