@@ -1,4 +1,4 @@
-// Key by key; a group of layers that repeats names its first layer, its length and its count.
+// Writes a model's summary as JSON. A layer of a repeated group has the group's count.
 #include "sim/report/json_value.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/scenario/recording.hpp"
@@ -7,6 +7,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns one layer; times only when a GPU was named.
 Json layer_json(const LayerSummary& layer, std::size_t count, bool timed) {
   Json out{{"layer", layer.name},
            {"count", count},
@@ -24,6 +25,7 @@ Json layer_json(const LayerSummary& layer, std::size_t count, bool timed) {
   return out;
 }
 
+/// Returns the list of layers.
 Json layers_json(const ModelSummary& summary, LayerListing listing) {
   Json out = Json::array();
   if (listing == LayerListing::none) return out;
@@ -39,6 +41,7 @@ Json layers_json(const ModelSummary& summary, LayerListing listing) {
   return out;
 }
 
+/// Returns the totals of the network. FLOPs are of one sample; memory is of the batch.
 Json totals_json(const ModelTotals& t) {
   Json out{{"parameters", t.parameters},
            {"frozen_parameters", t.frozen},
@@ -58,6 +61,7 @@ Json totals_json(const ModelTotals& t) {
   return out;
 }
 
+/// Returns kernel times of a step by class of operator, and the slowest layers.
 Json times_json(const KernelTimes& times, const std::vector<LayerSummary>& layers) {
   Json out{{"gpu", times.gpu}, {"kernel_s", to_seconds(times.total)}};
   Json classes = Json::array(), slowest = Json::array();
@@ -75,7 +79,7 @@ Json times_json(const KernelTimes& times, const std::vector<LayerSummary>& layer
   return out;
 }
 
-/// What the recording says of itself; shares are of a step at that batch.
+/// Returns facts about a recorded network; shares are of a step with this batch.
 Json recording_json(const Recording& recording, std::int64_t batch) {
   return {{"by", recording.by},
           {"batch", recording.batch},

@@ -1,4 +1,4 @@
-// Each format puts two predictions together in its own way.
+// Writes weak and strong scaling together. Each format does so in its own way.
 #include "sim/report/prediction/answer_reports.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
 #include "sim/report/prediction/csv.hpp"
@@ -17,6 +17,7 @@ std::string write_both_scalings_json(const Prediction& weak, const Prediction& s
   return write_predictions_json({weak, strong});
 }
 
+// The second CSV has the same header, which is left out.
 std::string write_both_scalings_csv(const Prediction& weak, const Prediction& strong,
                                     const ReportOptions& options) {
   const std::string below = write_csv(strong, options);
