@@ -1,4 +1,5 @@
-// A cluster's own file is read where its name stands; its mistakes are reported with its own file name.
+// The table [cluster]. A cluster's own file is read when its name is; its mistakes are reported with its own
+// file name. Contents of `opened` are not read again.
 #include "sim/scenario/sections/cluster_section.hpp"
 
 #include "sim/cluster/calibrated_cluster.hpp"
@@ -14,9 +15,10 @@ namespace foretrain {
 
 namespace {
 
+/// Range of the factors of what-if questions.
 constexpr double kSlowestWhatIf = 0.01, kFastestWhatIf = 100;
 
-/// The text of a cluster by name or path, or of a server of one kind of GPUs; mistakes are reported.
+/// Returns the text of a cluster by name or path, or of a server of one kind of GPU; mistakes are reported.
 std::optional<SourceText> cluster_source(const std::string& name, SourceSpan span, Diagnostics& diagnostics) {
   try {
     if (auto server = gpu_server_text(name)) return server;
@@ -27,6 +29,7 @@ std::optional<SourceText> cluster_source(const std::string& name, SourceSpan spa
   return find_named(CatalogKind::clusters, name, span, diagnostics);
 }
 
+/// Returns a cluster without applying its calibration, from the cache or its file.
 std::optional<ClusterSpec> load_uncalibrated_cluster(const std::string& name, SourceSpan span,
                                                      Diagnostics& diagnostics, OpenedCatalogs& opened) {
   const std::string opened_as = name_from(diagnostics.source(), span, name);
@@ -41,6 +44,7 @@ std::optional<ClusterSpec> load_uncalibrated_cluster(const std::string& name, So
   return opened.clusters.emplace(opened_as, std::move(cluster)).first->second;
 }
 
+/// Reads the name. A site may have several files, and each file several kinds of node.
 void read_cluster_name(TableReader& table, std::string_view key, ClusterSection& section) {
   const auto name = table.string(key);
   if (!name) return;
@@ -55,7 +59,8 @@ void read_cluster_name(TableReader& table, std::string_view key, ClusterSection&
   }
 }
 
-/// The nodes that the job gets; mistakes are reported.
+/// Returns the nodes that the job gets: those of the partition, or of the part in the name. Mistakes are
+/// reported at the key that made the choice.
 std::optional<ClusterSpec> chosen_nodes(TableReader& table, const ClusterSection& section) {
   if (section.kinds.empty()) return std::nullopt;
   const bool by_key = section.partition.has_value();
@@ -68,6 +73,7 @@ std::optional<ClusterSpec> chosen_nodes(TableReader& table, const ClusterSection
   }
 }
 
+/// Reads the calibration: a catalog's name, a file, or "none".
 void read_calibration_key(TableReader& table, std::string_view key, ClusterSection& section) {
   const Value* value = table.value(key);
   if (value == nullptr) return;
@@ -113,6 +119,7 @@ const Keys<ClusterSection>& cluster_keys() {
   return keys;
 }
 
+/// The what-if factors are kept in the cluster; calibrated constants are applied before them.
 void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario) {
   ClusterSection section{opened};
   read_keys(cluster, cluster_keys(), section);

@@ -1,6 +1,6 @@
-// Values come from files and from --set, where people write what they know from NCCL's environment: RING or
-// ring, 0 or false, and 2.20 as a version, which TOML takes for the number 2.2; its spelling is read from the
-// text.
+// Settings on collectives. Values come from files and from --set, where people write what they know from
+// NCCL's environment: RING or ring, 0 or false. A version such as 2.20 is the number 2.2 to TOML, so its
+// spelling is read from the text.
 #include "sim/scenario/sections/collective_sections.hpp"
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of NCCL's channels and threads, and of the options of nccl-tests.
 constexpr int kMostChannels = 64, kMostThreads = 1024;
 constexpr int kMostIterations = 1'000'000, kMostLaunchingThreads = 64;
 
-/// true, false, 1 or 0.
+/// Reads a flag as true, false, 1 or 0.
 std::optional<bool> optional_flag(TableReader& table, std::string_view key) {
   const Value* value = table.value(key);
   const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
@@ -27,6 +28,7 @@ std::optional<bool> optional_flag(TableReader& table, std::string_view key) {
   return table.boolean(key);
 }
 
+/// A flag in NCCL's spelling.
 template <auto... Path>
 takes::Of<Path...> nccl_flag() {
   return {"true, false", [](TableReader& table, std::string_view key, auto& target) {
@@ -34,6 +36,7 @@ takes::Of<Path...> nccl_flag() {
           }};
 }
 
+/// Reads a name and looks it up; an unknown one is reported.
 template <auto Member, class Found>
 void put_named(TableReader& table, std::string_view key, nccl::Settings& settings, Found find,
                const std::vector<std::string>& known) {
@@ -46,7 +49,7 @@ void put_named(TableReader& table, std::string_view key, nccl::Settings& setting
                  did_you_mean(lower_case(name->substr(0, 60)), known));
 }
 
-/// Names in lower case, as scenarios write them; NCCL's own spelling is understood, too.
+/// Returns names in lower case, as scenarios write them; NCCL's own spelling is understood, too.
 template <class Values>
 std::vector<std::string> lower_names(const Values& values) {
   std::vector<std::string> names;
@@ -54,6 +57,7 @@ std::vector<std::string> lower_names(const Values& values) {
   return names;
 }
 
+/// Finds a protocol by its name in any case.
 std::optional<Protocol> find_protocol(std::string_view name) {
   for (const Protocol protocol : kProtocols) {
     if (lower_case(std::string(name)) == lower_case(std::string(name_of(protocol)))) return protocol;
@@ -61,6 +65,7 @@ std::optional<Protocol> find_protocol(std::string_view name) {
   return std::nullopt;
 }
 
+/// Keys of algorithm and protocol.
 Takes<nccl::Settings> algorithm() {
   const std::vector<std::string> names = lower_names(nccl::kAlgorithms);
   return {fmt::format("{}", fmt::join(names, ", ")),
@@ -77,7 +82,8 @@ Takes<nccl::Settings> protocol() {
           }};
 }
 
-/// Major versions 1 and 2; a minor one may be younger than this program.
+/// Returns whether a version may exist: major versions 1 and 2, and minor ones that may be newer than this
+/// program.
 bool may_exist(const nccl::Version& version) {
   constexpr int kMostFutureNcclMinors = 20;
   return version.major == 1 ||
@@ -97,7 +103,7 @@ void read_nccl_version(TableReader& table, std::string_view key, nccl::Settings&
     settings.version = *version;
 }
 
-/// never, always, auto; or NCCL's own 0, 1, 2.
+/// The key cross_nic: never, always, auto, or NCCL's own 0, 1, 2.
 Takes<nccl::Settings> cross_nic() {
   const std::vector<Choice<nccl::CrossNic>> choices{{"never", nccl::CrossNic::never},
                                                     {"always", nccl::CrossNic::always},
@@ -117,11 +123,14 @@ void read_buffer(TableReader& table, std::string_view key, nccl::Settings& setti
   if (const auto buffer = table.bytes(key)) settings.buffer_bytes = buffer->count;
 }
 
+/// Reports a smallest number of channels above the largest.
 void check_channels(TableReader& table, const nccl::Settings& settings) {
   if (settings.max_channels == 0 || settings.min_channels <= settings.max_channels) return;
   table.report(table.span_of("min_channels"), "nccl.min_channels is more than nccl.max_channels");
 }
 
+/// The keys of [nccl] are in three parts because gdr is a property of the nodes, and keeps its place on the
+/// reference page.
 Keys<nccl::Settings> keys_before_gdr() {
   using S = nccl::Settings;
   return {
@@ -166,6 +175,7 @@ Keys<nccl::Settings> keys_behind_gdr() {
   };
 }
 
+/// Reads one table of the settings, if it is present.
 void read_collective_section(TableReader& document, std::string_view key,
                              void (*read)(TableReader&, CollectiveKnobs&), CollectiveKnobs& knobs) {
   const Table* table = document.table(key);
@@ -175,6 +185,7 @@ void read_collective_section(TableReader& document, std::string_view key,
   section.finish();
 }
 
+/// Reads the keys of [launch] that collectives depend on.
 void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
   ProcessStart start;
   JobMachine machine;

@@ -1,4 +1,4 @@
-// A preset is read first, so that explicit keys replace its values one by one.
+// The table [data]. A preset is read first, so that explicit keys replace its values one by one.
 #include "sim/scenario/sections/data_section.hpp"
 
 #include <algorithm>
@@ -17,8 +17,10 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of workers per GPU.
 constexpr int kMostWorkers = 256;
 
+/// Reads the preset; mistakes in its file are reported with its name.
 void read_preset(TableReader& data, std::string_view key, DataSet& set) {
   const auto name = data.string(key);
   if (!name) return;
@@ -37,6 +39,7 @@ Keys<DataSet> preset_key() {
            "a data set of datasets/ or a file; the keys below replace its values"}};
 }
 
+/// Keys of the loader, which presets do not have.
 Keys<DataSet> loader_keys() {
   return {
       {"cached", takes::flag<&DataSet::cached>(), "false", "whether all fit into 80 % of a node's memory",
@@ -66,8 +69,8 @@ Keys<DataSet> loader_keys() {
   };
 }
 
-/// Whether a scenario says how batches come about; otherwise they lie on the GPU, as in benchmarks on
-/// synthetic data.
+/// Returns whether a scenario describes how batches are made. Otherwise they are on the GPU, as in benchmarks
+/// on synthetic data.
 bool describes_loader(const TableReader& data) {
   for (const char* key : {"name", "sample_bytes", "decode", "storage", "loader", "stored_bytes", "cached",
                           "workers_per_gpu", "cores_per_gpu", "prefetch", "pinned", "persistent_workers"}) {
@@ -89,6 +92,7 @@ const Keys<Scenario>& data_keys() {
   return keys;
 }
 
+/// Loaders with threads have one thread for each core of the rank unless the scenario states another number.
 void read_data(TableReader& data, Scenario& scenario) {
   DataSet& set = scenario.workload.data;
   if (!describes_loader(data)) set.loader = LoaderKind::none;
@@ -103,7 +107,7 @@ void check_steps(TableReader& data, const Scenario& scenario) {
   const DataSet& set = scenario.workload.data;
   if (!set.drop_last || set.samples == 0) return;
   for (const int gpus : scenario.gpus) {
-    // More GPUs than there are is a mistake that is reported already.
+    // Numbers of GPUs beyond the cluster are mistakes that are reported already.
     if (gpus > gpus_of_job(scenario) || epoch_steps(scenario, gpus).count() > 0) continue;
     return data.report(
         data.span_of("drop_last"), fmt::format("an epoch on {} has no step", counted(gpus, "GPU")),

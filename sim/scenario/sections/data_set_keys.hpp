@@ -1,4 +1,4 @@
-// Keys that a data-set preset and the table [data] share.
+// Keys that a data set's file and the table [data] share.
 #pragma once
 
 #include "sim/scenario/toml/declared_keys.hpp"

@@ -1,5 +1,5 @@
-// The network was read with all its parameters trained; here it is expanded anew where the scenario changes
-// that.
+// Fine-tuning. The network was read with all its parameters trained; it is expanded anew if the scenario
+// changes that.
 #include "sim/scenario/sections/fine_tuning_section.hpp"
 
 #include <memory>
@@ -11,10 +11,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of lists, of a sample's length, and of an adapter's rank.
 constexpr std::size_t kMostTunedNames = 64;
 constexpr std::int64_t kMostTokens = 100'000'000, kHighestRank = 1'000'000;
 
-/// One word or a list of them.
+/// Returns one word or a list of words.
 std::vector<std::string> words_at(TableReader& table, std::string_view key) {
   const Value* value = table.value(key);
   if (value == nullptr) return {};
@@ -22,12 +23,14 @@ std::vector<std::string> words_at(TableReader& table, std::string_view key) {
   return table.strings(key, kMostTunedNames).value_or(std::vector<std::string>{});
 }
 
+/// The layers that get adapters.
 Takes<FineTuning> target_names() {
   return {"name or list of names", [](TableReader& table, std::string_view key, FineTuning& tuning) {
             tuning.targets = words_at(table, key);
           }};
 }
 
+/// Reads the fused kernels, by their names or those of a library.
 void read_fused_kernels(TableReader& model, std::string_view key, Scenario& scenario) {
   for (const std::string& word : words_at(model, key)) {
     if (const auto kernels = fused_kernels_named(word))
@@ -38,16 +41,18 @@ void read_fused_kernels(TableReader& model, std::string_view key, Scenario& scen
   }
 }
 
+/// Reads fused_loss, another name of one fused kernel.
 void read_fused_loss(TableReader& model, std::string_view key, Scenario& scenario) {
   const auto is_fused = model.boolean(key);
   if (is_fused && *is_fused) scenario.model.tuning.fused.add(FusedKernel::linear_cross_entropy);
 }
 
+/// Reads the names of trained parameters.
 void read_trainable(TableReader& model, std::string_view key, Scenario& scenario) {
   scenario.model.tuning.trainable = words_at(model, key);
 }
 
-/// Tokens of a sample, in the place of the network's own.
+/// Sets the tokens of a sample in place of the network's own; reports networks without a sequence of tokens.
 void read_sequence_length(TableReader& model, std::string_view key, Scenario& scenario) {
   const auto length = model.integer(key, 1, kMostTokens);
   if (!length) return;
@@ -61,6 +66,7 @@ void read_sequence_length(TableReader& model, std::string_view key, Scenario& sc
                "leave model.sequence_length out");
 }
 
+/// Choices in the order of the reference page.
 constexpr std::array kWeightFormats{WeightFormat::by_precision, WeightFormat::fp32,      WeightFormat::bf16,
                                     WeightFormat::fp16,         WeightFormat::fp8,       WeightFormat::int8,
                                     WeightFormat::nf4,          WeightFormat::nf4_double};
@@ -70,6 +76,8 @@ constexpr std::array kAdapterKinds{AdapterKind::none,  AdapterKind::lora,   Adap
 constexpr std::array kUpcasts{Upcast::none, Upcast::norms, Upcast::all};
 constexpr std::int64_t kMostVirtualTokens = 100'000, kWidestEncoder = 10'000'000;
 
+/// Reads [model.adapters], whose presence means LoRA, and reports keys that the kind of adapter does not
+/// have.
 void read_adapters(TableReader& model, FineTuning& tuning) {
   const Table* table = model.table("adapters");
   if (table == nullptr) return;
@@ -95,8 +103,8 @@ void read_adapters(TableReader& model, FineTuning& tuning) {
   adapters.finish();
 }
 
-/// Adapters are trained beside weights that are loaded in bf16, one sample at a time, unless something else
-/// is said.
+/// Sets defaults of adapters: weights are loaded in bf16 and a batch is one sample, unless the scenario
+/// states otherwise.
 void assume_for_adapters(const TableReader& model, Scenario& scenario) {
   FineTuning& tuning = scenario.model.tuning;
   if (tuning.adapter == AdapterKind::none) return;
@@ -105,7 +113,7 @@ void assume_for_adapters(const TableReader& model, Scenario& scenario) {
   if (!model.has("batch_per_gpu") && !model.has("global_batch")) scenario.workload.batch_per_gpu = 1;
 }
 
-/// Weights of 16 bits and fewer are multiplied in 16 bits.
+/// Settles the precision of products: weights of 16 bits and fewer are multiplied in 16 bits.
 void settle_precision_of(TableReader& model, Scenario& scenario) {
   const WeightFormat format = scenario.model.tuning.weights;
   if (format == WeightFormat::by_precision || format == WeightFormat::fp32) return;
@@ -122,7 +130,7 @@ void settle_precision_of(TableReader& model, Scenario& scenario) {
                  "half_weights keeps fp32 masters beside weights of 16 bits, model.weights does not");
 }
 
-/// fp32 weights are upcast beside narrower ones, and what is copied to the host must be kept.
+/// Reports an upcast that has no narrower weights beside it, and an offload of activations that are not kept.
 void check_upcast_and_offload(TableReader& model, const Scenario& scenario) {
   const FineTuning& tuning = scenario.model.tuning;
   const bool is_narrow = tuning.weights != WeightFormat::by_precision && tuning.weights != WeightFormat::fp32;
@@ -142,6 +150,7 @@ void check_upcast_and_offload(TableReader& model, const Scenario& scenario) {
         "record the network with its offload, or name one of `foretrain list models`");
 }
 
+/// Expands the network as it is trained. Faults are shown at the key that is their likely cause.
 void expand_tuned(TableReader& model, Scenario& scenario) {
   ExpansionResult expansion = expand(scenario.model);
   if (expansion.faults.empty()) {
@@ -252,6 +261,8 @@ const Keys<FineTuning>& adapter_keys() {
   return keys;
 }
 
+/// The order is that of dependencies: defaults, then precision, then checks, then the expansion that needs
+/// all of them.
 void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   FineTuning& tuning = scenario.model.tuning;
   read_adapters(model, tuning);

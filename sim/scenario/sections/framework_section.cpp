@@ -1,5 +1,5 @@
-// The version decides defaults: PyTorch packs tensors in the optimizer and drops gradients since 2.0; Keras
-// is TensorFlow's loop.
+// The table [framework]. The version decides defaults: PyTorch packs tensors in the optimizer and drops
+// gradients since 2.0; Keras is TensorFlow's loop.
 #include "sim/scenario/sections/framework_section.hpp"
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Reads the framework's name and sets its usual version and execution, which later keys replace.
 void read_framework_name(TableReader& table, std::string_view key, Framework& framework) {
   static const auto choices = named(std::array{FrameworkKind::pytorch, FrameworkKind::tensorflow});
   FrameworkKind kind = framework.kind;
@@ -22,6 +23,7 @@ void read_framework_name(TableReader& table, std::string_view key, Framework& fr
   framework = usual_framework(kind);
 }
 
+/// Reads a version; one that was never released is reported.
 void read_framework_version(TableReader& table, std::string_view key, Framework& framework) {
   const auto text = table.spelling(key);
   if (!table.has(key)) return;
@@ -35,10 +37,11 @@ void read_framework_version(TableReader& table, std::string_view key, Framework&
                     to_text(*version)),
         "as in framework.version = \"2.3\"");
   else
-    framework.version = *version;  // those before 1.0 run as 1.0 does
+    // Versions before 1.0 run as 1.0 does.
+    framework.version = *version;
 }
 
-/// A version that is stated by itself wins over the one of the software.
+/// Reads the software. A version that is stated by itself wins over that of the software.
 void read_software_stack(TableReader& table, std::string_view key, Framework& framework) {
   const auto text = table.spelling(key);
   if (!table.has(key)) return;
@@ -54,12 +57,13 @@ void read_software_stack(TableReader& table, std::string_view key, Framework& fr
     framework.version = read.stack->version;
 }
 
-/// Compilers choose layouts themselves.
+/// Compilers choose layouts themselves, and choose channels last.
 void settle_layout(const TableReader& table, Framework& framework) {
   if (framework.execution == Execution::compiled && !table.has("layout"))
     framework.layout = ImageLayout::channels_last;
 }
 
+/// Reports an execution mode that the framework does not have.
 void check_execution(TableReader& table, const Framework& framework) {
   const std::vector<Execution> offered = executions_of(framework.kind);
   if (std::find(offered.begin(), offered.end(), framework.execution) != offered.end()) return;
@@ -129,6 +133,7 @@ void settle_image_layout(bool layout_given, Scenario& scenario) {
     framework.layout = ImageLayout::channels_last;
 }
 
+/// The strategy's own framework is the default.
 void read_framework(TableReader& table, Scenario& scenario) {
   Framework& framework = scenario.workload.framework;
   const FrameworkKind own = find_strategy(scenario.strategy)->framework.value_or(FrameworkKind::pytorch);

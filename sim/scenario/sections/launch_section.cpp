@@ -1,4 +1,5 @@
-// Launchers that start a process per GPU do not suit strategies in which one process drives several.
+// The table [launch]. Launchers that start a process per GPU do not suit strategies in which one process
+// drives several.
 #include "sim/scenario/sections/launch_section.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int kMostProcessesOfNode = 64;
 constexpr std::size_t kMostSlowGpus = 1000, kMostLeftOut = 10'000;
-/// A GPU that is throttled as far as it goes still has a tenth of its clock.
+/// Smallest clock that a file may state; a GPU that is fully throttled still has a tenth of its clock.
 constexpr double kSlowestClock = 0.05;
 
 void check_processes(TableReader& launch, const Scenario& scenario) {
@@ -31,20 +32,20 @@ void check_processes(TableReader& launch, const Scenario& scenario) {
     launch.report(launch.span_of(fault.key), fault.message, fault.hint);
 }
 
-/// Why the strategy cannot run on so many GPUs; empty also where the cluster has fewer or the processes
-/// cannot be started, which are mistakes of their own.
+/// Returns why the strategy cannot run on `gpus` GPUs. It is empty also if the cluster has fewer GPUs or the
+/// processes cannot be started, which are mistakes of their own.
 std::string refusal(const Scenario& scenario, int gpus) {
   if (!start_faults(scenario).empty()) return {};
   return gpus <= gpus_of_job(scenario) ? why_not_together(scenario, gpus) : std::string();
 }
 
-/// What one connection over host memory takes of /dev/shm (src/transport/shm.cc; docs/sources/nccl_peers.md
-/// 7).
+/// Returns the bytes of /dev/shm for one connection over host memory (src/transport/shm.cc;
+/// docs/sources/nccl_peers.md 7).
 Bytes shm_of_connection(const nccl::Version& version) {
   return {version >= nccl::Version{2, 21, 0} ? 7'340'384 : 9'637'888};
 }
 
-/// Edges of the running rings whose GPUs do not reach each other's memory.
+/// Returns the number of edges of the running rings whose GPUs cannot access each other's memory.
 std::int64_t shm_connections(const Scenario& scenario, int gpus) {
   const Cluster cluster = Cluster::build(scenario.cluster, 1);
   const Placement placement = place_packed(gpus, scenario.cluster.node.gpus);
@@ -105,7 +106,7 @@ void read_slow_draw(TableReader& launch, std::string_view key, JobMachine& launc
   reader.finish();
 }
 
-/// Somewhere the job must run. Where a kind was misspelt that is said already.
+/// Reports settings that leave the job without nodes, unless a misspelt kind is the reason.
 void check_some_are_left(TableReader& launch, bool knows_kinds, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   Launch& launched = scenario.launch;
@@ -122,7 +123,7 @@ void check_some_are_left(TableReader& launch, bool knows_kinds, Scenario& scenar
   launched.nodes_of.clear(), launched.left_out.clear();
 }
 
-/// Kinds by their names; sums that the cluster does not have.
+/// Resolves kinds of node by their names; reports numbers that the cluster does not have.
 void settle_nodes(TableReader& launch, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   Launch& launched = scenario.launch;
@@ -142,7 +143,7 @@ void settle_nodes(TableReader& launch, Scenario& scenario) {
   }
 }
 
-/// A job that has some GPUs of each of its nodes, as with --nodes=2 --gpus-per-node=4 of eight.
+/// Settles a job with some GPUs of each of its nodes, as with --nodes=2 --gpus-per-node=4 of eight.
 void spread_over_nodes(TableReader& launch, Scenario& scenario) {
   ClusterSpec& cluster = scenario.cluster;
   const int nodes = scenario.launch.nodes;

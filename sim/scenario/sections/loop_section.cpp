@@ -1,4 +1,4 @@
-// Every key goes straight into its member of TrainingLoop.
+// The table [loop]. Every key goes straight into its member of TrainingLoop.
 #include "sim/scenario/sections/loop_section.hpp"
 
 #include "sim/workload/framework_profile.hpp"
@@ -55,6 +55,7 @@ const Keys<TrainingLoop>& loop_keys() {
   return keys;
 }
 
+/// AdaptDL's trainer exists for PyTorch only.
 void read_loop(TableReader& loop, Scenario& scenario) {
   TrainingLoop& script = scenario.workload.loop;
   read_keys(loop, loop_keys(), script);

@@ -1,4 +1,5 @@
-// A network's own file is read where its name stands; its mistakes are reported with its own file name.
+// The table [model]. A network's own file is read when its name is; its mistakes are reported with its own
+// file name.
 #include "sim/scenario/sections/model_section.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, 
   return opened.models.emplace(opened_as, std::move(found)).first->second;
 }
 
-/// A network whose file's text stands in the scenario itself.
+/// Reads a network whose file's text is in the scenario itself.
 std::optional<OpenedModel> load_text(TableReader& model, std::string_view key, OpenedCatalogs& opened) {
   const auto text = model.lines(key);
   if (!text) return std::nullopt;
@@ -58,7 +59,7 @@ constexpr std::array kOptimizers{
     sgd,        momentum,   nesterov,  adam, adamw, adadelta,     adagrad,           rmsprop, lamb,
     adamw_8bit, adamw_4bit, adafactor, lion, muon,  galore_adamw, galore_adamw_8bit, shampoo, apollo_adamw};
 
-/// The network, and the optimizer it is usually trained with.
+/// Takes the network, and the optimizer with which it is usually trained.
 void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
   if (!loaded) return;
   Workload& work = section.scenario.workload;
@@ -94,7 +95,7 @@ std::shared_ptr<const Program> load_program(TableReader& model, SourceSpan span,
   return problems.empty() ? std::make_shared<const Program>(std::move(program)) : nullptr;
 }
 
-/// Every strategy but `program` would train another program.
+/// Settles a recorded program. It is a strategy of its own: any other would train another program.
 void settle_program(ModelSection& section) {
   Scenario& scenario = section.scenario;
   const Program& first = scenario.program->first();
@@ -134,7 +135,7 @@ void take_program(TableReader& model, SourceSpan span, const std::vector<std::st
   settle_program(section);
 }
 
-/// One recording, or several of one program on different numbers of ranks.
+/// Reads one recording, or several of one program on different numbers of ranks.
 void read_program_files(TableReader& model, std::string_view key, ModelSection& section) {
   const Value* value = model.value(key);
   if (value == nullptr) return;
@@ -172,7 +173,7 @@ Keys<ModelSection> network_key() {
            "on different numbers of ranks tell how it grows"}};
 }
 
-/// By their names, and by what frameworks and training programs call them.
+/// Returns precisions by their names, and by those of frameworks and training programs.
 std::vector<Choice<Precision>> precisions_with_other_names() {
   using enum Precision;
   std::vector<Choice<Precision>> choices = named(std::array{fp32, tf32, amp_fp16, bf16, fp8});
@@ -190,7 +191,7 @@ Takes<Scenario> precision_name() {
   return taken;
 }
 
-/// By kind of node; the names are looked up once the cluster is read.
+/// Reads batches by kind of node; the names are resolved when the cluster is read.
 void read_batches_of_kinds(TableReader& model, std::string_view key, const Table& table, Scenario& scenario) {
   TableReader reader(table, model.full_name(key), model.diagnostics());
   for (const Entry& entry : table.entries) {
@@ -268,7 +269,7 @@ Keys<Scenario> decay_key() {
            "loss"}};
 }
 
-/// A recorded program trains what it trains: other keys would describe another one.
+/// Reports keys of [model] that contradict a recorded program, which has values of its own.
 void check_program_alone(TableReader& model, const Program& program) {
   for (const std::string_view key :
        {"batch_per_gpu", "global_batch", "precision", "half_weights", "recompute", "optimizer",
@@ -283,7 +284,7 @@ void check_program_alone(TableReader& model, const Program& program) {
   }
 }
 
-/// A recorded network is trained as it was recorded, where nobody says otherwise.
+/// A recorded network is trained as it was recorded, unless the scenario states otherwise.
 void settle_recording(TableReader& model, Scenario& scenario) {
   Workload& work = scenario.workload;
   if (!work.model || !work.model->recording || scenario.program) return;
@@ -322,12 +323,12 @@ std::string list_of(const std::vector<OptimizerForm>& forms) {
   return names;
 }
 
-/// TensorFlow has one form of each.
+/// Settles the form of the optimizer. TensorFlow has one form of each.
 void settle_form(TableReader& model, std::optional<OptimizerForm> asked, Workload& work) {
   Optimizer& optimizer = work.optimizer;
   const std::vector<OptimizerForm> forms = forms_of(optimizer.kind, work.framework);
   optimizer.form = forms.front();
-  // One tensor at a time has nothing to share a launch with.
+  // A single tensor has no other with which it could share a launch.
   if (!asked && optimizer.in_backward && optimizer.form == OptimizerForm::foreach)
     optimizer.form = OptimizerForm::for_loop;
   if (!asked || !profile_of(work.framework).has_optimizer_forms) return;

@@ -1,4 +1,5 @@
-// Each key is a member of the job; what has to divide what is checked once the number of GPUs is known.
+// The table [parallel]. Each key is a member of the run; divisibility is checked when the number of GPUs is
+// known.
 #include "sim/scenario/sections/parallel_section.hpp"
 
 #include <algorithm>
@@ -21,11 +22,13 @@ namespace {
 using J = LargeModelRun;
 constexpr std::int64_t kMostDegree = kMostParallelDegree;
 
+/// A degree of parallelism.
 template <auto Member>
 Takes<J> degree() {
   return takes::integer<&J::degrees, Member>(1, kMostDegree);
 }
 
+/// Reads the framework; an unknown one is reported.
 void read_llm_framework(TableReader& table, std::string_view key, J& job) {
   const auto name = table.string(key);
   if (!name) return;
@@ -36,6 +39,7 @@ void read_llm_framework(TableReader& table, std::string_view key, J& job) {
                  did_you_mean(*name, names_of_rows(layer_kernels())));
 }
 
+/// The framework, and the modules of selective recomputation.
 Takes<J> framework() {
   return {fmt::format("{}", fmt::join(names_of_rows(layer_kernels()), ", ")), read_llm_framework};
 }
@@ -52,7 +56,7 @@ void read_layer_modules(TableReader& table, std::string_view key, J& job) {
 
 Takes<J> layer_modules() { return {names_of_layer_modules(0xFF), read_layer_modules}; }
 
-/// "1M" would be tokens; sequences are counted.
+/// Keys of degrees and batches. Batches count sequences; "1M" would be tokens.
 Keys<J> degree_keys() {
   return {
       {"tensor", degree<&Degrees::tensor>(), "8", "1", "ranks that share every layer's matrices"},
@@ -76,6 +80,7 @@ Keys<J> degree_keys() {
   };
 }
 
+/// Keys of how the run trains: framework, precision, schedule, sharding, recomputation, offload.
 Keys<J> way_keys() {
   return {
       {"framework", framework(), "\"megatron\"", "megatron",
@@ -137,12 +142,14 @@ Keys<J> way_keys() {
   };
 }
 
+/// Attention kernels; `unfused` exists for large models only.
 std::vector<Choice<AttentionKernel>> attention_choices() {
   std::vector<Choice<AttentionKernel>> all = fused_attention_choices();
   all.push_back({"unfused", AttentionKernel::unfused});
   return all;
 }
 
+/// Keys of exchanges, of their overlap, and of the bytes of gradients and optimizer states.
 Keys<J> exchange_keys() {
   return {
       {"context_exchange",
@@ -201,6 +208,7 @@ const Keys<LargeModelRun>& parallel_keys() {
   return kKeys;
 }
 
+/// The setting is parsed as a line of TOML, so that the same keys and checks apply.
 void set_parallel(const std::string& key, const std::string& value, LargeModelRun& job) {
   constexpr std::string_view kTable = "parallel.";
   if (!key.starts_with(kTable)) return;
@@ -215,12 +223,13 @@ void set_parallel(const std::string& key, const std::string& value, LargeModelRu
 
 namespace {
 
+/// Returns the precision of products for a precision of [model].
 KernelPrecision precision_of(Precision precision) {
   if (precision == Precision::fp8) return KernelPrecision::fp8;
   return precision == Precision::amp_fp16 ? KernelPrecision::fp16 : KernelPrecision::bf16;
 }
 
-/// 1, 2, 4, … times what one replica takes, up to the cluster.
+/// Returns default numbers of GPUs: 1, 2, 4, … times those of one replica, up to the cluster.
 std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
   const std::int64_t fewest = fewest_gpus_of(job);
   if (job.degrees.data > 0) return {static_cast<int>(fewest)};
@@ -229,7 +238,7 @@ std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
   return gpus;
 }
 
-/// Keys of faults are those of this table.
+/// Reports faults of the run at their keys, each once for all numbers of GPUs.
 void report_faults(TableReader& parallel, const Scenario& scenario) {
   const std::int64_t fewest = fewest_gpus_of(*scenario.parallel), room = gpus_of_job(scenario);
   if (fewest > room)
@@ -247,14 +256,14 @@ void report_faults(TableReader& parallel, const Scenario& scenario) {
   }
 }
 
-/// Large models are trained in 16 bit or less.
+/// Large models are trained in 16 bits or less, so other precisions become bf16.
 void settle_products(Scenario& scenario) {
   if (is_half(scenario.workload.precision)) return;
   scenario.workload.precision = Precision::bf16;
   scenario.warnings.emplace_back("[parallel] runs products in bf16: model.precision = \"bf16\", or \"fp8\"");
 }
 
-/// Numbers of GPUs that were all mistakes leave none.
+/// Adds warnings about the largest number of GPUs. If all numbers were mistakes, there is none.
 void add_warnings(Scenario& scenario) {
   if (scenario.gpus.empty()) return;
   const LargeModelRun& job = *scenario.parallel;
@@ -275,7 +284,7 @@ void read_parallel(TableReader& parallel, Scenario& scenario) {
     parallel.report(parallel.span_of("tensor"),
                     fmt::format("{} has no degrees: {}", scenario.model.name, seen.why_not),
                     "[parallel] is for language models of equal decoder layers, as llama3_8b");
-  // A cluster that could not be read is reported already: there is nothing to hold the degrees against.
+  // A cluster that could not be read is reported already, and there is nothing to check the degrees against.
   if (!seen.shape || gpu_count(scenario.cluster) == 0) return;
   job.shape = *seen.shape;
   if (job.sequence <= 1) job.sequence = job.shape.sequence;

@@ -1,4 +1,5 @@
-// Defaults that depend on the cluster, and keys that exclude each other, stand behind the declared keys.
+// The tables [run] and [measured]. Defaults that depend on the cluster, and keys that exclude each other, are
+// handled after the declared keys.
 #include "sim/scenario/sections/run_sections.hpp"
 
 #include <algorithm>
@@ -18,12 +19,12 @@ namespace foretrain {
 
 namespace {
 
-/// What a checkpoint is written with when nothing is said: one stream of torch.save to a parallel file
-/// system.
+/// Default rate at which a checkpoint is written: one stream of torch.save to a parallel file system.
 constexpr ByteRate kCheckpointBandwidth{1e9};
 constexpr std::size_t kLongestList = 4096, kMostPeriodic = 100;
 
-/// A duration, a pass over samples, or a file written: one of them. A checkpoint is written by default.
+/// Checks that periodic work has exactly one length: a duration, a pass over samples, or a file written. A
+/// checkpoint is written by default.
 void check_kind(TableReader& reader, Periodic& periodic) {
   std::vector<std::string> given;
   for (const char* key : {"duration", "samples", "bandwidth"}) {
@@ -43,6 +44,7 @@ void check_kind(TableReader& reader, Periodic& periodic) {
                   "how many does it pass over?");
 }
 
+/// Reads one table of [run.every].
 void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   const Table* table = every.table(entry.key);
   if (table == nullptr) return;
@@ -55,7 +57,8 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   scenario.periodic.push_back(std::move(periodic));
 }
 
-/// 1, 2, 4, … in the first node, then whole nodes doubling, the end of every kind, and all.
+/// Returns default numbers of GPUs: 1, 2, 4, … in the first node, then whole nodes doubling, the end of every
+/// kind, and all.
 std::vector<int> usual_gpus(const Scenario& scenario) {
   const std::vector<NodeCapacity> nodes = nodes_of_job(scenario);
   std::set<int> out;
@@ -70,7 +73,8 @@ std::vector<int> usual_gpus(const Scenario& scenario) {
   return {out.begin(), out.end()};
 }
 
-/// Of a recorded program those on which it was recorded, and the usual ones that its recordings tell of.
+/// Returns default numbers of GPUs. For a recorded program they are the numbers on which it was recorded, and
+/// those defaults that its recordings can predict.
 std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
   if (!scenario.program) return usual_gpus(scenario);
   const std::int64_t fewest = scenario.program->first().world, size = gpus_of_job(scenario);
@@ -85,6 +89,7 @@ std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
   return {out.begin(), out.end()};
 }
 
+/// Returns the size of the cluster, or of what [launch] leaves of it, in words.
 std::string has_only(const Scenario& scenario) {
   const std::string gpus = counted(gpus_of_job(scenario), "GPU");
   if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
@@ -92,7 +97,7 @@ std::string has_only(const Scenario& scenario) {
   return fmt::format("the nodes that [launch] leaves the job have {}", gpus);
 }
 
-/// At the first of them: a range beyond the cluster is one mistake.
+/// Reports numbers beyond the cluster at the first of them, because a range beyond it is one mistake.
 void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t size,
                      const std::vector<std::int64_t>& gpus, const Array& values) {
   const auto is_too_many = [size](std::int64_t number) { return number > size; };
@@ -103,8 +108,8 @@ void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t si
   run.report(values[static_cast<std::size_t>(first - gpus.begin())].span, has_only(scenario) + more);
 }
 
-/// Against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the
-/// cluster.
+/// Reads run.gpus and checks it against the cluster's size. By default it is 1, 2, 4, … up to one node, then
+/// whole nodes doubling up to the cluster.
 void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
@@ -127,8 +132,8 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
-/// The same for a combination of a study: numbers that the cluster or the global batch do not allow are left
-/// out; at least one GPU stays.
+/// Reads run.gpus for a combination of a study: numbers that the cluster or the global batch do not allow are
+/// omitted, and at least one GPU stays.
 void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
@@ -142,6 +147,7 @@ void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenar
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
+/// Remembers whether the numbers were listed or are defaults.
 void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& section) {
   section.scenario.lists_gpus = run.has(key);
   if (section.one_of_a_study)
@@ -150,6 +156,7 @@ void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& se
     read_gpus(run, key, section.scenario);
 }
 
+/// Reads all tables of [run.every].
 void read_every(TableReader& run, Scenario& scenario) {
   const Table* table = run.table("every");
   if (table == nullptr) return;
@@ -162,6 +169,8 @@ void read_every(TableReader& run, Scenario& scenario) {
   }
 }
 
+/// Returns the measured seconds of a step, from the step, the throughput or the epoch. Processes that train
+/// on the same samples count them once.
 double step_of(const MeasuredSection& measured, const Scenario& scenario) {
   const int gpus = measured.anchor.gpus;
   if (measured.step && to_seconds(*measured.step) > 0) return to_seconds(*measured.step);
@@ -173,7 +182,7 @@ double step_of(const MeasuredSection& measured, const Scenario& scenario) {
   return to_seconds(measured.epoch.value_or(Time{})) / static_cast<double>(steps);
 }
 
-/// The GPUs are there, an epoch has a length, and exactly one of the three is given.
+/// Checks that the GPUs exist, that an epoch has a length, and that exactly one of the three values is given.
 void check_measured(TableReader& table, const MeasuredSection& measured, const Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   if (size > 0 && measured.anchor.gpus > size) table.report(table.span_of("gpus"), has_only(scenario));

@@ -1,5 +1,9 @@
-// Settings are parsed one by one, moved to their line below the file's text, and merged table by table into
-// the document.
+// The document of a scenario. Settings are parsed one by one, moved to their line below the file's text, and
+// merged table by table into the document.
+//
+// The invariant is that a value's line number tells where it comes from: lines up to `file_lines_` are the
+// file's, line `file_lines_` + 1 + i is that of setting i. Readers need not know about settings, and messages
+// still name the option that was typed.
 #include "sim/scenario/sections/scenario_document.hpp"
 
 #include <algorithm>
@@ -20,18 +24,22 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of parts of a dotted key.
 constexpr std::size_t kDeepestKey = 8;
 
+/// Line ends would shift the lines of later settings.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 
+/// Returns the place of a whole line.
 SourceSpan whole(std::string_view text, int line) {
   return {line, 1, std::max(1, static_cast<int>(text.size()))};
 }
 
+/// Moves places to the setting's line; values without a place keep none.
 void move_to_line(SourceSpan& span, int line) {
   if (span.line > 0) span.line = line;
 }
@@ -54,7 +62,7 @@ void move_to_line(Table& table, int line) {
   }
 }
 
-/// "a.b.c" in parts; empty when it is not a plain dotted key.
+/// Returns the parts of "a.b.c"; empty when it is not a plain dotted key.
 std::vector<std::string> key_parts(std::string_view key) {
   std::vector<std::string> parts(1);
   for (const char c : key) {
@@ -71,11 +79,12 @@ std::vector<std::string> key_parts(std::string_view key) {
   return has_gap || parts.size() > kDeepestKey ? std::vector<std::string>{} : parts;
 }
 
-/// Whether a value that is no TOML was rather meant as TOML than as a bare word.
+/// Returns whether a value that is not valid TOML was meant as TOML rather than as a bare word.
 bool looks_like_toml(std::string_view value) {
   return !value.empty() && std::string_view("[{\"'").find(value.front()) != std::string_view::npos;
 }
 
+/// Returns a list of numbers with the places that they have in an option's text.
 Array number_list(const std::vector<int>& numbers, int line) {
   Array out;
   int column = 1;
@@ -89,18 +98,20 @@ Array number_list(const std::vector<int>& numbers, int line) {
   return out;
 }
 
+/// Returns an inner table, or nullptr.
 Table* table_in(Table& table, std::string_view key) {
   Entry* entry = table.find(key);
   return entry == nullptr ? nullptr : std::get_if<Table>(&entry->value.data);
 }
 
+/// Returns whether the batch per GPU is divided by speed.
 bool says_balance(const Table& model) {
   const Entry* entry = model.find("batch_per_gpu");
   const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
   return word != nullptr && *word == kBalance;
 }
 
-/// A setting of one of rival keys takes the place of the others.
+/// Removes keys of the document that a setting excludes, because the setting wins.
 void drop_rivals(Table& document, Table& setting) {
   for (const RivalKeys& group : rival_keys()) {
     Table* present = table_in(document, group.table);
@@ -110,7 +121,7 @@ void drop_rivals(Table& document, Table& setting) {
       return std::find(group.keys.begin(), group.keys.end(), entry.key) != group.keys.end();
     };
     const bool is_given = std::any_of(given->entries.begin(), given->entries.end(), is_rival);
-    // What is dealt out, and that it is, go together.
+    // "balance" and the global batch that it divides go together.
     const bool both = says_balance(*present) && given->find("batch_per_gpu") == nullptr;
     if (is_given && says_balance(*given))
       std::erase_if(present->entries, [](const Entry& entry) { return entry.key == "batch_per_gpu"; });
@@ -134,7 +145,7 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
   if (is_combination_) apply_combination(overrides.combination);
 }
 
-/// Of an option's text as the place of a mistake: ranges of GPUs become hundreds of numbers.
+/// Longest text of an option in the place of a mistake, in bytes: ranges of GPUs become hundreds of numbers.
 constexpr std::size_t kShownSetting = 120;
 
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
@@ -165,7 +176,8 @@ SourceText ScenarioDocument::joined(const SourceText& source, int file_lines,
   return out;
 }
 
-/// The order is that of settings_of(), so that line numbers agree; options win over --set.
+/// Applies all options. The order is that of settings_of(), so that line numbers agree; options win over
+/// --set.
 void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
   int line = file_lines_;
   for (std::size_t i = 0; i < overrides.settings.size(); ++i) apply_key_value(settings_[i], ++line);
@@ -189,8 +201,8 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
   }
 }
 
-/// What was measured is the scenario as it stands. The strategy comes first: it takes with it what only the
-/// scenario's own needs.
+/// Applies a combination of a study. What was measured is the scenario as it is written, so [measured] is
+/// dropped. The strategy comes first, because it removes keys that only the scenario's own strategy needs.
 void ScenarioDocument::apply_combination(const std::vector<StudySetting>& combination) {
   std::erase_if(table_.entries,
                 [](const Entry& entry) { return entry.key == "study" || entry.key == "measured"; });
@@ -201,9 +213,10 @@ void ScenarioDocument::apply_combination(const std::vector<StudySetting>& combin
   for (const StudySetting& setting : combination) set(key_parts(setting.key), setting.value, setting.span);
 }
 
-/// A file is written for one strategy. For another one it does not say how the processes are started and, if
-/// that belongs to another framework, neither which version runs nor what its loop does. All else stays: the
-/// machine, the data, the job. What the command line says holds for every strategy.
+/// Removes keys of the file that belong to its own strategy. A file is written for one strategy. For another
+/// strategy it does not state how the processes are started. If that strategy belongs to another framework,
+/// neither the version nor the loop of the file apply. Everything else stays: the machine, the data, the job.
+/// Settings of the command line hold for every strategy.
 void ScenarioDocument::leave_file_of_strategy(const std::string& strategy) {
   const auto text_of = [this](std::string_view key, std::string otherwise) {
     const Entry* entry = find(key);
@@ -222,7 +235,7 @@ void ScenarioDocument::leave_file_of_strategy(const std::string& strategy) {
   for (const char* key : {"hooks", "zero_grad", "progress_bar"}) erase_of_file("loop", key);
 }
 
-/// A key of the file's text; one from the command line stays.
+/// Removes a key of the file's text; one from the command line stays.
 void ScenarioDocument::erase_of_file(std::string_view table, std::string_view key) {
   Table* present = table_in(table_, table);
   if (present == nullptr) return;
@@ -230,8 +243,9 @@ void ScenarioDocument::erase_of_file(std::string_view table, std::string_view ke
                 [&](const Entry& entry) { return entry.key == key && entry.value.span.line <= file_lines_; });
 }
 
-/// A setting of [measured] speaks of the job as the command line has it; numbers of GPUs, the length of the
-/// run and a study are other questions about the same job.
+/// Returns whether the options request another job than the file. A setting of [measured] refers to the job
+/// of the command line. Numbers of GPUs, the length of the run and a study are other questions about the same
+/// job.
 bool ScenarioDocument::finds_another_job(const ScenarioOverrides& overrides) const {
   const auto is_of = [](const std::string& setting, std::string_view table) {
     return trimmed(std::string_view(setting)).starts_with(table);
@@ -258,6 +272,8 @@ void ScenarioDocument::apply_key_value(const Setting& setting, int line) {
     move_to_line(parsed, line);
     drop_rivals(table_, parsed);
     return merge(table_, std::move(parsed));
+    // The text is no TOML. A bare word such as ddp is taken as a text; anything that looks like TOML is a
+    // mistake.
   }
   const std::string_view value = trimmed(std::string_view(setting.text).substr(equals + 1));
   const auto path = key_parts(trimmed(std::string_view(setting.text).substr(0, equals)));
@@ -285,6 +301,7 @@ void ScenarioDocument::merge(Table& into, Table from) {
       into.entries.push_back(std::move(entry));
     else if (present->value.is_table() && entry.value.is_table())
       merge(std::get<Table>(present->value.data), std::move(std::get<Table>(entry.value.data)));
+    // A table cannot replace a value, nor the reverse.
     else if (present->value.is_table() != entry.value.is_table())
       diagnostics_.report(
           entry.key_span, fmt::format("{} is {}a table", entry.key, present->value.is_table() ? "" : "not "),
@@ -330,7 +347,7 @@ std::vector<Diagnostic> ScenarioDocument::found() const {
     diagnostic.file = setting.origin;
     diagnostic.span.line = 1;
     if (setting.given.kind == SettingOrigin::Kind::option) continue;
-    // The quoted line is ours, not the file's.
+    // The quoted line is made by this class and is not in the file.
     diagnostic.span = setting.given.span;
     diagnostic.line_text.clear();
     if (setting.given.kind == SettingOrigin::Kind::file)

@@ -1,4 +1,5 @@
-// One rule per reason: the keys that lose their meaning, and the words for why.
+// Settings without effect. There is one rule per reason: its condition, the keys that lose their meaning, and
+// the reason in words.
 #include "sim/scenario/sections/scenario_effects.hpp"
 
 #include <algorithm>
@@ -17,13 +18,15 @@ namespace foretrain {
 
 namespace {
 
-/// When `holds`, keys that were given do nothing, for this reason: people should know before they compare.
+/// A rule: when `holds`, keys that were given have no effect, for this reason. People should know before they
+/// compare.
 struct IdleRule {
   bool holds;
   std::vector<std::string> keys;
   std::string reason;
 };
 
+/// Returns all rules with their conditions for this scenario.
 std::vector<IdleRule> rules_for(const Scenario& scenario) {
   std::vector<std::string> options;
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
@@ -33,7 +36,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   }
   const bool single = strategy.one_gpu;
   const bool apart = scenario.strategy == "ddp" && !scenario.knobs.get<DdpOptions>().wrapped;
-  // DDP on one GPU is not wrapped unless asked for, so its options have nothing to act on.
+  // DDP on one GPU is not wrapped unless requested, so its options have no effect.
   const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} &&
                     !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
@@ -87,14 +90,15 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
        "with cuda_graphs"}};
 }
 
+/// Returns whether the GPU is of Ampere or newer.
 bool is_ampere(const Gpu& gpu) { return gpu.architecture >= Architecture::ampere; }
 
-/// What a GPU without fp8 computes in.
+/// Returns the precision that replaces fp8 on a GPU without it.
 Precision without_fp8(const Gpu& gpu) {
   return is_ampere(gpu) && gpu.bf16.per_second > 0 ? Precision::bf16 : Precision::amp_fp16;
 }
 
-/// Autocast still halves tensors where it does not speed up arithmetic.
+/// Returns a warning: autocast halves tensors even if it does not speed up arithmetic.
 std::string fp32_rate(const Gpu& gpu, std::string_view why) {
   return fmt::format("the GPU {} {}: matrix products run at its fp32 rate, tensors take 16 bit", gpu.name,
                      why);
@@ -104,13 +108,14 @@ std::string fp32_rate(const Gpu& gpu, std::string_view why) {
 
 namespace {
 
+/// Settles the precision for one kind of GPU.
 std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario) {
   Precision& precision = scenario.workload.precision;
   if (precision == Precision::fp8 && gpu.fp8.per_second <= 0) {
     precision = without_fp8(gpu);
     std::vector<std::string> out{fmt::format(
         "the GPU {} has no fp8, which came with Ada and Hopper: {} instead", gpu.name, name_of(precision))};
-    // What takes the place of fp8 may have no fast arithmetic either.
+    // The replacement of fp8 may have no fast arithmetic either.
     for (std::string& more : settle_precision_on(gpu, scenario)) out.push_back(std::move(more));
     return out;
   }
@@ -127,7 +132,7 @@ std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario)
 
 }  // namespace
 
-/// All ranks of a job train in the same precision: the last kind of node that lacks one decides.
+/// All ranks of a job train in the same precision, so the last kind of node that lacks one decides.
 std::vector<std::string> settle_precision(Scenario& scenario) {
   std::vector<std::string> out;
   const ClusterSpec& cluster = scenario.cluster;

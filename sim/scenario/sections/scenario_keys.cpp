@@ -1,4 +1,5 @@
-// The sections in the order of the reference page; what each of them takes is declared where it is read.
+// All keys of a scenario. The sections are in the order of the reference page; their keys are declared where
+// they are read.
 #include "sim/scenario/sections/scenario_keys.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a key with its table, as the reference page shows it.
 template <class Target>
 ScenarioKey described(std::string_view table, const Key<Target>& key) {
   return {table.empty() ? std::string(key.name) : fmt::format("{}.{}", table, key.name), key.takes.kind,
@@ -34,7 +36,7 @@ void add_keys(std::vector<ScenarioKey>& all, std::string_view table, const Keys<
   for (const Key<Target>& key : keys) all.push_back(described(table, key));
 }
 
-/// Every option once, with all strategies that have it.
+/// Adds every option of strategies once, with all strategies that have it.
 void add_knobs(std::vector<ScenarioKey>& keys) {
   for (const Knob& knob : shared_knobs()) keys.push_back(described("strategy", key_of(knob)));
   const std::size_t first = keys.size();
@@ -53,6 +55,7 @@ void add_knobs(std::vector<ScenarioKey>& keys) {
   }
 }
 
+/// Adds the short names of [study].
 void add_study(std::vector<ScenarioKey>& keys) {
   for (const StudyName& row : study_names())
     keys.push_back({fmt::format("study.{}", row.name), "list", std::string(row.example),

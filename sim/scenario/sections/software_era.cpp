@@ -15,11 +15,13 @@ namespace foretrain {
 
 namespace {
 
+/// A month; comparisons are in time.
 struct Month {
   int year = 0, month = 0;
   friend auto operator<=>(const Month&, const Month&) = default;
 };
 
+/// The first version with an NCCL; it holds up to the next row.
 struct BundledNccl {
   FrameworkVersion first;
   nccl::Version nccl;
@@ -38,19 +40,21 @@ constexpr std::array<BundledNccl, 12> kPyTorchNccl{{{{1, 0}, {2, 3, 7}},
                                                     {{2, 7}, {2, 26, 2}},
                                                     {{2, 8}, {2, 27, 5}}}};
 
-/// TensorFlow 1.8 is of April 2018, when NCCL 2.1 was current, 1.13 of February 2019.
+/// NCCL that was current at a release of TensorFlow: 1.8 is of April 2018, when NCCL 2.1 was current, 1.13 of
+/// February 2019.
 constexpr std::array<BundledNccl, 3> kTensorFlowNccl{
     {{{1, 0}, {2, 1, 15}}, {{1, 12}, {2, 3, 5}}, {{2, 0}, {2, 4, 8}}}};
-/// Later TensorFlows are built with what their container has.
+/// First TensorFlow beyond the table; later ones are built with the NCCL of their container.
 constexpr FrameworkVersion kUnlisted{2, 3};
 
+/// Returns the NCCL of the last row up to a version, or of the first row before it.
 nccl::Version newest_up_to(std::span<const BundledNccl> releases, const FrameworkVersion& version) {
   const auto after =
       std::ranges::find_if(releases, [&](const BundledNccl& release) { return release.first > version; });
   return after == releases.begin() ? after->nccl : std::prev(after)->nccl;
 }
 
-/// When a minor version came out.
+/// The month in which a minor version was released.
 struct Release {
   Month date;
   FrameworkVersion version;
@@ -74,7 +78,7 @@ constexpr Release kTensorFlow[] = {
     {{2023, 7}, {2, 13}},  {{2023, 9}, {2, 14}},  {{2023, 11}, {2, 15}}, {{2024, 3}, {2, 16}},
     {{2024, 7}, {2, 17}},  {{2024, 10}, {2, 18}}, {{2025, 3}, {2, 19}}};
 
-/// NVIDIA's containers of a month and those after it, up to the next row.
+/// NVIDIA's container of a month; it holds for later months up to the next row.
 struct Container {
   Month date;
   FrameworkVersion pytorch, tensorflow;
@@ -97,26 +101,28 @@ constexpr Container kContainers[] = {
     {{2025, 1}, {2, 6}, {2, 17}, {2, 25, 1}},  {{2025, 4}, {2, 7}, {2, 17}, {2, 26, 3}},
     {{2025, 6}, {2, 8}, {2, 17}, {2, 27, 3}},  {{2025, 9}, {2, 9}, {2, 17}, {2, 27, 7}}};
 
-/// Years that a stack may be of.
+/// First month of a known stack, and first month after the last.
 constexpr Month kFirst{2017, 2}, kAfterLast{2031, 1};
 
-/// The last minor version of each major one; a future one may follow the last by kMostFutureMinors.
+/// The last minor version of each major one; a future one may exceed the last by kMostFutureMinors.
 constexpr std::array kLastPyTorch{4, 13, 12}, kLastTensorFlow{12, 15, 20};
 constexpr int kMostFutureMinors = 20;
 
+/// Returns the last row up to a date, or the first row if the date is before it.
 template <class Row>
 const Row& newest_of(std::span<const Row> rows, const Month& date) {
   const auto after = std::ranges::find_if(rows, [&](const Row& row) { return row.date > date; });
   return after == rows.begin() ? *after : *std::prev(after);
 }
 
+/// Returns a number of at most four digits.
 std::optional<int> number_of(std::string_view digits) {
   const bool is_number = !digits.empty() && digits.size() <= 4 &&
                          std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
   return is_number ? std::optional(std::stoi(std::string(digits))) : std::nullopt;
 }
 
-/// "2020" is its middle; "2020-10", "24.07".
+/// Returns a month: "2020" means its middle; "2020-10" and "24.07" are months.
 std::optional<Month> month_of(std::string_view text) {
   const std::size_t cut = text.find_first_of("-.");
   const auto year = number_of(text.substr(0, cut));
@@ -127,6 +133,7 @@ std::optional<Month> month_of(std::string_view text) {
   return Month{*year < 100 ? *year + 2000 : *year, *month};
 }
 
+/// Returns the software that was current in a month.
 SoftwareReading of_month(const Month& date, FrameworkKind framework) {
   if (date < kFirst || date >= kAfterLast)
     return {std::nullopt, fmt::format("no software of {} is known", date.year),
@@ -140,6 +147,7 @@ SoftwareReading of_month(const Month& date, FrameworkKind framework) {
   return {SoftwareStack{framework, version, nccl_of(usual)}};
 }
 
+/// Returns the software of NVIDIA's container of a month.
 SoftwareReading of_container(const Month& date, FrameworkKind framework) {
   if (date < kContainers[0].date || date >= kAfterLast)
     return {std::nullopt,
@@ -150,7 +158,7 @@ SoftwareReading of_container(const Month& date, FrameworkKind framework) {
       SoftwareStack{framework, framework == FrameworkKind::pytorch ? row.pytorch : row.tensorflow, row.nccl}};
 }
 
-/// Words of a module's, image's or file's name.
+/// Returns the words of a module's, image's or file's name.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
   for (std::size_t at = 0; at < text.size();) {
@@ -167,18 +175,19 @@ std::optional<FrameworkKind> framework_named(std::string_view word) {
   return std::nullopt;
 }
 
-/// Words whose number is not the framework's.
+/// Returns whether the number after a word belongs to another library.
 bool names_another(std::string_view word) {
   constexpr std::array<std::string_view, 8> kOthers{"cuda", "cudnn", "python", "py",
                                                     "rocm", "foss",  "gcc",    "nccl"};
   return std::ranges::find(kOthers, word) != kOthers.end();
 }
 
-/// NVIDIA's containers have a year and a month of two digits each.
+/// Returns whether a word is NVIDIA's number of a container: a year and a month of two digits each.
 bool is_container(std::string_view word) {
   return word.size() == 5 && word[2] == '.' && word >= "17" && word < "31" && month_of(word).has_value();
 }
 
+/// Returns the software of a framework and a version or container.
 SoftwareReading of_name(std::string_view text, FrameworkKind framework, std::string_view word) {
   if (is_container(word)) return of_container(*month_of(word), framework);
   const auto version = parse_framework_version(word);
@@ -201,18 +210,21 @@ nccl::Version nccl_of(const Framework& framework) {
 
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version) {
   if (gpu != Architecture::blackwell) return version;
-  return std::max(version, nccl::Version{2, 26, 2});  // PyTorch 2.7, the first for CUDA 12.8
+  // The value is that of PyTorch 2.7, the first for CUDA 12.8.
+  return std::max(version, nccl::Version{2, 26, 2});
 }
 
 FrameworkVersion first_pytorch_for(Architecture gpu) {
   switch (gpu) {
     case Architecture::ampere:
     case Architecture::ada:
-      return {1, 6};  // CUDA 11, of NVIDIA's containers first
+      // CUDA 11 was in NVIDIA's containers first.
+      return {1, 6};
     case Architecture::hopper:
       return {1, 13};  // CUDA 11.8
     case Architecture::blackwell:
-      return {2, 6};  // CUDA 12.8: NVIDIA's container 25.01; the binaries of 2.7 are the first
+      // CUDA 12.8 was in NVIDIA's container 25.01 first; the binaries of 2.7 are the first that have it.
+      return {2, 6};
     default:
       return {0, 0};
   }
@@ -225,6 +237,8 @@ bool was_released(FrameworkKind framework, const FrameworkVersion& version) {
   return version.minor <= last[static_cast<std::size_t>(version.major)] + (newest ? kMostFutureMinors : 0);
 }
 
+/// The first number with a point after the framework's name is its version, unless the word before names
+/// another library.
 SoftwareReading read_software(std::string_view text, FrameworkKind usual) {
   const bool names_year = number_of(text.substr(0, 4)) && text.size() >= 4;
   if (const auto date = month_of(text); date && names_year) return of_month(*date, usual);

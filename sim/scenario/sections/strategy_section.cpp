@@ -1,4 +1,5 @@
-// One way of reading per kind of option; which options there are is the catalog's knowledge.
+// The table [strategy]. There is one way of reading per kind of option; the catalog determines which options
+// exist.
 #include "sim/scenario/sections/strategy_section.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 using KnobTakes = Takes<StrategyOptions>;
 
-/// The kind of an option in words, and how its value is read.
+/// Returns, for each kind of option, its name in words and the function that reads it.
 class TakesOfKnob {
  public:
   explicit TakesOfKnob(const Knob& knob)
@@ -71,6 +72,7 @@ class TakesOfKnob {
   }
 
  private:
+  // An integer in the option's range, which the type limits.
   template <typename Value>
   KnobTakes integer(KnobValue<Value> option, double most_of_kind) const {
     const auto least = static_cast<std::int64_t>(least_),
@@ -82,10 +84,12 @@ class TakesOfKnob {
             }};
   }
 
+  // Returns an example for a hint.
   std::string example(const TableReader& table) const {
     return fmt::format("as in {}", table.full_name(example_));
   }
 
+  // Reports a quantity out of the option's range.
   template <typename Quantity>
   bool check(TableReader& table, std::string_view key, double number, Quantity quantity) const {
     if (number >= least_ && number <= most_) return true;
@@ -94,6 +98,7 @@ class TakesOfKnob {
     return false;
   }
 
+  // Return the range of a size or a time in words.
   std::string range_text(Bytes) const {
     return between(Bytes{std::llround(least_)}, Bytes{std::llround(std::min(most_, 1e18))});
   }
@@ -106,21 +111,24 @@ class TakesOfKnob {
   }
 
   double least_, most_;
-  std::string example_;  ///< "bucket_cap = "25 MiB""
+  // The option with an example, as in "bucket_cap = "25 MiB"".
+  std::string example_;
 };
 
+/// Reads the name; an alias becomes the catalog's name.
 void read_name_of_strategy(TableReader& strategy, std::string_view key, Scenario& scenario) {
   takes::put(strategy.one_of(key, names_and_aliases()), scenario.strategy);
   scenario.strategy = find_strategy(scenario.strategy)->name;
 }
 
+/// Returns the options that every strategy has, then those of this one.
 std::vector<Knob> knobs_of(const StrategyEntry& entry) {
   std::vector<Knob> knobs = shared_knobs();
   knobs.insert(knobs.end(), entry.knobs.begin(), entry.knobs.end());
   return knobs;
 }
 
-/// The strategies that have an option of this name.
+/// Returns the strategies that have an option of this name.
 std::vector<std::string> owners_of(std::string_view name) {
   std::vector<std::string> owners;
   for (const StrategyEntry& entry : strategy_catalog()) {
@@ -137,6 +145,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Returns the nearest option of a strategy, or all of them.
 std::string hint_for(std::string_view key, const std::vector<Knob>& known, const StrategyEntry& entry) {
   std::vector<std::string> names;
   for (const Knob& knob : known) names.emplace_back(knob.name);
@@ -144,8 +153,8 @@ std::string hint_for(std::string_view key, const std::vector<Knob>& known, const
   return nearest.empty() ? fmt::format("{} has: {}", entry.name, joined(names)) : nearest;
 }
 
-/// Without a name the framework decides; a name of the other framework is run all the same, which rows of
-/// measurements ask for.
+/// Settles a strategy of another framework. Without a stated name the framework decides. A stated name is
+/// kept with a warning, because rows of measurements request such combinations.
 void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
   const FrameworkKind kind = scenario.workload.framework.kind;
   const std::optional<FrameworkKind> own = find_strategy(scenario.strategy)->framework;
@@ -163,7 +172,7 @@ void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
   }
 }
 
-/// A recorded program is its own strategy.
+/// A recorded program is its own strategy; other strategies and accumulation are reported.
 void settle_program(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
   if (!scenario.program) return;
   if (document.has("strategy.name"))
@@ -223,7 +232,7 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
   }
 }
 
-/// With parameters of 16 bits products run in that type without autocast, beside shards of fp32.
+/// Parameters of 16 bits are computed with in that type without autocast, beside shards of fp32.
 void settle_param_type(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
   const ParamType type = scenario.knobs.get<FsdpOptions>().param_dtype;
   if (type == ParamType::weights || !strategy.has("param_dtype")) return;
