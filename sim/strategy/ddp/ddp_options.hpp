@@ -7,7 +7,7 @@
 
 namespace foretrain {
 
-/// PyTorch's defaults; compression is among the GradientOptions.
+/// PyTorch's defaults. The compression of gradients is among the GradientOptions.
 struct DdpOptions {
   Bytes bucket_cap{25 << 20};
   Bytes first_bucket{1 << 20};
@@ -24,7 +24,7 @@ struct DdpOptions {
   Backend backend = Backend::nccl;
 };
 
-/// The options as this version of PyTorch takes them (torch/nn/parallel/distributed.py:
+/// Returns the options as this version of PyTorch takes them (torch/nn/parallel/distributed.py:
 /// bucket_bytes_cap_default).
 DdpOptions options_in(DdpOptions options, FrameworkVersion version);  // ddp_buckets.cpp
 
