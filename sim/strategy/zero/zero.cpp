@@ -1,10 +1,9 @@
-// The engine around the script's model: hooks in backward, a reduction behind it, its own step(). Stage 3
-// also stands before and behind every module.
+// DeepSpeed's engine around the script's model: hooks in backward, a reduction behind it, and its own step().
+// Stage 3 also acts before and behind every module.
 //
-// DeepSpeed's engine differs from FSDP in two points that matter for time: gradients are reduced in buckets
-// of a fixed size instead of units, and the host waits for streams at several places in step(), which ends
-// its lead over the GPU. Stage 1 shares optimizer states, stage 2 gradients as well, stage 3 parameters as
-// well.
+// The engine differs from FSDP in two points that matter for time. Gradients are reduced in buckets of a
+// fixed size instead of units. The host waits for streams at several places in step(), which ends its lead
+// over the GPU. Stage 1 shares optimizer states, stage 2 gradients as well, stage 3 parameters as well.
 #include "sim/strategy/zero/zero.hpp"
 
 #include <algorithm>
@@ -24,6 +23,7 @@ namespace foretrain {
 
 namespace {
 
+/// The engine of one process in one stage. The parts that a stage does not have are empty.
 class ZeroEngine {
  public:
   ZeroEngine(Process& process, const ZeroSettings& settings)
@@ -37,6 +37,7 @@ class ZeroEngine {
       update_.emplace(process, settings, fetch_ ? fetch_->persistent_sizes() : std::vector<std::int64_t>{});
   }
 
+  /// Adds the tasks of one optimizer step and returns its last kernel.
   TaskId run_step(int micro_steps);
   const std::vector<Bytes>& messages() const { return reduction_.messages(); }
   const std::optional<ZeroFetch>& fetch() const { return fetch_; }
@@ -57,7 +58,7 @@ class ZeroEngine {
   std::optional<ZeroUpdate> update_;
 };
 
-/// Stage 3 gathers a module's parameters before its first operator, in forward and again in backward.
+/// Gathers a module's parameters before its first operator, in forward and again in backward (stage 3).
 void ZeroEngine::enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last) {
   if (fetch_ && layer != last) fetch_->enter(thread, layer);
   last = layer;
@@ -77,7 +78,7 @@ void ZeroEngine::forward() {
 
 void ZeroEngine::backward(int micro, bool reduces) {
   const HostThread thread = process_.autograd_thread();
-  // From stage 2 on a gradient leaves for its owner in every micro-step: there is nothing to add to.
+  // From stage 2 on a gradient is sent to its owner in every micro-step, so there is no sum to add to.
   const bool adds = settings_.stage < 2 && micro > 0;
   reduction_.begin_micro_step(settings_.stage < 2 || micro == 0,
                               micro + 1 == process_.request().knobs.accumulation);
@@ -95,7 +96,7 @@ void ZeroEngine::backward(int micro, bool reduces) {
   process_.hand_over(thread, process_.main_thread());
 }
 
-/// engine.allreduce_gradients(), after backward.
+/// Adds engine.allreduce_gradients(), which runs after backward.
 void ZeroEngine::reduce(int micro, bool boundary) {
   if (!boundary && settings_.stage < 2) return;
   if (!settings_.hooks()) {
@@ -105,7 +106,7 @@ void ZeroEngine::reduce(int micro, bool boundary) {
   reduction_.finish(process_.main_thread(), settings_.stage >= 2 && micro > 0);
 }
 
-/// engine.step(), and its zero_grad(), which gives every gradient's memory back, whatever the script does.
+/// Adds engine.step() and its zero_grad(), which frees the memory of every gradient whatever the script does.
 TaskId ZeroEngine::update() {
   if (!update_ && process_.request().workload.loop.clip_grad_norm != GradientClipping::none) {
     process_.enter(StepPass::optimizer);
@@ -121,6 +122,7 @@ TaskId ZeroEngine::update() {
 }
 
 TaskId ZeroEngine::run_step(int micro_steps) {
+  // Stages 2 and 3 reduce in every micro-step, the others at the boundary alone.
   for (int micro = 0; micro < micro_steps; ++micro) {
     const bool boundary = micro + 1 == micro_steps;
     step_.load_batch();
@@ -133,6 +135,7 @@ TaskId ZeroEngine::run_step(int micro_steps) {
   return last;
 }
 
+// The decisions of a plan say in words what was chosen and why; reports print them.
 void explain_reduction(const PlanRequest& request, const ZeroSettings& settings,
                        const std::vector<Bytes>& messages, Decisions& decisions) {
   std::string sizes;
@@ -175,7 +178,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
       "it comes back within strategy.max_reuse_distance");
 }
 
-/// What is moved to the host, and what an update there waits for.
+/// Explains what is moved to the host, and which resource bounds an update there.
 void explain_offload(const PlanRequest& request, const ZeroSettings& settings, Decisions& decisions) {
   const char* drive = settings.on_nvme || settings.param_on_nvme ? assumed_drive(request) : "";
   if (settings.offload) {
@@ -214,12 +217,14 @@ Plan plan_zero(const PlanRequest& request, int stage) {
   return plan;
 }
 
+/// Returns an option that counts elements.
 Knob elements(std::string_view name, KnobValue<std::int64_t> value, std::string_view example,
               std::string_view fallback, std::string_view meaning) {
   return {name, value, example, fallback, meaning, 1};
 }
 
-/// As DeepSpeed's configuration has them: a stage ignores the keys of the others.
+/// Returns the options of a stage under the keys of DeepSpeed's configuration, which ignores those of other
+/// stages.
 std::vector<Knob> stage_knobs(int stage) {
   std::vector<Knob> knobs{
       elements("reduce_bucket_size", option<&ZeroOptions::reduce_bucket_size>(), "50_000_000", "500,000,000",
@@ -270,7 +275,7 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.param_on_nvme = settings.offload_param && options.offload_param == OffloadDevice::nvme;
   settings.pinned = request.options<OffloadOptions>().pin_memory;
   const bool scales = request.workload.precision == Precision::amp_fp16;
-  // Since bf16 is in the optimizer of stages 1 and 2, they look for infinities in it as in fp16.
+  // bf16 is handled by the optimizer of stages 1 and 2, which looks for infinities in it as in fp16.
   settings.checks_overflow = scales || ((stage == 1 || stage == 2) && settings.element_bytes == 2);
   settings.sums_norm = stage > 0 || scales;
   return settings;

@@ -1,4 +1,4 @@
-// Shares of what a rank holds: of its GPU, and with offload of its host.
+// Memory of ZeRO: shares of a rank's GPU and, with offload, of its host.
 #include <algorithm>
 
 #include "sim/strategy/zero/zero.hpp"
@@ -30,6 +30,7 @@ ActivationPeaks activation_peaks(const Workload& workload) {
     return static_cast<std::int64_t>(
         peak_bytes(lifetimes, 1, activation_width(workload), GradientTensors::kept));
   };
+  // Lifetimes that end before the first gradient do not compete with the bucket.
   Lifetimes backward = model.lifetimes;
   const auto ready =
       std::ranges::find_if(model.backward, [](const BackwardStep& step) { return !step.ready.empty(); });
@@ -46,6 +47,7 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   const std::int64_t elements = model.parameter_elements();
   StrategyMemory memory;
   memory.keeps_masters = true;
+  // Stage 0 has one buffer for a message, and nothing is sharded.
   if (settings.stage == 0) {
     memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
     return memory;
@@ -55,11 +57,11 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   if (settings.stage == 3) memory.parameters = settings.offload_param ? 0 : share;
   // With overlap_comm one bucket fills while the other is reduced.
   const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
-  // fp32 weights are copied into a flat partition that the optimizer steps on.
+  // fp32 weights are copied into a flat partition, on which the optimizer steps.
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
-  // The bucket is made for the first gradient. Its gradients are whole until it is reduced, and packed then:
-  // in place of activations where one bucket has all.
+  // The bucket is allocated for the first gradient. Its gradients are whole until it is reduced, and are
+  // packed then. Packing takes the place of activations where one bucket has all gradients.
   const std::int64_t in_bucket = std::min(elements, options.reduce_bucket_size);
   const std::int64_t packed = settings.element_bytes * (settings.stage == 1 ? 1 : 2) * in_bucket;
   const std::int64_t beside =

@@ -1,5 +1,5 @@
-// All of it is on the compute stream; only the two questions to all ranks (overflow, norm) and the weights go
-// over the network.
+// The engine's step(). All of it is on the compute stream. Only the overflow check, the norm and the weights
+// are sent over the network.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,15 +18,15 @@ constexpr std::int64_t kOverflowKernels = 6;  ///< float, isnan, isinf, or, floa
 constexpr std::int64_t kOverflowBytes = 26;   ///< of them, per element, besides reading the gradient
 constexpr int kNormReads = 2;  ///< by the host: is it infinite, is it no number (is_invalid_grad_norm)
 constexpr std::int64_t kDoubleBytes = 8;  ///< norms are taken in double precision
-/// On the host, besides the update: gradients are read, scaled and written (unscale_and_clip_grads); of stage
-/// 3 new weights of 16 bits are cast there.
+/// Bytes per element on the host besides the update: gradients are read, scaled and written
+/// (unscale_and_clip_grads). Stage 3 also casts new weights of 16 bits there, which is counted separately.
 constexpr double kScaledBytes = 2 * kFloatBytes;
-/// Of an element that NVMe reads and writes besides weight and states: its gradient.
+/// Bytes per element that NVMe reads and writes besides weight and states: the gradient.
 constexpr double kSwappedGradient = kFloatBytes;
 constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
-/// The parameters, or parts of them, in each piece of `own` elements; of the piece that has most of them.
+/// Returns the parameters, or parts of them, in the piece of `own` elements that has most of them.
 std::vector<std::int64_t> most_pieces(const ExpandedModel& model, std::int64_t own) {
   std::vector<std::int64_t> most, pieces;
   std::int64_t room = own;
@@ -79,6 +79,7 @@ ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::vect
       host_label_(process.graph().label("update on the host")),
       drive_label_(process.graph().label("optimizer state on NVMe")) {}
 
+/// Launches a small kernel of the update.
 TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
   return process_.launch_copy(process_.main_thread(), {bytes}, process_.calls().scalar, Account::optimizer,
                               label);
@@ -89,7 +90,7 @@ void ZeroUpdate::sum(Bytes size, LabelId label, WireType type) {
       process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label, type));
 }
 
-/// Looks for infinities, asks all ranks, and the host reads the answer.
+/// Searches for infinities and all-reduces the finding, which the host then reads.
 void ZeroUpdate::check_overflow() {
   for (const std::int64_t elements : mine_) {
     const std::int64_t bytes = (settings_.element_bytes + kOverflowBytes) * elements / kOverflowKernels;
@@ -100,7 +101,7 @@ void ZeroUpdate::check_overflow() {
   process_.synchronize(process_.main_thread());
 }
 
-/// Each gradient in double precision, its norm, and the sum over ranks, which the host reads.
+/// Takes each gradient's norm in double precision and sums it over ranks; the host reads the sum.
 void ZeroUpdate::norm() {
   for (const std::int64_t elements : mine_) {
     kernel((settings_.element_bytes + kDoubleBytes) * elements, norm_label_);
@@ -115,6 +116,7 @@ void ZeroUpdate::norm() {
     process_.synchronize(process_.main_thread());
 }
 
+/// Steps the partition on the GPU: gradients are joined, cast, scaled and clipped, then the optimizer runs.
 TaskId ZeroUpdate::update_on_gpu() {
   kernel(2 * settings_.element_bytes * own_, optimizer_label_);  // the partition's gradients in one
   if (settings_.element_bytes == 2)
@@ -126,8 +128,8 @@ TaskId ZeroUpdate::update_on_gpu() {
   return kernel((kFloatBytes + settings_.element_bytes) * own_, weights_label_);
 }
 
-/// Parameters in host memory, masters on the GPU: fp16.data.copy_(fp32) copies fp32 and casts on the host,
-/// into memory that is not page-locked (PyTorch's Copy.cu).
+/// Returns new weights to host memory while masters are on the GPU. fp16.data.copy_(fp32) copies fp32 and
+/// casts on the host, into memory that is not page-locked (PyTorch's Copy.cu).
 TaskId ZeroUpdate::weights_to_host() {
   const PlanRequest& request = process_.request();
   const TaskId last = process_.last_kernel();
@@ -151,8 +153,8 @@ TaskId ZeroUpdate::weights_to_host() {
   return kernel(1, weights_label_);
 }
 
-/// Stages 1 and 2 copy fp32 and cast on the GPU. Stage 3 casts into a tensor on the host, which is not
-/// page-locked. Parameters that lie on the host stay there.
+/// Copies new weights to the GPU. Stages 1 and 2 copy fp32 and cast on the GPU. Stage 3 casts into a tensor
+/// on the host, which is not page-locked. Parameters that are kept on the host stay there.
 TaskId ZeroUpdate::weights_to_gpu(TaskId updated) {
   if (settings_.offload_param) return kernel(1, weights_label_);
   const bool casts = settings_.stage == 3 && settings_.element_bytes == 2;
@@ -164,7 +166,8 @@ TaskId ZeroUpdate::weights_to_gpu(TaskId updated) {
                              .after = {&updated, 1}});
 }
 
-/// The ranks of a node share its cores, its memory and its drives; then the new weights go back.
+/// Steps the partition on the host, where the ranks of a node share its cores, memory and drives. Then the
+/// new weights go back.
 TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   const PlanRequest& request = process_.request();
   const auto elements = static_cast<double>(own_);
@@ -186,7 +189,9 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   return weights_to_gpu(last);
 }
 
-/// At once, or before _all_gather_base in pieces; of stage 3 one by one what stays whole.
+/// Returns the elements of each gather: all at once, or in pieces before _all_gather_base. Stage 3 gathers
+/// persistent parameters one by one. Throws InputError where the bucket size would make more than
+/// kMostGathers pieces.
 std::vector<std::int64_t> ZeroUpdate::gathers() const {
   if (settings_.stage == 0) return {};
   if (settings_.stage == 3) return persistent_;
