@@ -1,4 +1,5 @@
-// Columns of the declared fields; only names may need quotes, and what is not known is empty.
+// Writes predictions as CSV, with columns from the declared fields. Only names may need quotes; unknown
+// values are empty.
 #include "sim/report/prediction/csv.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ std::string csv_figures(const std::optional<Range>& range) {
   return range ? fmt::format("{},{}", range->low, range->high) : ",";
 }
 
+// Columns that every table with points has: name, and path of the field when it differs.
 const std::vector<CsvColumn>& point_columns() {
   static const std::vector<CsvColumn> columns{
       {"gpus"},
@@ -52,6 +54,8 @@ const std::vector<CsvColumn>& point_columns() {
 
 namespace {
 
+/// Returns the columns of a prediction. Names of the training come first; columns that were added later come
+/// last, so that earlier ones keep their places.
 std::vector<CsvColumn> prediction_columns() {
   std::vector<CsvColumn> out{{"scenario", "../scenario"},
                              {"model", "../model"},
@@ -92,6 +96,7 @@ std::string write_predictions_csv(const std::vector<Prediction>& predictions, co
   return joined_csv(texts);
 }
 
+// The header of all texts but the first is removed.
 std::string joined_csv(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += out.empty() ? text : text.substr(text.find('\n') + 1);

@@ -1,4 +1,4 @@
-// One finding a line, as compilers print them.
+// Writes the result of `job check`, one finding on a line, as compilers do.
 #include "sim/report/prediction/job_check_report.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+// Mistakes are not part of the table: the command throws them, so they go to standard error.
 std::string write_job_check_table(const JobCheckReport& report) {
   std::string out = answer_head(report.answer) + "\n";
   for (const Diagnostic& warning : report.warnings) out += "warning: " + one_line(warning) + "\n";
