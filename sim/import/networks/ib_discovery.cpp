@@ -59,8 +59,9 @@ class PlainDiscovery {
 
   void take(std::string_view line) {
     const std::string_view id = between(line, '"', 0);
-    if (line.starts_with("Switch")) open_ = std::string(id);
     // Records of adapters and routers repeat the cables from the other end, so they are passed over.
+    if (line.starts_with("Switch"))
+      open_ = std::string(id);
     else if (line.starts_with("Ca") || line.starts_with("Rt") || line.starts_with("vendid"))
       open_.clear();
     else if (line.starts_with("[") && !open_.empty())

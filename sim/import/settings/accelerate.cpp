@@ -25,6 +25,7 @@ namespace {
 
 /// Keys that no function below reads. Order matters: the first row whose path fits decides.
 constexpr KeyRule kAccelerateRules[] = {
+    // Sections of strategies, whose main keys are read by functions.
     {"deepspeed_config.zero3_init_flag", KeyReads::nothing, {}, "before the first step"},
     {"deepspeed_config.deepspeed_moe_layer_cls_names", KeyReads::unmodelled, {}, "mixtures of experts"},
     {"deepspeed_config.*", KeyReads::nothing, {}, "of starting, checkpoints or paths"},
@@ -41,6 +42,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"dynamo_config.*", KeyReads::nothing},
     {"parallelism_config.*", KeyReads::nothing},
     {"fsdp_config.*", KeyReads::nothing},
+    // TPUs.
     {"downcast_bf16", KeyReads::nothing, {}, "of TPUs"},
     {"tpu_.*", KeyReads::nothing},
     {"tpu_env", KeyReads::nothing},
@@ -49,6 +51,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"tpu_name", KeyReads::nothing},
     {"tpu_zone", KeyReads::nothing},
     {"tpu_vm", KeyReads::nothing},
+    // Start of the processes.
     {"enable_cpu_affinity", KeyReads::unmodelled, {}, "processes are bound to the cores near their GPU"},
     {"compute_environment", KeyReads::nothing},
     {"debug", KeyReads::unmodelled, {}, "shapes of every collective are compared"},

@@ -30,8 +30,10 @@ constexpr KeyRule kAxolotlRules[] = {
     {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch"},
     {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters"},
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap"},
+    // Lengths of samples: the model assumes that all have the length of the model file.
     {"group_by_length", KeyReads::unmodelled, {}, "batches of sequences alike"},
     {"pad_to_sequence_len", KeyReads::usual, {}, "every sample has the tokens of the model file"},
+    // Parallelisms that a strategy of data parallelism does not have.
     {"tensor_parallel_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"context_parallel_size", KeyReads::unmodelled, {}, "context parallel", "1"},
     {"sequence_parallel_degree", KeyReads::unmodelled, {}, "sequence parallel", "1"},
@@ -114,11 +116,13 @@ void read_axolotl_precision(SettingsReading& reading) {
 
 }  // namespace
 
+/// Other tools have a base_model; the batch or length under axolotl's names tells them apart.
 bool is_axolotl(const YamlNode& tree) {
   return !tree.at("base_model").is_null() &&
          (!tree.at("micro_batch_size").is_null() || !tree.at("sequence_len").is_null());
 }
 
+/// The strategy comes first: the precision depends on it, and adapters on the precision.
 void read_axolotl(SettingsReading& reading) {
   reading.by_default("axolotl starts Hugging Face's Trainer",
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});

@@ -171,6 +171,7 @@ bool is_settings(const SourceText& source) {
   }
 }
 
+/// The size is checked before anything is parsed, so a huge file costs nothing.
 TrainingSettings read_settings(const SourceText& source, const SettingsContext& context) {
   if (source.text.size() > kLargestSettings)
     throw InputError(std::vector<Diagnostic>{
@@ -190,6 +191,7 @@ TrainingSettings read_settings(const SourceText& source, const SettingsContext& 
       {source.name, {}, "", "these are no training settings that are known", known_settings()}});
 }
 
+/// The words of a command line have no file, so `source` is the job script, for messages.
 std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
                                                        const std::vector<ShellWord>& words,
                                                        const SettingsContext& context) {

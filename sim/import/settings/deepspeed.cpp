@@ -24,6 +24,7 @@ constexpr std::string_view kElements = "elements, by which DeepSpeed counts";
 /// Keys that no function below reads. Order matters: a row for a whole section stands behind those of its
 /// keys.
 constexpr KeyRule kDeepSpeedRules[] = {
+    // Buckets and thresholds of ZeRO, under their present and former names.
     {"zero_optimization.overlap_comm", KeyReads::flag, "strategy.overlap_comm"},
     {"zero_optimization.reduce_bucket_size", KeyReads::integer, "strategy.reduce_bucket_size", kElements},
     {"zero_optimization.allgather_bucket_size", KeyReads::integer, "strategy.allgather_bucket_size",
@@ -38,6 +39,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"zero_optimization.max_live_parameters", KeyReads::integer, "strategy.max_live_parameters"},
     {"zero_optimization.stage3_max_reuse_distance", KeyReads::integer, "strategy.max_reuse_distance"},
     {"zero_optimization.max_reuse_distance", KeyReads::integer, "strategy.max_reuse_distance"},
+    // Rest of the offload, whose devices read_deepspeed_offload() has read.
     {"zero_optimization.offload_param.*", KeyReads::nothing, {}, "part of the offload of parameters"},
     {"zero_optimization.offload_optimizer.ratio",
      KeyReads::unmodelled,
@@ -50,6 +52,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
      {},
      "ZeRO++: weights are sharded inside nodes",
      "1"},
+    // ZeRO++ and MiCS change what is sent, and to whom.
     {"zero_optimization.zero_quantized_weights", KeyReads::unmodelled, {}, "ZeRO++: gathers of 8 bits"},
     {"zero_optimization.zero_quantized_nontrainable_weights",
      KeyReads::unmodelled,
@@ -95,6 +98,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
      {},
      "the optimizer's step in parts, on GPUs as fast"},
     {"zero_optimization.*", KeyReads::nothing, {}, "of memory, checkpoints or loading"},
+    // Types of gradients on the wire and in memory.
     {"gradient_accumulation_dtype", KeyReads::unmodelled, {}, "the type gradients are added up in", "fp32"},
     {"data_types.grad_accum_dtype", KeyReads::unmodelled, {}, "the type gradients are added up in", "fp32"},
     {"communication_data_type", KeyReads::unmodelled, {}, "gradients travel in the type of the weights here"},
@@ -104,6 +108,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"prescale_gradients", KeyReads::usual, {}, "one division before or behind"},
     {"gradient_predivide_factor", KeyReads::usual, {}, "one division before or behind"},
     {"disable_allgather", KeyReads::unmodelled, {}, "weights are not gathered"},
+    // Details of precisions, which read_numbers() has chosen.
     {"fp16.auto_cast", KeyReads::nothing, {}, "a cast of the inputs"},
     {"fp16.*", KeyReads::nothing, {}, "how the loss is scaled"},
     {"bf16.immediate_grad_update", KeyReads::usual},
@@ -128,15 +133,18 @@ constexpr KeyRule kDeepSpeedRules[] = {
      KeyReads::unmodelled,
      {},
      "forward passes run again in backward where the program calls DeepSpeed's checkpointing"},
+    // Measurements that slow the step.
     {"wall_clock_breakdown", KeyReads::unmodelled, {}, "timers wait for the GPU in every micro-step"},
     {"memory_breakdown", KeyReads::unmodelled, {}, "memory is looked at in every step"},
     {"flops_profiler.enabled", KeyReads::unmodelled, {}, "the profiled step is slower"},
     {"comms_logger.enabled", KeyReads::unmodelled, {}, "every collective is waited for and logged"},
+    // Parallelisms beyond data parallelism.
     {"tensor_parallel.autotp_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"tensor_parallel.*", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"sequence_parallel_size", KeyReads::unmodelled, {}, "sequence parallel", "1"},
     {"pipeline.stages", KeyReads::unmodelled, {}, "pipeline parallel", "1"},
     {"pipeline.*", KeyReads::nothing, {}, "of pipelines, which the program builds"},
+    // Features that change the work of a step.
     {"sparse_attention.*", KeyReads::unmodelled, {}, "attention with fewer products"},
     {"progressive_layer_drop.enabled", KeyReads::unmodelled, {}, "layers are left out by chance"},
     {"compression_training.*", KeyReads::unmodelled, {}, "quantized or pruned layers"},
@@ -150,6 +158,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"autotuning.enabled", KeyReads::unmodelled, {}, "stage and batch are searched for"},
     {"eigenvalue.enabled", KeyReads::unmodelled, {}, "one more backward pass now and then"},
     {"dataloader_drop_last", KeyReads::flag, "data.drop_last"},
+    // Details of features above, and sections without influence.
     {"flops_profiler.*", KeyReads::nothing},
     {"comms_logger.*", KeyReads::nothing},
     {"progressive_layer_drop.*", KeyReads::nothing},
@@ -299,6 +308,7 @@ void explain_auto_sizes(SettingsReading& reading) {
 }  // namespace
 
 /// Hugging Face's arguments may name the same keys; the batch of the Trainer tells them apart.
+/// Returns whether a tree has a key of DeepSpeed at its top, or a section for a precision.
 bool is_deepspeed(const YamlNode& tree) {
   constexpr std::array<std::string_view, 6> kMarks{"zero_optimization",    "train_micro_batch_size_per_gpu",
                                                    "train_batch_size",     "zero_allow_untested_optimizer",

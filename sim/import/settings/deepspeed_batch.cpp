@@ -35,6 +35,7 @@ class BatchReader {
         steps_(batch_part(reading, kSteps, "accumulation", kMostAccumulation)),
         gpus_(reading.context().gpus) {}
 
+  /// Reads the batch by whichever counts are known.
   void read() {
     if (!micro_ && reading_.is_auto(kMicro) && !reading_.has(kAll)) ask(kMicro, "model.batch_per_gpu");
     // Hugging Face's Trainer has one micro-step unless it is told otherwise.
@@ -56,6 +57,7 @@ class BatchReader {
         path, KeyFate::open,
         fmt::format("\"auto\" is filled in by the program's arguments; --set {}=N says it", key));
   }
+  /// Tells the samples of a GPU, or the micro-steps.
   void put_micro() { reading_.effect_of(kMicro, {{"model.batch_per_gpu", std::to_string(*micro_)}}); }
   void put_steps(std::int64_t steps) {
     if (steps_) reading_.effect_of(kSteps, {{"strategy.accumulation", std::to_string(steps)}});
@@ -142,6 +144,7 @@ class BatchReader {
 
 }  // namespace
 
+/// The constructor looks the counts up, so the order of its members is that of the look-ups.
 void read_deepspeed_batch(SettingsReading& reading) { BatchReader(reading).read(); }
 
 }  // namespace foretrain

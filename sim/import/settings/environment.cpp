@@ -24,6 +24,7 @@ constexpr double kMostHostThreads = 1024;
 
 /// Variables that one row describes whole.
 constexpr KeyRule kEnvironmentRules[] = {
+    // Horovod.
     {"HOROVOD_FUSION_THRESHOLD", KeyReads::bytes, "strategy.fusion_threshold"},
     {"HOROVOD_CYCLE_TIME", KeyReads::milliseconds, "strategy.cycle_time"},
     {"HOROVOD_CACHE_CAPACITY", KeyReads::integer, "strategy.cache_capacity"},
@@ -51,6 +52,7 @@ constexpr KeyRule kEnvironmentRules[] = {
     {"HOROVOD_GPU_ALLGATHER", KeyReads::nothing},
     {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", KeyReads::nothing},
     {"HOROVOD_THREAD_AFFINITY", KeyReads::nothing},
+    // NCCL, with the newer names of its limits (CTAs).
     {"NCCL_MIN_NCHANNELS", KeyReads::integer, "nccl.min_channels"},
     {"NCCL_MIN_CTAS", KeyReads::integer, "nccl.min_channels"},
     {"NCCL_MAX_NCHANNELS", KeyReads::integer, "nccl.max_channels"},
@@ -69,6 +71,7 @@ constexpr KeyRule kEnvironmentRules[] = {
     {"NCCL_GRAPH_FILE", KeyReads::unmodelled, {}, "channels that NCCL did not search for"},
     {"NCCL_TOPO_FILE", KeyReads::unmodelled, {}, "a topology of its own; foretrain topology import reads it"},
     {"NCCL_TUNER_PLUGIN", KeyReads::unmodelled, {}, "a plug-in chooses algorithms"},
+    // Variables of BytePS, CUDA and PyTorch.
     {"BYTEPS_PARTITION_BYTES", KeyReads::bytes, "strategy.partition_bytes"},
     {"CUDA_LAUNCH_BLOCKING", KeyReads::unmodelled, {}, "the host waits for every kernel", "0"},
     {"TORCH_DISTRIBUTED_DEBUG", KeyReads::unmodelled, {}, "checks in every step", "OFF"},
@@ -141,6 +144,7 @@ const std::vector<std::string_view>& library_variables() {
   return kNames;
 }
 
+/// Any variable of a known library will do: a shell's environment has hundreds of others.
 bool is_environment(const YamlNode& tree) {
   return std::ranges::any_of(tree.entries, [](const auto& entry) { return is_ours(entry.first); });
 }
@@ -181,6 +185,7 @@ void read_environment(SettingsReading& reading) {
     reading.fate_of(word, KeyFate::no_influence);
 }
 
+/// The keys stand below `params` in a file, and by themselves on a command line.
 bool is_horovodrun(const YamlNode& tree) {
   const YamlNode& params = tree.at("params");
   for (const char* mark :
@@ -190,6 +195,7 @@ bool is_horovodrun(const YamlNode& tree) {
   return false;
 }
 
+/// horovodrun starts one process for each GPU.
 void read_horovodrun(SettingsReading& reading) {
   reading.by_default("horovodrun", {{"strategy.name", "\"horovod\""}});
   if (const auto all = reading.integer({"num_proc", "np"}, 1, 1'000'000)) {

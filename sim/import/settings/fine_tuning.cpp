@@ -22,12 +22,14 @@ namespace {
 /// Names of one thing in different tools; the first one that is there counts.
 using KeyNames = std::span<const std::string_view>;
 
+/// Names of the rank, the layers with adapters, the layers that are trained whole, and DoRA.
 constexpr std::string_view kRankNames[] = {"lora_rank", "lora_r", "r"};
 constexpr std::string_view kTargetNames[] = {"lora_target", "lora_target_modules", "target_modules"};
 constexpr std::string_view kTrainedWholeNames[] = {"modules_to_save", "lora_modules_to_save",
                                                    "additional_target", "unfrozen_parameters"};
 constexpr std::string_view kDoraNames[] = {"use_dora", "peft_use_dora"};
 constexpr std::string_view kDropoutNames[] = {"lora_dropout"};
+/// Names of the length of samples in tokens, and of the type in which weights are loaded.
 constexpr std::string_view kLengthNames[] = {"cutoff_len", "sequence_len",     "max_seq_length",
                                              "max_length", "model_max_length", "block_size"};
 constexpr std::string_view kTypeNames[] = {"torch_dtype", "dtype"};
@@ -36,6 +38,7 @@ constexpr std::string_view kTypeNames[] = {"torch_dtype", "dtype"};
 struct FusedKernelKey {
   std::string_view key, value, kernels;
 };
+/// Keys of LLaMA-Factory, axolotl, TRL, ms-swift and transformers.
 constexpr FusedKernelKey kFusedKernelKeys[] = {
     {"use_liger_kernel", "", "liger"},
     {"enable_liger_kernel", "", "liger"},
@@ -54,6 +57,7 @@ constexpr FusedKernelKey kFusedKernelKeys[] = {
     {"flash_attn", "fa2", "flash_attention"},
     {"attn_impl", "flash_attn", "flash_attention"},
     {"attn_implementation", "flash_attention_2", "flash_attention"}};
+/// Key of the scenario that says whether adapters are trained, and of which kind.
 constexpr std::string_view kAdapterKind = "model.adapters.kind";
 
 /// Kinds of trained vectors in front of sequences, by PEFT's types and classes.
@@ -124,6 +128,7 @@ class FineTuningReading {
   std::optional<double> number(Words names) { return number(KeyNames(names.begin(), names.size())); }
   std::string word(Words names) { return word(KeyNames(names.begin(), names.size())); }
 
+  // The lookups return what the first name that is there has; nothing where none is.
   const YamlNode* find(KeyNames names) {
     for (const std::string_view name : names) {
       if (const YamlNode* node = reading_.find({above_ + std::string(name)})) return node;
@@ -302,6 +307,7 @@ class FineTuningReading {
 
 }  // namespace
 
+/// The object lives for one call; all results go into the reading.
 void read_fine_tuning(SettingsReading& reading, const std::string& above) {
   FineTuningReading(reading, above).read();
 }
@@ -321,6 +327,7 @@ void keep_frozen_weights_narrow(SettingsReading& reading) {
 /// PEFT writes adapter_config.json beside the adapters; peft_type stands in each.
 bool is_adapter_config(const YamlNode& tree) { return !tree.at("peft_type").is_null(); }
 
+/// The file describes adapters alone, so everything else in it has no influence.
 void read_adapter_config(SettingsReading& reading) {
   read_fine_tuning(reading, "");
   for (const char* idle :

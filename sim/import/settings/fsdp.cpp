@@ -104,6 +104,7 @@ void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
 
 }  // namespace
 
+/// Version 2 is fully_shard, which has no option for the sharding strategy's name.
 void read_fsdp_keys(SettingsReading& reading, const std::string& above) {
   const auto version = reading.integer({present_path(reading, above, "version")}, 1, 2);
   const std::string name = version.value_or(1) == 2 ? "fsdp2" : "fsdp";
@@ -138,6 +139,7 @@ bool is_fsdp_config(const YamlNode& tree) {
   return std::ranges::any_of(kMarks, [&](std::string_view mark) { return !tree.at(mark).is_null(); });
 }
 
+/// The table stands at the top of the file, so nothing is above its keys.
 void read_fsdp_config(SettingsReading& reading) {
   read_fsdp_keys(reading, "");
   static constexpr KeyRule kRest[] = {{"xla", KeyReads::unmodelled, {}, "XLA's own sharding"},

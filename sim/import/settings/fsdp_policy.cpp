@@ -23,6 +23,7 @@ struct TypeWord {
   std::string_view word, type, precision;
 };
 
+/// Spellings of PyTorch, accelerate and users.
 constexpr TypeWord kTypeWords[] = {
     {"bfloat16", "bf16", "bf16"}, {"bf16", "bf16", "bf16"},     {"float16", "fp16", "amp_fp16"},
     {"fp16", "fp16", "amp_fp16"}, {"half", "fp16", "amp_fp16"}, {"float32", "fp32", ""},
@@ -45,6 +46,7 @@ void report_unexpected_type(SettingsReading& reading, std::string_view word, Une
 
 }  // namespace
 
+/// Parameters in 32 bits leave the precision as it is.
 bool put_fsdp_param_type(SettingsReading& reading, std::string_view word) {
   const TypeWord* type = policy_type(word);
   if (type == nullptr) return false;
@@ -61,6 +63,7 @@ bool put_fsdp_reduce_type(SettingsReading& reading, std::string_view word) {
   return true;
 }
 
+/// The other keys of a policy cost little or are not modelled.
 void read_fsdp_policy(SettingsReading& reading, const std::string& above, UnexpectedType odd) {
   if (const auto word = reading.word({above + "param_dtype"})) {
     if (!put_fsdp_param_type(reading, *word)) report_unexpected_type(reading, *word, odd);

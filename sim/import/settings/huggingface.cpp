@@ -32,19 +32,23 @@ struct ArgumentRow {
 constexpr ArgumentRow kArgumentRows[] = {
     {"per_device_train_batch_size", KeyReads::integer, "model.batch_per_gpu", "", ""},
     {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation", "", ""},
+    // The data loader.
     {"dataloader_num_workers", KeyReads::integer, "data.workers_per_gpu", "", ""},
     {"dataloader_pin_memory", KeyReads::flag, "data.pinned", "", ""},
     {"dataloader_persistent_workers", KeyReads::flag, "data.persistent_workers", "", ""},
     {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch", "", ""},
     {"dataloader_drop_last", KeyReads::flag, "data.drop_last", "", ""},
+    // DistributedDataParallel.
     {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters", "", ""},
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap", "", ""},
     {"ddp_broadcast_buffers", KeyReads::flag, "strategy.broadcast_buffers", "", ""},
     {"gradient_checkpointing", KeyReads::flag, "model.recompute", "", ""},
+    // Features that change the work of a step.
     {"torch_empty_cache_steps", KeyReads::unmodelled, "", "the allocator starts anew", ""},
     {"group_by_length", KeyReads::unmodelled, "", "batches of sequences alike", ""},
     {"neftune_noise_alpha", KeyReads::unmodelled, "", "noise is added to embeddings", ""},
     {"auto_find_batch_size", KeyReads::unmodelled, "", "the batch is searched for", ""},
+    // Details of GaLore and Apollo, whose ranks read_galore() reads.
     {"galore_scale", KeyReads::nothing, "", "", ""},
     {"galore_proj_type", KeyReads::usual, "", "", ""},
     {"galore_target", KeyReads::usual, "", "the matrices of all blocks", ""},
@@ -228,6 +232,7 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
 /// No other tool has this name at the top of a file.
 bool is_huggingface(const YamlNode& tree) { return !tree.at("per_device_train_batch_size").is_null(); }
 
+/// The arguments stand at the top of the file, so nothing is above them.
 void read_huggingface(SettingsReading& reading) { read_training_arguments(reading, ""); }
 
 }  // namespace foretrain

@@ -29,6 +29,7 @@ class JsonReader {
   SourceSpan here() const { return {line_, static_cast<int>(at_ - line_start_) + 1, 1}; }
   bool more() const { return ok_ && at_ < text_.size(); }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  /// Moves by one character and keeps the line; requires that there is one.
   void advance() {
     if (text_[at_++] == '\n') ++line_, line_start_ = at_;
   }
@@ -171,6 +172,7 @@ class JsonReader {
 
 }  // namespace
 
+/// The reader lives for one text.
 YamlNode read_json_tree(const SourceText& source, Diagnostics& diagnostics) {
   return JsonReader(source, diagnostics).read();
 }

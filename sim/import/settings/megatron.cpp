@@ -18,6 +18,7 @@ namespace {
 
 /// Arguments that matter only where no layout is read, or that one row describes whole.
 constexpr KeyRule kMegatronRules[] = {
+    // Parts of a layout, which only [parallel] models.
     {"sequence_parallel", KeyReads::unmodelled, {}, "sequence parallel"},
     {"num_layers_per_virtual_pipeline_stage", KeyReads::unmodelled, {}, "interleaved pipeline"},
     {"num_experts", KeyReads::unmodelled, {}, "mixture of experts"},
@@ -28,6 +29,7 @@ constexpr KeyRule kMegatronRules[] = {
     {"cpu_offloading", KeyReads::unmodelled, {}, "activations are copied to host memory"},
     {"optimizer_cpu_offload", KeyReads::unmodelled, {}, "the optimizer runs on the host"},
     {"use_torch_fsdp2", KeyReads::usual},
+    // Exchange of gradients and weights.
     {"overlap_param_gather", KeyReads::unmodelled, {}, "weights are gathered beside the next forward pass"},
     {"accumulate_allreduce_grads_in_fp32",
      KeyReads::unmodelled,
@@ -127,6 +129,7 @@ constexpr const char* kMegatronIdle[] = {"num_layers",
 struct MegatronDegree {
   const char *path, *what;
 };
+/// Degrees whose product is the number of GPUs of a replica.
 constexpr MegatronDegree kDegrees[] = {{"tensor_model_parallel_size", "TP"},
                                        {"pipeline_model_parallel_size", "PP"},
                                        {"context_parallel_size", "CP"}};
@@ -188,6 +191,7 @@ void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
   if (!micro) return reading.effect({{"model.global_batch", std::to_string(*all)}});
   if (gpus == 0)
     return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
+  // Samples of one micro-step on all replicas.
   const std::int64_t of_one = *micro * std::max<std::int64_t>(1, gpus / replica);
   if (gpus % replica != 0 || *all % of_one != 0 || *all / of_one > 4096)
     return reading.mistake(
@@ -226,6 +230,7 @@ void read_megatron_strategy(SettingsReading& reading) {
   if (reading.flag({"overlap_grad_reduce"}).value_or(false) && !shards)
     return reading.effect({{"strategy.name", "\"ddp\""}},
                           "buckets are exchanged beside backward, as DDP does");
+  // A sharded optimizer with overlap behaves as ZeRO 2, without it as ZeRO 1.
   if (says_shards && shards) {
     const bool overlaps = reading.flag({"overlap_grad_reduce"}).value_or(false);
     reading.effect_of("use_distributed_optimizer", {{"strategy.name", overlaps ? "\"zero2\"" : "\"zero1\""}},
@@ -276,6 +281,7 @@ bool is_megatron(const YamlNode& tree) {
                       !tree.at("tensor_model_parallel_size").is_null());
 }
 
+/// Degrees that do not fit the GPUs end the reading: everything else depends on them.
 void read_megatron(SettingsReading& reading) {
   const std::int64_t replica = read_degrees_of_replica(reading);
   const bool cut = is_layout(reading, replica);

@@ -238,6 +238,7 @@ std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& di
 struct LayoutWord {
   std::string_view argument, word, key, value;
 };
+/// Rows of one argument are alternatives.
 constexpr LayoutWord kLayoutWords[] = {
     {"moe_token_dispatcher_type", "alltoall", "dispatch", "\"all_to_all\""},
     {"moe_token_dispatcher_type", "alltoall_seq", "dispatch", "\"all_to_all\""},
@@ -318,12 +319,14 @@ void put_network(SettingsReading& reading, const MegatronNetwork& n) {
 
 }  // namespace
 
+/// Tools that use these names have groups of heads without a flag.
 void read_sized_network(SettingsReading& reading, std::int64_t inner) {
   MegatronNetwork n = read_shape(reading, {.groups_need_flag = false});
   if (inner > 0) n.inner = inner;
   put_network(reading, n);
 }
 
+/// Llama's form has a gate and RMSNorm.
 void read_gated_network(SettingsReading& reading) {
   MegatronNetwork n = read_shape(reading, {.groups_need_flag = false});
   n.gated = n.rms = true;

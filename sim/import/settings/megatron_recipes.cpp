@@ -168,6 +168,7 @@ void read_nemo_like(SettingsReading& reading, const MegatronDialect& dialect) {
   reading.apply(kNemoRules);
 }
 
+/// Returns whether a value is a table.
 bool is_map(const YamlNode& node) { return node.kind == SettingKind::map; }
 
 /// Returns whether a table has any of these keys.
@@ -283,6 +284,7 @@ bool is_nemo(const YamlNode& tree) {
          has_any(tree.at("model"), {"micro_batch_size", "tensor_model_parallel_size"});
 }
 
+/// NeMo shares the optimizer's state where its name says so.
 void read_nemo(SettingsReading& reading) {
   read_nemo_like(reading, {.what = "NeMo", .groups_need_flag = false});
 }
@@ -297,6 +299,7 @@ bool is_megatron_bridge(const YamlNode& tree) {
   return has_sections && (has_any(tree.at("model"), degrees) || is_map(tree.at("ddp")));
 }
 
+/// Megatron-Bridge shares the optimizer's state unless it is told not to.
 void read_megatron_bridge(SettingsReading& reading) {
   read_nemo_like(reading, {.what = "Megatron-Bridge", .groups_need_flag = false, .shards_by_default = true});
 }
@@ -307,6 +310,7 @@ bool is_primus(const YamlNode& tree) {
          tree.at("modules").at("pre_trainer").at("framework").text != "torchtitan";
 }
 
+/// The file of the model may name a network of the catalog, where the recipe has no sizes.
 void read_primus(SettingsReading& reading) {
   reading.rename(kPrimusNames);
   if (const auto file = reading.word({"named_model"}); file && !reading.has("hidden_size")) {
@@ -334,6 +338,7 @@ bool is_gpt_neox(const YamlNode& tree) {
           says("train_micro_batch_size_per_gpu", "train-micro-batch-size-per-gpu"));
 }
 
+/// DeepSpeed's stage and overlap are renamed, too, and become parts of the layout.
 void read_gpt_neox(SettingsReading& reading) {
   reading.rename(kNeoxNames);
   read_megatron_dialect(reading,

@@ -130,6 +130,7 @@ void read_galore(SettingsReading& reading, const std::string& above) {
   read_factory_projection(reading, above, "apollo");
 }
 
+/// Defaults of a tool are told without a place, so every key of the file wins over them.
 void read_memory_switches(SettingsReading& reading, const std::string& above) {
   read_packing(reading, above);
   read_factory_checkpointing(reading, above);
@@ -140,6 +141,7 @@ void read_memory_switches(SettingsReading& reading, const std::string& above) {
       node != nullptr && flag_in(node->text))
     reading.effect({{"model.recompute", toml_flag(*flag_in(node->text))}});
   read_activation_offloading(reading, above + "activation_offloading");
+  // LLaMA-Factory's names for two of the switches.
   if (const auto on = reading.flag({above + "use_unsloth_gc"})) {
     if (*on)
       reading.effect(offloaded_checkpoints());

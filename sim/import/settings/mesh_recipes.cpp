@@ -128,6 +128,7 @@ struct MeshAxis {
   // Key of the scenario; empty: a data-parallel axis.
   std::string_view name, key;
 };
+/// MaxText's axes; two of them may cut the sequence.
 constexpr MeshAxis kMeshAxes[] = {{"tensor", "parallel.tensor"},
                                   {"pipeline", "parallel.pipeline"},
                                   {"context", "parallel.context"},
@@ -196,6 +197,7 @@ bool is_llm_foundry(const YamlNode& tree) {
   return has("device_train_microbatch_size") && has("global_train_batch_size");
 }
 
+/// OLMo has nearly the same keys; a few of its own tell the two apart.
 void read_llm_foundry(SettingsReading& reading) {
   reading.rename(kFoundryNames);
   // Keys that only OLMo has.
@@ -223,6 +225,7 @@ bool is_maxtext(const YamlNode& tree) {
           has("ici_fsdp_parallelism") || has("ici_tensor_parallelism"));
 }
 
+/// A model's name replaces the sizes of layers, which otherwise make the network.
 void read_maxtext(SettingsReading& reading) {
   reading.rename(kMaxtextNames);
   if (const auto name = reading.word({"model_name"})) {

@@ -50,6 +50,7 @@ struct NanotronDegree {
   const char *path, *key;
   bool multiplies = true;
 };
+/// Expert parallelism lies in the data-parallel group, so it does not multiply.
 constexpr NanotronDegree kNanotronDegrees[] = {
     {"parallelism.tp", "parallel.tensor"},
     {"parallelism.pp", "parallel.pipeline"},
@@ -132,6 +133,7 @@ bool is_nanotron(const YamlNode& tree) {
   return tree.at("parallelism").kind == YamlNode::Kind::map && tree.at("tokens").kind == YamlNode::Kind::map;
 }
 
+/// nanotron trains networks in Llama's form.
 void read_nanotron(SettingsReading& reading) {
   static constexpr KeyName kNetwork[] = {
       // The sizes of the network, with Megatron-LM's names.

@@ -54,6 +54,7 @@ void read_device(SettingsReading& reading, const DeviceRow& row) {
 
 }  // namespace
 
+/// Old flags and devices set the same options; of both in one file the later line wins (finish() sorts).
 void read_deepspeed_offload(SettingsReading& reading) {
   for (const DeviceRow& row : kFlags) {
     const auto on = reading.flag({row.path});
@@ -71,6 +72,7 @@ void read_deepspeed_offload(SettingsReading& reading) {
   }
 }
 
+/// The value is a flag in FSDP1's older form and in Lightning, otherwise a call.
 void read_fsdp_offload(SettingsReading& reading, const std::string& path) {
   const YamlNode* node = reading.find({path});
   if (node != nullptr && node->kind == SettingKind::scalar) {

@@ -29,6 +29,7 @@ std::string_view holder_of(std::string_view whole) {
   return dot == whole.npos ? std::string_view() : last_part(whole.substr(0, dot));
 }
 
+/// Returns whether a text contains a part.
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// Returns whether a function stands in a library of networks, such as torchvision.models.resnet50 or
@@ -108,6 +109,7 @@ bool makes_network(std::string_view whole, const std::set<std::string>& imported
   return is_in_library(whole) || imported.contains(std::string(whole));
 }
 
+/// A function of a library is itself the name of the network.
 std::optional<YamlNode> network_asked_for(std::string_view whole, const YamlNode& arguments) {
   const std::string_view name = last_part(whole);
   if (name == "from_pretrained")
@@ -133,6 +135,7 @@ std::string data_set_of_call(std::string_view whole) {
   return "";
 }
 
+/// Programs call their tokenizer by such names.
 bool cuts_texts(std::string_view name) { return name.starts_with("tok") || contains(name, "tokeniz"); }
 
 /// An option's value stands behind '=', or is the next word that is no option; otherwise it is a flag.
@@ -176,6 +179,7 @@ void DeclaredArguments::declare(const YamlNode& call) {
   values_.try_emplace(std::move(name), std::move(value));
 }
 
+/// The name before the dot must be one that programs give the result of parse_args().
 const YamlNode* DeclaredArguments::find(const std::string& dotted_name,
                                         const std::set<std::string>& namespaces) const {
   // Names that programs use for the result of parse_args().

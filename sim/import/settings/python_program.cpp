@@ -222,6 +222,7 @@ const std::vector<std::string_view>& python_call_names() {
   return kNames;
 }
 
+/// train() alone is a name of many programs, so it counts only beside YOLO(…).
 const std::vector<std::string_view>& ultralytics_call_names() {
   static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> names = python_call_names();

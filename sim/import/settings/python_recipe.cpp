@@ -81,6 +81,7 @@ bool is_python_recipe(std::string_view text) {
       kMarks, [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; });
 }
 
+/// Assignments and calls go into one tree, in the order of the text.
 YamlNode read_python_recipe(const SourceText& source) {
   const YamlNode calls = read_python_members(source, recipe_calls());
   YamlNode tree{SettingKind::map, {}, {}, {}, {1, 1, 1}};

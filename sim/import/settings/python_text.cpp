@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+/// Dots count as letters, so a dotted name is read as one.
 bool is_name_letter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
@@ -37,6 +38,7 @@ bool PythonText::skip_blank() {
   return place_.at != before;
 }
 
+/// The result is empty where no name begins here.
 std::string PythonText::dotted_name() {
   std::string name;
   while (!at_end() && is_name_letter(peek())) name += peek(), advance();

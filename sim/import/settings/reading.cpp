@@ -132,6 +132,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
+/// One leaf beyond the limit is kept, so that its place can be reported.
 SettingsReading::SettingsReading(const YamlNode& tree, Diagnostics& diagnostics,
                                  const SettingsContext& context, TrainingSettings& out)
     : diagnostics_(diagnostics), context_(context), out_(out) {

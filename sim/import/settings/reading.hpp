@@ -66,6 +66,7 @@ class SettingsReading {
   /// Returns a key that is there and not null, the last of several with one name; nullptr where there is
   /// none. The names are tried in order. The key is then the last one found.
   const YamlNode* find(std::initializer_list<std::string_view> paths);
+  /// Returns whether a key is there and not null; it is then the last one found.
   bool has(std::string_view path) { return find({path}) != nullptr; }
   /// Returns a typed value; another type is a mistake. "auto" and what only the run knows give nothing, and
   /// are no mistake.
@@ -96,6 +97,7 @@ class SettingsReading {
   /// Puts down the rest as unknown, and options that the chosen strategy does not have as without influence.
   void finish();
 
+  /// Return what the constructor was given.
   const SettingsContext& context() const { return context_; }
   TrainingSettings& out() { return out_; }
   Diagnostics& diagnostics() { return diagnostics_; }
@@ -116,9 +118,13 @@ class SettingsReading {
   };
   /// Returns whether only the run knows the key found last, and puts it down as open if so.
   bool stays_open();
+  /// Lays out a node and everything in it.
   void flatten(const YamlNode& node, const std::string& path);
+  /// Returns the last leaf of a name; nullptr: none.
   Leaf* leaf(std::string_view path);
+  /// Puts down what becomes of a leaf.
   void tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note);
+  /// Reads one leaf by a row of a table.
   void apply_rule(Leaf& leaf, const KeyRule& rule);
 
   Diagnostics& diagnostics_;

@@ -30,6 +30,7 @@ std::string unknown_note(const TrainingSettings& settings) {
 
 }  // namespace
 
+/// The names are in the order of the enumeration.
 std::string_view name_of(KeyFate fate) {
   static constexpr std::array<std::string_view, 6> kNames{"effect",       "usual", "no_influence",
                                                           "not_modelled", "open",  "unknown"};
@@ -60,11 +61,13 @@ const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
   return found == settings.keys.rend() ? nullptr : &*found;
 }
 
+/// An empty text is no value of TOML, so it can stand for none.
 std::string value_of(const TrainingSettings& settings, std::string_view key) {
   const ReadKey* read = said_by(settings, key);
   return read == nullptr ? "" : std::ranges::find(read->effects, key, &SettingEffect::key)->value;
 }
 
+/// Unknown keys share one note, because a file of another version may have many.
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings) {
   std::vector<Diagnostic> out;
   for (const ReadKey& key : settings.keys) {

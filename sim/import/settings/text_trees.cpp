@@ -63,6 +63,7 @@ YamlNode read_toml_tree(const SourceText& source, Diagnostics& diagnostics) {
   return tree_of({parse_toml(source, diagnostics), {1, 1, 1}});
 }
 
+/// Lines that set no variable are skipped, so the reader takes scripts as well.
 YamlNode read_environment_tree(const SourceText& source) {
   YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
   int number = 0;
@@ -89,6 +90,7 @@ YamlNode read_environment_tree(const SourceText& source) {
   return out;
 }
 
+/// Words whose value a shell variable hides are kNotKnown.
 YamlNode tree_of_words(const std::vector<ShellWord>& words) {
   YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -24,6 +24,7 @@ namespace {
 
 /// Keys that no function below reads. A row for a whole section stands behind those of its keys.
 constexpr KeyRule kTorchtitanRules[] = {
+    // Memory and arithmetic.
     {"training.enable_cpu_offload",
      KeyReads::unmodelled,
      {},
@@ -32,6 +33,7 @@ constexpr KeyRule kTorchtitanRules[] = {
     {"training.deterministic", KeyReads::unmodelled, {}, "deterministic kernels may be slower"},
     {"training.gc_freq", KeyReads::nothing, {}, "collection of garbage once in so many steps"},
     {"training.*", KeyReads::nothing, {}, "the data set, its sequences, the length of the run"},
+    // Details of parallelisms.
     {"parallelism.enable_async_tensor_parallel", KeyReads::nothing, {}, "of tensor parallel"},
     {"parallelism.disable_loss_parallel", KeyReads::nothing, {}, "of tensor parallel"},
     {"parallelism.enable_compiled_autograd", KeyReads::unmodelled, {}, "backward is compiled as a whole"},
@@ -46,6 +48,7 @@ constexpr KeyRule kTorchtitanRules[] = {
     {"profiling.enable_memory_snapshot", KeyReads::unmodelled, {}, "profiled steps are slower"},
     {"fault_tolerance.enable", KeyReads::unmodelled, {}, "replicas exchange through torchft"},
     {"experimental.enable_async_tensor_parallel", KeyReads::nothing, {}, "of tensor parallel"},
+    // Sections without influence.
     {"experimental.*", KeyReads::nothing},
     {"compile.*", KeyReads::nothing},
     {"profiling.*", KeyReads::nothing},
@@ -72,6 +75,7 @@ struct TitanDegree {
   const char *name, *key;
   bool multiplies = true;
 };
+/// Degrees beside data parallelism.
 constexpr TitanDegree kTitanDegrees[] = {{"tensor_parallel_degree", "parallel.tensor"},
                                          {"pipeline_parallel_degree", "parallel.pipeline"},
                                          {"context_parallel_degree", "parallel.context"},
@@ -286,6 +290,7 @@ bool is_torchtitan(const YamlNode& tree) {
          std::ranges::any_of(kMarks, [&](std::string_view mark) { return !training.at(mark).is_null(); });
 }
 
+/// The degrees decide whether the file is a layout, and a layout has options of its own.
 void read_torchtitan(SettingsReading& reading) {
   const bool cut = is_titan_layout(reading);
   const std::int64_t others = read_model_degrees(reading, cut);

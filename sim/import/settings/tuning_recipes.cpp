@@ -124,6 +124,7 @@ struct LitgptTarget {
   const char* key;
   const char* names;
 };
+/// Switches by the names of layers in Llama.
 constexpr LitgptTarget kLitgptTargets[] = {{"lora_query", "\"q_proj\""},
                                            {"lora_key", "\"k_proj\""},
                                            {"lora_value", "\"v_proj\""},
@@ -210,6 +211,7 @@ bool is_torchtune(const YamlNode& tree) {
   return component_of(tree, "model").find("torchtune") != std::string::npos;
 }
 
+/// The component of the model tells whether adapters are trained.
 void read_torchtune(SettingsReading& reading) {
   const std::string component = reading.word({"model._component_"}).value_or("");
   reading.fate(KeyFate::usual, "the network is named by --model");
@@ -239,6 +241,7 @@ bool is_litgpt(const YamlNode& tree) {
          tree.at("train").kind == YamlNode::Kind::map;
 }
 
+/// Adapters come first, since the weights' types depend on quantisation.
 void read_litgpt_settings(SettingsReading& reading) {
   read_litgpt_adapters(reading);
   read_litgpt_weights(reading);

@@ -37,6 +37,7 @@ class UltralyticsKeys {
   UltralyticsKeys(SettingsReading& reading, std::string above, std::string model)
       : reading_(reading), above_(std::move(above)), model_(std::move(model)) {}
 
+  /// Reads everything. The number of GPUs comes first, because the batch is that of all of them.
   void read() {
     const std::int64_t gpus = read_devices();
     read_model();
@@ -51,6 +52,7 @@ class UltralyticsKeys {
   }
 
  private:
+  /// Returns the path of a key.
   std::string path(std::string_view key) const { return above_ + std::string(key); }
 
   /// Returns the number of GPUs in "0,1,2,3", [0, 1], 0 or "cuda:1"; 1 where nothing is given. "-1" is the
@@ -309,6 +311,7 @@ class UltralyticsKeys {
   std::string above_, model_;
 };
 
+/// Returns a node for a text.
 YamlNode scalar_of(std::string text, const SourceSpan& span) {
   return {SettingKind::scalar, std::move(text), {}, {}, span};
 }
@@ -323,6 +326,7 @@ bool is_ultralytics(const YamlNode& tree) {
 
 void read_ultralytics(SettingsReading& reading) { UltralyticsKeys(reading, "", "model").read(); }
 
+/// The keys are those of train(…), the network is that of the class.
 void read_ultralytics_calls(SettingsReading& reading) {
   const char* loaded = reading.has("YOLO.model") ? "YOLO.model" : "RTDETR.model";
   UltralyticsKeys(reading, "train.", loaded).read();

@@ -1,5 +1,6 @@
 // Lists the settings that decide a prediction and that no model covers: their names, what each decides, and
-// what it does. With one of them the interval widens by these factors, and the answer says that it cannot tell.
+// what it does. With one of them the interval widens by these factors, and the answer says that it cannot
+// tell.
 #include <algorithm>
 #include <string_view>
 
@@ -28,6 +29,7 @@ struct DecidingSetting {
 constexpr double kAdaptersShortest = 0.5, kQuantisedLongest = 2, kOffloadedLongest = 6, kTcpLongest = 5,
                  kWideGradientsLongest = 2, kBlockingLongest = 3;
 
+/// Sentences about the effects, which the answer quotes.
 constexpr std::string_view kAdapters =
     "It trains adapters only, which takes less memory and less time than the full training predicted here.";
 constexpr std::string_view kQuantised =

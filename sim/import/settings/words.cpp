@@ -150,6 +150,7 @@ void put_sharding(SettingsReading& reading, std::string_view word) {
                  zero2 ? "predicted as HYBRID_SHARD, which gathers parameters once more, in backward" : "");
 }
 
+/// Names are those of PyTorch's enumeration BackwardPrefetch, with or without their first word.
 void put_backward_prefetch(SettingsReading& reading, std::string_view word) {
   const std::string wanted = lower_case(word);
   const std::string_view name = wanted == "backward_pre" || wanted == "pre"     ? "pre"
@@ -162,12 +163,14 @@ void put_backward_prefetch(SettingsReading& reading, std::string_view word) {
   reading.effect({{"strategy.backward_prefetch", toml_text(name)}});
 }
 
+/// A degree of 1 is no parallelism.
 void put_parallelism(SettingsReading& reading, std::int64_t degree, std::string_view what) {
   if (degree <= 1) return reading.fate(KeyFate::usual);
   reading.fate(KeyFate::not_modelled,
                fmt::format("{} over {} GPUs: the prediction takes all GPUs for data parallel", what, degree));
 }
 
+/// One GPU is always predicted, too, as the reference of the speedup.
 std::string gpu_list(std::int64_t gpus) { return gpus <= 1 ? "[1]" : fmt::format("[1, {}]", gpus); }
 
 }  // namespace foretrain
