@@ -65,6 +65,7 @@ std::string AtenNode::operator_name() const {
   return whole.substr(kAten.size(), whole.find('.', kAten.size()) - kAten.size());
 }
 
+/// An output is one tensor, or a list of them (split, chunk).
 std::vector<std::string> AtenNode::outputs() const {
   std::vector<std::string> names;
   const LogJson& outputs = at(node_, "outputs");
@@ -79,6 +80,7 @@ std::vector<std::string> AtenNode::outputs() const {
   return names;
 }
 
+/// Lists of tensors are those of cat and of indexing.
 std::vector<std::string> AtenNode::tensors() const {
   std::vector<std::string> names;
   const LogJson& inputs = at(node_, "inputs");
@@ -122,6 +124,7 @@ std::vector<std::int64_t> AtenNode::numbers(std::size_t place, std::string_view 
   return out;
 }
 
+/// A list of several numbers has no single value.
 std::int64_t AtenNode::number(std::size_t place, std::string_view name, std::int64_t otherwise) const {
   const std::vector<std::int64_t> all = numbers(place, name);
   return all.size() == 1 ? all[0] : otherwise;
@@ -295,6 +298,7 @@ class AtenTranslation {
     if (inputs[2].empty()) inputs.pop_back();
     put("Gemm", std::move(inputs), {attribute("transB", {1})});
   }
+  /// Norms have the weight behind the sizes that they normalise.
   void layer_norm() {
     put("LayerNormalization", {from_.tensor(0, "input"), from_.tensor(2, "weight"), from_.tensor(3, "bias")});
   }
@@ -327,11 +331,13 @@ class AtenTranslation {
     const bool is_one = out == std::vector<std::int64_t>{1, 1} || out == std::vector<std::int64_t>{1};
     put(is_one ? "GlobalAveragePool" : "AdaptivePool", {from_.tensor(0, "self")});
   }
+  /// Axes and keepdim keep their meaning; only their names differ.
   void mean() {
     put("ReduceMean", {from_.tensor(0, "self")},
         {attribute("axes", from_.numbers(1, "dim")),
          attribute("keepdims", {from_.flag(2, "keepdim") ? 1 : 0})});
   }
+  /// A slice without an end runs to the end of the dimension.
   void slice() {
     put("Slice", {from_.tensor(0, "self")},
         {attribute("axes", {from_.number(1, "dim", 0)}), attribute("starts", {from_.number(2, "start", 0)}),
@@ -378,6 +384,7 @@ class AtenTranslation {
 
 }  // namespace
 
+/// Each node is translated by itself, so the cost is linear in the nodes.
 void append_aten(const AtenNode& node, OnnxGraph& graph) { AtenTranslation(node, graph).run(); }
 
 }  // namespace foretrain

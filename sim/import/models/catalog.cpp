@@ -42,6 +42,7 @@ void check_network(const ImportedModel& made, Diagnostics& diagnostics) {
 
 }  // namespace
 
+/// JSON with typical keys comes first, then YAML, printed text, and the binary formats.
 const std::vector<ModelFormat>& model_formats() {
   static const std::vector<ModelFormat> rows{
       {"Hugging Face config", "config.json of transformers: the network of its architecture",

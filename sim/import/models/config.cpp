@@ -128,6 +128,7 @@ const std::vector<ConfigFamily>& config_families() {
   return rows;
 }
 
+/// The user's number is taken even beyond the config's limit, which many networks can exceed.
 std::int64_t ConfigSource::tokens(std::int64_t most, std::int64_t usual) const {
   if (options.sequence) {
     if (*options.sequence > most)
@@ -147,6 +148,7 @@ std::int64_t ConfigSource::labels() const {
   return values.size_or({"num_labels"}, named > 0 ? named : 2);
 }
 
+/// Without a loss no layer would be trained, and the model file would be empty.
 std::string loss_without_head(const ConfigSource& source) {
   source.remarks.push_back(fmt::format("{} has no head: a squared error of its result stands for the loss",
                                        quotable(source.architecture)));
@@ -169,6 +171,7 @@ std::string activation_layer(const ConfigSource& source, std::string_view functi
   return "{ type = \"gelu\" }";
 }
 
+/// Both keys stand at the top of a config; other JSON files of models have neither.
 bool is_network_config(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' &&
@@ -176,6 +179,7 @@ bool is_network_config(std::string_view text) {
           text.find("\"architectures\"") != std::string_view::npos);
 }
 
+/// The kind of the config decides between a file of models/families and a writer of this program.
 ImportedModel read_network_config(const SourceText& source, const ModelImportOptions& options,
                                   Diagnostics& diagnostics) {
   ImportedModel made;

@@ -69,6 +69,7 @@ std::string head_of(const ConfigSource& source, Filling& fill) {
   return std::string(kNextWord) + "]\n";
 }
 
+/// Layers with one name in `weights` share their parameters.
 void put_tied(const ConfigSource& source, Filling& fill, bool otherwise) {
   const bool tied = source.values.flag_or("tie_word_embeddings", otherwise);
   fill.put("tied", tied ? ", weights = \"words\"" : "");
@@ -142,6 +143,7 @@ std::string layer_lines(const std::vector<DecoderLayer>& layers) {
   return out;
 }
 
+/// A hostile number of layers would otherwise make a list of that length.
 std::int64_t listed_layers(const ConfigSource& source) {
   const std::int64_t layers = source.values.size({"num_hidden_layers"});
   if (layers <= kMostListed) return layers;

@@ -76,6 +76,7 @@ std::string alike(Filling& fill, std::int64_t layers, std::string_view body) {
 
 }  // namespace
 
+/// GPT-2 has names of its own for its sizes, and an inner width of four times the width.
 std::string write_gpt2(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"n_embd", "hidden_size"});
@@ -91,6 +92,7 @@ std::string write_gpt2(const ConfigSource& source) {
   return fill.into(kGpt2);
 }
 
+/// Attention and perceptron stand side by side unless use_parallel_residual is false.
 std::string write_gpt_neox(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"}), heads = values.size({"num_attention_heads"});
@@ -114,6 +116,7 @@ std::string write_gpt_neox(const ConfigSource& source) {
                values.flag_or("use_parallel_residual", true) ? kSideBySide : kInSeries);
 }
 
+/// The families differ in norms, in the scale of embeddings (Gemma) and in experts (Mixtral).
 std::string write_llama(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_gemma = source.model_type == "gemma", has_experts = source.model_type == "mixtral";

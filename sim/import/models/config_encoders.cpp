@@ -96,8 +96,10 @@ constexpr std::string_view kAnswers = R"(  { type = "linear", out = 2, name = "q
   { type = "loss", from = "first" },
   { type = "loss", from = "last" },
 )";
+/// The loss where the head has one result.
 constexpr std::string_view kOneLoss = "  { type = \"loss\" },\n";
 
+/// Returns the parts as one text.
 std::string joined_parts(std::initializer_list<std::string_view> parts) {
   std::string out;
   for (const std::string_view part : parts) out += part;
@@ -141,6 +143,7 @@ std::string write_encoder(const ConfigSource& source, bool is_roberta) {
 
 }  // namespace
 
+/// Both families are one writer with a flag.
 std::string write_bert(const ConfigSource& source) { return write_encoder(source, false); }
 std::string write_roberta(const ConfigSource& source) { return write_encoder(source, true); }
 

@@ -42,6 +42,8 @@ struct ConfigFamily {
 const std::vector<ConfigFamily>& config_families();
 
 // config_encoders.cpp
+/// The writers follow, by the file that defines them. Each returns the text of the network as
+/// ConfigFamily::write describes it.
 std::string write_bert(const ConfigSource& source);
 std::string write_roberta(const ConfigSource& source);
 // config_decoders.cpp

@@ -99,6 +99,7 @@ std::string text_with(const SourceText& family, std::string_view end, const Argu
 
 }  // namespace
 
+/// Each file of a family is read until one fits; a file that may not be read is passed over.
 std::optional<SourceText> family_for_config(std::string_view model_type) {
   for (const std::string& path : family_files(catalog_roots())) {
     if (!text_file_refusal(path).empty()) continue;
@@ -108,6 +109,7 @@ std::optional<SourceText> family_for_config(std::string_view model_type) {
   return std::nullopt;
 }
 
+/// Families of images and of texts are listed together.
 std::vector<std::string> config_types_of_families() {
   std::vector<std::string> types;
   for (const std::string& path : family_files(catalog_roots())) {
@@ -120,6 +122,7 @@ std::vector<std::string> config_types_of_families() {
   return types;
 }
 
+/// A number of the config wins over the family's default; an option of the user wins over both.
 std::string filled_family(const SourceText& family, const LogJson& config, const ModelImportOptions& options,
                           std::vector<std::string>& remarks, Diagnostics& diagnostics) {
   const ReadFamily read = read_family(family);

@@ -84,6 +84,7 @@ std::vector<DecoderLayer> every(std::int64_t step, std::int64_t layers) {
 
 }  // namespace
 
+/// Qwen2 and Qwen3 differ in the shared expert and its gate.
 std::string write_qwen_moe(const ConfigSource& source) {
   ConfigValues& values = source.values;
   Mixture own{values.size({"num_experts", "num_local_experts"}), values.size({"num_experts_per_tok"}),

@@ -96,6 +96,7 @@ std::vector<DecoderLayer> equal_layers(const ConfigSource& source) {
 
 }  // namespace
 
+/// Gemma 2 bounds its logits; Gemma 3 norms queries and keys instead.
 std::string write_gemma_windows(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"});
@@ -127,6 +128,7 @@ std::string write_olmo(const ConfigSource& source) {
   return text_of(source, fill, is_first ? kInSeries : kAfter, equal_layers(source));
 }
 
+/// Nemotron has LayerNorms with biases and a squared ReLU without a gate.
 std::string write_nemotron(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"});

@@ -96,6 +96,7 @@ std::int64_t falcon_groups(ConfigValues& values, std::int64_t heads, bool is_new
 
 }  // namespace
 
+/// The new architecture always has both parts side by side, with a norm for each.
 std::string write_falcon(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_new = values.flag_or("new_decoder_architecture", false), bias = values.flag_or("bias", false),
@@ -134,6 +135,7 @@ std::string write_phi(const ConfigSource& source) {
   return fill.into(kDecoder);
 }
 
+/// BLOOM has ALiBi and biases everywhere; its config does not say so.
 std::string write_bloom(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size", "n_embed"});

@@ -196,6 +196,7 @@ std::string title_of_translator(const ConfigSource& source) {
 
 }  // namespace
 
+/// Encoder and decoder have as many layers where num_decoder_layers is missing.
 std::string write_t5(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t layers = values.size({"num_layers"});
@@ -219,6 +220,7 @@ std::string write_t5(const ConfigSource& source) {
   return fill.into(kT5);
 }
 
+/// max_source_positions counts frames behind the convolutions, max_target_positions tokens.
 std::string write_whisper(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"d_model"}), heard = values.size({"max_source_positions"}),

@@ -34,6 +34,7 @@ SourceSpan span_of_key(const std::string& text, std::string_view key) {
 
 }  // namespace
 
+/// The parser reports no reason; size, depth and kind cover what users get wrong.
 LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnostics& diagnostics) {
   if (source.text.size() > kind.largest) {
     diagnostics.report({}, fmt::format("a {} has at most {} MiB", kind.name, kind.largest >> 20));
@@ -81,6 +82,7 @@ std::int64_t ConfigValues::checked(const LogJson& value, const char* name) {
   return 1;
 }
 
+/// The value 1 for a missing size lets the writer go on, so that all missing keys are found.
 std::int64_t ConfigValues::size(ConfigNames names) {
   const char* used = nullptr;
   if (const LogJson* value = find(names, used)) return checked(*value, used);
@@ -109,6 +111,7 @@ std::vector<std::int64_t> ConfigValues::sizes(ConfigNames names, std::size_t lea
   return std::vector<std::int64_t>(least, 1);
 }
 
+/// Dropout rates and parts of a head are such numbers.
 double ConfigValues::share_or(const char* name, double otherwise) {
   const LogJson& value = at(object_, name);
   if (value.is_null()) return otherwise;
@@ -137,6 +140,7 @@ std::size_t ConfigValues::count(const char* name) const {
   return value.is_object() || value.is_array() ? value.size() : 0;
 }
 
+/// Wrong values were reported where they were read; only the missing ones are left.
 bool ConfigValues::finish(std::string_view model_type) {
   if (!missing_.empty())
     diagnostics_.report({}, fmt::format("a config of {} needs {}", model_type, fmt::join(missing_, ", ")),

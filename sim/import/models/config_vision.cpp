@@ -215,6 +215,7 @@ bool depths_fit(const ConfigSource& source, const std::vector<std::int64_t>& dep
 
 }  // namespace
 
+/// Dropout layers are written only where the rate is above 0, since each is a kernel.
 std::string write_vit(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool drops = values.share_or("hidden_dropout_prob", 0) > 0;
@@ -230,6 +231,7 @@ std::string write_vit(const ConfigSource& source) {
   return fill.into(kVit);
 }
 
+/// The number of stages comes from `depths`; each stage doubles the width.
 std::string write_swin(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::vector<std::int64_t> depths = values.sizes({"depths"}, 1),
@@ -254,6 +256,7 @@ std::string write_swin(const ConfigSource& source) {
   return fill.into(kSwin);
 }
 
+/// The side of the image is tracked, because norms need the sizes to restore the image.
 std::string write_convnext(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::vector<std::int64_t> depths = values.sizes({"depths"}, 1),

@@ -63,6 +63,7 @@ class ProgramReading {
         signature_(at(at(program, "graph_module"), "signature")),
         diagnostics_(diagnostics) {}
 
+  /// Returns the graph; reports one that is missing or too large, and then returns an empty one.
   OnnxGraph read() {
     out_.producer = "torch.export";
     const LogJson& values = at(graph_, "tensor_values");
@@ -136,6 +137,7 @@ std::optional<std::string> program_text(const SourceText& source, Diagnostics& d
 /// A ZIP file is taken for an archive of PyTorch: no other format of models here is one.
 bool is_exported_program(std::string_view text) { return is_zip(text); }
 
+/// Patterns are joined as for ONNX, because programs may contain norms in many operators, too.
 ImportedModel read_exported_program(const SourceText& source, const ModelImportOptions& options,
                                     Diagnostics& diagnostics) {
   ImportedModel made;

@@ -15,6 +15,7 @@ bool is_gap_letter(char c) { return (c >= 'a' && c <= 'z') || c == '_'; }
 
 }  // namespace
 
+/// Linear in the text for each level of gaps.
 std::string Filling::into(std::string_view text) const {
   std::string out(text);
   for (int level = 0; level < kDeepestGaps; ++level) {

@@ -23,6 +23,7 @@ std::string list_text(const std::vector<std::int64_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
+/// An input that is not the first needed one becomes a layer of type "start".
 NetworkSketch::Result NetworkSketch::input(Sizes sizes, bool tokens) {
   std::string body =
       fmt::format("type = \"start\", input = {}{}", list_text(sizes), tokens ? ", tokens = true" : "");
@@ -56,6 +57,7 @@ std::vector<bool> NetworkSketch::needed() const {
   return out;
 }
 
+/// Results that lead to no loss are left out, so unused branches of a graph cost nothing.
 std::string NetworkSketch::text(const std::string& description) const {
   const std::vector<bool> is_needed = needed();
   std::vector<Result> order, losses;

@@ -28,8 +28,10 @@ class NetworkSketch {
   /// not written.
   void loss(Result of, const std::string& kind);
 
+  /// Returns the shape of a result; the next one, how many results there are.
   const Sizes& sizes(Result result) const { return lines_[result].sizes; }
   std::size_t count() const { return lines_.size(); }
+  /// Returns whether a result is an input of the network.
   bool is_input(Result result) const { return lines_[result].is_input; }
   /// Returns the text of the layer that made a result, without `from` and `as`.
   const std::string& body(Result result) const { return lines_[result].body; }

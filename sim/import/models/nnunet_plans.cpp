@@ -41,6 +41,7 @@ struct PlannedUnet {
   Triple patch, features, convolutions, decoder_convolutions;
   std::vector<Triple> kernels, strides;
   bool is_residual = false, bias = true;
+  // Number of stages of the encoder.
   std::size_t stages() const { return features.size(); }
 };
 
@@ -75,6 +76,7 @@ class PlansReader {
   PlansReader(const LogJson& configuration, Diagnostics& diagnostics)
       : configuration_(configuration), diagnostics_(diagnostics), values_(configuration, diagnostics) {}
 
+  /// Returns the network; it is valid only where nothing was reported.
   PlannedUnet read() {
     const LogJson& architecture = at(configuration_, "architecture");
     return architecture.is_object() ? newer(architecture) : older();
@@ -159,6 +161,7 @@ class UnetWriter {
  public:
   explicit UnetWriter(const PlannedUnet& unet) : unet_(unet) {}
 
+  /// Returns the model file: encoder, decoder, and a loss for each size.
   std::string write(std::string_view title) {
     text_ = fmt::format("description = \"{}\"\noptimizer = \"momentum\"\ninput = [{}, {}]\nlayers = [\n",
                         title, unet_.channels, fmt::join(unet_.patch, ", "));
@@ -173,6 +176,7 @@ class UnetWriter {
   }
 
  private:
+  // Stride of a convolution that keeps the size.
   Triple ones() const { return Triple(unet_.patch.size(), 1); }
   std::string kind() const { return unet_.patch.size() == 3 ? "conv3d" : "conv2d"; }
 
@@ -190,6 +194,7 @@ class UnetWriter {
     if (activates) text_ += fmt::format("{}{{ type = \"leaky_relu\", inplace = true }},\n", indent);
   }
 
+  /// Writes a stage of the encoder, whose first convolution shrinks the image.
   void encode(std::size_t stage) {
     for (std::int64_t i = 0; i < unet_.convolutions[stage]; ++i) {
       const std::string name = fmt::format("encoder.stages.{}.{}", stage, i);
@@ -261,6 +266,7 @@ std::string chosen_configuration(const LogJson& configurations) {
 
 }  // namespace
 
+/// Two keys that stand together only in plans.
 bool is_nnunet_plans(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' &&
@@ -268,6 +274,7 @@ bool is_nnunet_plans(std::string_view text) {
          text.find("\"configurations\"") != std::string_view::npos;
 }
 
+/// --name chooses a configuration; a cascade has several networks and is none of these.
 ImportedModel read_nnunet_plans(const SourceText& source, const ModelImportOptions& options,
                                 Diagnostics& diagnostics) {
   ImportedModel made;

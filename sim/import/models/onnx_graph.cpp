@@ -51,6 +51,7 @@ class OnnxReading {
   OnnxReading(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), diagnostics_(diagnostics) {}
 
+  /// Reads ModelProto: producer, graph and versions of operators.
   OnnxGraph read() {
     WireMessage model(source_.text);
     while (go_on(model)) {
@@ -93,6 +94,7 @@ class OnnxReading {
     if (domain.empty() || domain == "ai.onnx") graph_.opset = version;
   }
 
+  /// Reads GraphProto. Nodes, initializers and shapes go into lists in the order of the file.
   void read_graph(WireMessage graph) {
     while (go_on(graph)) {
       if (!graph.has_bytes()) continue;
@@ -130,6 +132,7 @@ class OnnxReading {
     to.push_back(std::move(out));
   }
 
+  /// Reads TypeProto as far as it is a tensor; sequences and maps have no shape here.
   void read_type(WireMessage type, OnnxTensor& out) {
     while (go_on(type)) {
       if (type.field() != 1 || !type.has_bytes()) continue;
@@ -237,6 +240,7 @@ class OnnxReading {
     return value;
   }
 
+  // A double cannot overflow, however large the sizes are.
   static double elements_of(const OnnxDims& dims) {
     double product = 1;
     for (const std::int64_t size : dims) product *= static_cast<double>(size);

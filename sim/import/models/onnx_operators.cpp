@@ -11,6 +11,8 @@
 
 namespace foretrain {
 
+/// Names without a domain; "Linear", "Silu", "RmsNorm", "View" and "ScaledDotProduct" are those of this
+/// program.
 OnnxOperator find_onnx_operator(std::string_view op) {
   static const std::map<std::string_view, OnnxOperator> rows{{"Conv", onnx_convolution},
                                                              {"ConvTranspose", onnx_transposed},

@@ -51,6 +51,7 @@ void onnx_activation(OnnxTranslation& to, const OnnxNode& node) {
            found == kTypes.end() ? pointwise_body(1) : fmt::format("type = \"{}\"", found->second));
 }
 
+/// The axis does not matter for the work.
 void onnx_softmax(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   // Eight FLOPs an element for what is no flow: a maximum, an exponential, a sum and a quotient.
@@ -69,6 +70,7 @@ void onnx_clip(OnnxTranslation& to, const OnnxNode& node) {
   put_pass(to, node, input, limit == 6 ? "type = \"relu6\"" : pointwise_body(1));
 }
 
+/// A dropout on fixed numbers has no work in the model.
 void onnx_dropout(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   if (input.is_flow()) put_pass(to, node, input, "type = \"dropout\"");
@@ -177,6 +179,7 @@ bool read_pool(const OnnxNode& node, const OnnxValue& input, PoolForm& form, std
 
 }  // namespace
 
+/// Pools keep the channels; only max and mean have layers.
 void onnx_pool(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   if (!input.is_flow() || input.dims.size() < 3 || input.dims.size() > 5)

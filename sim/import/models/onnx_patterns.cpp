@@ -26,6 +26,7 @@ class PatternSearch {
       if (!is_whole(weight.type)) weights_[weight.name] = weight.dims.size();
   }
 
+  /// Tries the patterns at each node that one of them begins with.
   void run() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const std::string& op = graph_.nodes[i].op;

@@ -102,6 +102,7 @@ NetworkSketch::Sizes image_sizes(const NetworkSketch::Sizes& sizes) {
   return sizes.size() == 2 ? NetworkSketch::Sizes{sizes[0], 1, sizes[1]} : sizes;
 }
 
+/// Returns the type of layer for a number of sides.
 const char* convolution_type(std::size_t sides) {
   return sides == 1 ? "conv1d" : (sides == 2 ? "conv2d" : "conv3d");
 }
@@ -130,6 +131,7 @@ bool has_weight(OnnxTranslation& to, const OnnxNode& node, std::size_t least, st
 
 }  // namespace
 
+/// The result's side follows from the padding of the node, and the layer's padding from the result.
 void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 3, 5)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
@@ -161,6 +163,7 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
          made);
 }
 
+/// Paddings must be equal on both ends: the layer has one number for each side.
 void onnx_transposed(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 4, 5)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
@@ -218,6 +221,7 @@ bool is_matrix(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& weigh
 
 }  // namespace
 
+/// A factor in front of the product changes no work, so alpha and beta are not read.
 void onnx_gemm(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 2, 2)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);

@@ -48,6 +48,7 @@ struct OnnxValue {
   /// The value of a single constant.
   double real = 0;
 
+  /// Returns whether the value depends on the network's input.
   bool is_flow() const { return kind == Kind::flow; }
   /// Returns whether the value is made of real numbers that are the same for every sample.
   bool is_fixed() const { return kind == Kind::weight || kind == Kind::constant || kind == Kind::rows; }
@@ -69,15 +70,18 @@ class OnnxTranslation {
   // The interface for the functions of the operators. `to` is the object, `node` the operator's node.
   /// Returns the value of an input; its kind is `none` where it is not given.
   const OnnxValue& in(const OnnxNode& node, std::size_t input) const;
+  /// Returns whether an input is given.
   bool has(const OnnxNode& node, std::size_t input) const {
     return in(node, input).kind != OnnxValue::Kind::none;
   }
+  /// Returns the layers so far, to which the functions add.
   NetworkSketch& sketch() { return sketch_; }
   const OnnxGraph& graph() const { return graph_; }
 
   /// Returns the sizes of one sample, four at most: the batch's dimension is dropped, leading ones are
   /// multiplied together.
   NetworkSketch::Sizes sample(const OnnxDims& dims) const;
+  /// Returns the samples in the graph's shapes; 1 where the batch is open.
   std::int64_t batch() const { return batch_; }
   /// Returns a flow in exactly these sizes, which must have as many elements as a sample of it.
   NetworkSketch::Result as(const OnnxValue& value, const NetworkSketch::Sizes& sizes);
@@ -104,16 +108,22 @@ class OnnxTranslation {
   OnnxDims given_shape(const std::string& name) const;
 
  private:
+  /// Results side by side, and the axis of an input's batch.
   NetworkSketch::Result joined(std::vector<NetworkSketch::Result> flows);
   std::size_t batch_axis(const OnnxTensor& input) const;
+  /// Opening of the inputs, with the sizes that options give.
   void open_inputs();
   void open_input(const OnnxTensor& input);
+  /// Order of the nodes, and the report where there is none.
   std::vector<std::size_t> ordered();
   void report_cycle(const std::vector<int>& waiting);
+  /// Translation of one node, of any kind or of fixed numbers alone.
   void visit(const OnnxNode& node);
   void visit_fixed(const OnnxNode& node);
+  /// Losses at the outputs.
   void close_outputs();
   void close_with_loss(const OnnxValue& output);
+  /// Remark about layers without a formula; uses of each weight.
   void report_shares();
   void count_uses();
 

@@ -29,6 +29,7 @@ NetworkSketch::Sizes rows_before(const OnnxTranslation& to, const OnnxDims& dims
 
 }  // namespace
 
+/// A slice over the whole axis is the flow itself.
 NetworkSketch::Result sliced_along(OnnxTranslation& to, const OnnxValue& value, std::size_t axis,
                                    std::int64_t offset, std::int64_t count) {
   const NetworkSketch::Sizes rows = rows_before(to, value.dims, axis);
@@ -132,6 +133,7 @@ void onnx_view(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, given);
 }
 
+/// Identity and Cast pass their input on; the model takes types from the precision.
 void onnx_identity(OnnxTranslation& to, const OnnxNode& node) { to.put(node, to.in(node, 0)); }
 
 /// Joins flows along an axis. Images are joined by their channels, all else by rows. Fixed parts, such as a

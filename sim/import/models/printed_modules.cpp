@@ -68,6 +68,7 @@ class ModuleReader {
   ModuleReader(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), diagnostics_(diagnostics) {}
 
+  /// Returns the modules; empty where the text has no model, or something was reported.
   std::vector<PrintedModule> read() {
     LogLines lines(source_.text);
     LogLine line, next;
@@ -166,6 +167,7 @@ std::string_view PrintedModule::argument(std::string_view wanted, int place) con
   return {};
 }
 
+/// Of a pair such as (3, 3) the first number counts.
 std::optional<std::int64_t> PrintedModule::number(std::string_view wanted, int place) const {
   std::string_view value = argument(wanted, place);
   while (value.starts_with('(')) value.remove_prefix(1);

@@ -55,6 +55,7 @@ class ShapeCarrier {
   ShapeCarrier(const std::vector<PrintedModule>& modules, std::int64_t image, std::int64_t tokens)
       : modules_(modules), image_(image), tokens_(tokens) {}
 
+  /// Carries the shape to the end, or to the first module that does not fit.
   ShapedModel carry() {
     for (const PrintedModule& module : modules_) {
       take(module);
@@ -99,6 +100,7 @@ class ShapeCarrier {
   void row(const PrintedModule& module, Shape shape, std::int64_t parameters) {
     add_row(module.type, std::move(shape), parameters, module.line);
   }
+  /// Adds a row and keeps its shape for branches that return to it.
   void add_row(const std::string& type, Shape shape, std::int64_t parameters, int line) {
     SummaryRow made;
     made.type = type, made.sizes = shape, made.parameters = parameters, made.span = {line, 1, 1};
@@ -184,6 +186,7 @@ class ShapeCarrier {
     row(module, std::move(made), static_cast<std::int64_t>(weights) + (has_bias(module) ? out : 0));
   }
 
+  // PyTorch's layers have a bias unless they print that they have none.
   static bool has_bias(const PrintedModule& module) { return module.argument("bias") != "False"; }
 
   /// Takes a linear layer, which needs `in_features` as the last size before it.
@@ -259,6 +262,7 @@ class ShapeCarrier {
     return true;
   }
 
+  /// Takes an embedding, which begins a sequence of tokens.
   void take_embedding(const PrintedModule& module) {
     const std::int64_t entries = module.number("", 0).value_or(0), width = module.number("", 1).value_or(0);
     if (entries < 1 || width < 1 || entries > 1'000'000'000'000 / width)
@@ -362,6 +366,7 @@ void ask_for_image(const std::vector<PrintedModule>& modules, Diagnostics& diagn
 
 }  // namespace
 
+/// Images need a side from the user; sequences have a usual length.
 ImportedModel read_printed_model(const SourceText& source, const ModelImportOptions& options,
                                  Diagnostics& diagnostics) {
   ImportedModel made;

@@ -139,6 +139,7 @@ class SummaryReading {
   SummaryReading(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), diagnostics_(diagnostics) {}
 
+  /// Returns the rows; lines are numbered for messages.
   NetworkSummary read() {
     int number = 0;
     for (std::size_t at = 0; at < source_.text.size() && diagnostics_.empty();) {
@@ -211,6 +212,7 @@ class SummaryReading {
 
 }  // namespace
 
+/// The size is checked before any line is read.
 NetworkSummary read_summary_rows(const SourceText& source, Diagnostics& diagnostics) {
   if (source.text.size() > kLargestSummary) {
     diagnostics.report({}, fmt::format("a summary has at most {} MiB", kLargestSummary >> 20));

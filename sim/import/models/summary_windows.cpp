@@ -51,6 +51,7 @@ bool fit_sides(const std::vector<std::int64_t>& in, const std::vector<std::int64
   return false;
 }
 
+/// Windows of a summary are square, since a row has one number of parameters.
 std::string window_keys(const FoundWindow& window) {
   return fmt::format("kernel = {}, stride = {}, padding = {}", window.kernel, window.stride, window.padding);
 }

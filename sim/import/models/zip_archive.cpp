@@ -57,6 +57,7 @@ void read_extra(std::string_view extra, ZipMember& member) {
 
 bool is_zip(std::string_view text) { return text.starts_with("PK\x03\x04"); }
 
+/// A count that does not fit the directory ends at the first entry without a signature.
 std::optional<std::vector<ZipMember>> zip_members(std::string_view archive) {
   const std::optional<std::size_t> end = end_record(archive);
   if (!end) return std::nullopt;
@@ -89,6 +90,7 @@ std::optional<std::vector<ZipMember>> zip_members(std::string_view archive) {
   return members;
 }
 
+/// Methods other than storing and deflating are not used by PyTorch.
 std::optional<std::string> unzipped(std::string_view archive, const ZipMember& member, std::size_t most) {
   // Checks come before anything is unpacked, so a hostile archive cannot make the program take much memory.
   if (member.size > most || member.packed > archive.size() || member.offset > archive.size())
