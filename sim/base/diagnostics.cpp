@@ -33,8 +33,8 @@ std::size_t shown_width(std::string_view text) {
       std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
 }
 
-/// Returns `at`, or the begin of the character that `at` would cut in two. A long run of continuation bytes
-/// is malformed and is cut anywhere.
+/// Returns `at`, or the beginning of the character that `at` would cut in two. A long run of continuation
+/// bytes is malformed and is cut anywhere.
 std::size_t character_begin(std::string_view text, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && at - begin < kMostContinuations && begin < text.size() &&

@@ -50,7 +50,7 @@ std::string spoken_duration(double seconds) {
     if (seconds < unit.below) return fmt::format("{} {}", two_digits(seconds / unit.seconds), unit.name);
   if (seconds < 10 * kMinute) return two_units(seconds, 60, "min", "s");
   if (seconds < 90 * kMinute) return fmt::format("{:.0f} min", seconds / kMinute);
-  // Minutes are rounded to five here, because more digits would claim too much.
+  // Minutes are rounded to multiples of five.
   if (seconds < 9.5 * kHour) return two_units(std::round(seconds / 300) * 5, 60, "h", "min");
   if (seconds < 47.5 * kHour) return fmt::format("{:.0f} h", seconds / kHour);
   if (seconds < 9.5 * kDay) return two_units(seconds / kHour, 24, "d", "h");

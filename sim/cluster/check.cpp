@@ -182,7 +182,7 @@ void check_kinds_on(Faults& faults, const ClusterSpec& spec) {
     faults.push_back({"an NVLink fabric joins nodes of one kind only", "leave nvlink_domain out"});
   for (int kind = 1; kind < kind_count(spec); ++kind) {
     const NodeKind& own = spec.more_nodes[static_cast<std::size_t>(kind - 1)];
-    // Nodes without a link of their own use the fabric's link, which is checked there.
+    // Nodes without a link of their own use the fabric's link, which check_fabric_of() checks.
     if (!own.link) continue;
     const std::string wrong = wrong_numbers(*own.link);
     if (!wrong.empty()) faults.push_back({"the link of its NICs " + wrong, "", -1, {}, kind});

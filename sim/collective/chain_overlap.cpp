@@ -49,7 +49,7 @@ double waiting_hops(const std::vector<std::vector<int>>& places, int group) {
     for (std::size_t x = std::max(near, y / near * near); x < y; ++x)
       most = std::max(most, spread(places, x, y));
   }
-  // Two calls need `most` hops, so one call waits for half of them.
+  // A call waits for half of the `most` hops that two calls need.
   return most / 2.0;
 }
 

@@ -187,7 +187,7 @@ struct Communicator::State {
     return to_seconds(modelled(op, {static_cast<std::int64_t>(std::llround(bytes))}, false).back_to_back());
   }
 
-  /// Plans an operation with algorithms: NCCL's tables choose, our links and costs give the time.
+  /// Plans an operation with algorithms: NCCL's tables choose, the links and costs give the time.
   CollectivePlan tuned(CollectiveOp op, Bytes size, bool explain) const {
     const nccl::Plan nccl = job.plan(op, size.count);
     CollectivePlan plan;
@@ -278,7 +278,7 @@ struct Communicator::State {
   /// `by_host` is used only for NVLink domains of several nodes.
   nccl::Job job, by_host;
   CommunicatorTraffic traffic;
-  /// From the NICs of the slowest node.
+  /// Link from the NICs of the slowest node.
   const LinkType& network;
   bool is_of_first_kind;  ///< measurements hold for this kind
 };

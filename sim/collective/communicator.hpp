@@ -22,10 +22,10 @@
 
 namespace foretrain {
 
-/// The choice of NCCL for one collective, with its time in our model.
+/// The choice of NCCL for one collective, with its modelled time.
 struct CollectivePlan {
   CollectiveOp op = CollectiveOp::all_reduce;
-  /// None: sends and receives between peers.
+  /// The chosen algorithm; none: sends and receives between peers.
   std::optional<nccl::Algorithm> algorithm{};
   Protocol protocol = Protocol::simple;
   /// Size of the message as nccl-tests counts it.
@@ -83,8 +83,8 @@ class Communicator {
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 
-  /// Returns what NCCL would choose, timed by our model. NCCL's own forecast decides; settings may force a
-  /// choice. One rank is a copy with the time of the kernel alone. `explain` also fills `why`, which costs
+  /// Returns what NCCL would choose, with the modelled time. NCCL's own forecast decides; settings may force
+  /// a choice. One rank is a copy with the time of the kernel alone. `explain` also fills `why`, which costs
   /// more forecasts.
   CollectivePlan plan(CollectiveOp op, Bytes size, bool explain = true) const;
   /// Returns the traffic per byte of message: the flows that touch the first node of the job, and the busiest

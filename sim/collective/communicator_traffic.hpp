@@ -22,7 +22,7 @@ namespace foretrain {
 struct NodeClasses {
   /// Class by node of the cluster; -1: not in the job.
   std::vector<int> of_node;
-  /// By NodeShape of the job: the classes of its nodes.
+  /// Classes of the nodes of each NodeShape of the job.
   std::vector<std::vector<int>> of_shape;
 };
 

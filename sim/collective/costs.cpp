@@ -1,4 +1,4 @@
-// One set of constants for each generation that the training rows cover. Older GPUs take Volta's, Ada takes
+// A set of constants for each generation that the training rows cover. Older GPUs take Volta's, Ada takes
 // Ampere's. AMD's take those of NVIDIA's GPUs of their years, because no training row of RCCL exists
 // (docs/models/collective_time.md).
 //
@@ -20,12 +20,12 @@ constexpr ByteRate gigabytes(double per_second) { return {per_second * 1e9}; }
 CollectiveCosts common() {
   CollectiveCosts costs;
   costs.group_launch = microseconds(5.7);
-  // Twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six channels take 13.5 us more
-  // than those of 0 B on one channel (wohlbier/nccl-tests).
+  // The source is a run of twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six
+  // channels take 13.5 us more than those of 0 B on one channel (wohlbier/nccl-tests).
   costs.channel_enqueue = microseconds(0.22);
-  // Two A100 of one process, NCCL 2.7.3: from one channel to 24 a call grows by 31 us for any operation
-  // (abhivijay96/nccl-tests). Four and eight A100 of an NDv4 grow by as much beyond the time that their
-  // launches hide.
+  // The source is a run of two A100 of one process, NCCL 2.7.3: from one channel to 24 a call grows by 31 us
+  // for any operation (abhivijay96/nccl-tests). Four and eight A100 of an NDv4 grow by as much beyond the
+  // time that their launches hide.
   costs.channel_start = microseconds(1.3);
   costs.peer_start = microseconds(1.1);
   costs.pcie_step = {microseconds(3.4), microseconds(4.2), microseconds(4.2)};

@@ -12,7 +12,7 @@
 
 namespace foretrain {
 
-/// One figure for each protocol: LL, LL128, Simple.
+/// A figure for each protocol: LL, LL128, Simple.
 template <typename Value>
 using ByProtocol = std::array<Value, 3>;
 

@@ -182,8 +182,8 @@ Schedule expand(const Lanes& lanes) {
   std::vector<int> step(flow.size()), before;
   settle(flow, step);
   const auto pairs = unordered_pairs(lanes, flow);
-  // Each round moves some message at least one step further. One round more than messages means that no order
-  // satisfies all pairs.
+  // Every round moves some message at least one step further. One round more than messages means that no
+  // order satisfies all pairs.
   for (std::size_t round = 0; before != step && round <= flow.size(); ++round) {
     before = step;
     for (const auto& [arriving, leaving] : pairs) step[arriving] = std::max(step[arriving], step[leaving]);

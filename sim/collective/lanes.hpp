@@ -30,8 +30,8 @@ struct Lane {
   int base = 0, wrap = 1;
   /// Messages from this one on overwrite; earlier ones add.
   int first_copy = 0;
-  /// If not negative (alltoall by digits), the lane has one message. Of every row d of chunks that has this
-  /// bit set, it carries the chunk of place first - (d mod 2^digit). `width` counts those rows.
+  /// Marks, if not negative, a lane of alltoall by digits with one message. Of every row d of chunks that has
+  /// this bit set, it carries the chunk of place first - (d mod 2^digit). `width` counts those rows.
   int digit = -1;
   /// Its needs are Lanes::needs[first_need .. first_need + needs).
   std::uint32_t first_need = 0;

@@ -33,7 +33,7 @@ struct TrafficEfficiency {
 /// Bytes per byte of message over one link.
 struct LinkLoad {
   double inside = 0, between = 0;
-  /// Without the losses of the routes.
+  /// Load between nodes without the losses of the routes.
   double between_plain = 0;
   void add_between(double share, double efficiency);
   auto operator<=>(const LinkLoad&) const = default;
@@ -112,7 +112,7 @@ class LinkLoads {
   std::vector<Load> of_nics_;
   /// Other links of the fabric that carry something.
   LinkNumbers inner_;
-  /// By number in inner_.
+  /// Loads by number in inner_.
   std::vector<Load> of_inner_;
 };
 

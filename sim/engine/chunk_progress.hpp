@@ -61,7 +61,7 @@ class ChunkProgress {
     std::uint32_t first_need = 0, end_need = 0;
     /// The connection's rows in dependents_: [first_dependent, end_dependent).
     std::uint32_t first_dependent = 0, end_dependent = 0;
-    /// Begin of the window in arrivals_. The arrival of message k lies at window + (k & mask).
+    /// Beginning of the window in arrivals_. The arrival of message k lies at window + (k & mask).
     std::size_t window = 0;
     /// Size of the window minus 1; the size is a power of two.
     std::uint32_t mask = 0;

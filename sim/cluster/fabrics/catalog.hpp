@@ -28,7 +28,7 @@ struct FabricSite {
   const FabricMap* map = nullptr;
 };
 
-/// A NIC: the begin or the end of a route through the fabric.
+/// A NIC: the beginning or the end of a route through the fabric.
 struct FabricPort {
   int node = 0;
   int nic = 0;

@@ -1,10 +1,11 @@
-// Bruck et al. 1997: ceil(log2 n) rounds for any n; in round j ranks 2^j places apart talk. The all-gather
-// passes on everything gathered so far; played backwards with sums it is a reduce-scatter (NCCL's PAT has the
-// same messages); the alltoall moves each chunk along the binary digits of its distance.
+// Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8 (1997): ceil(log2 n) rounds for any n. In round j,
+// ranks 2^j places apart exchange messages.
+//
+// The all-gather passes on everything gathered so far. Played backwards with sums it is a reduce-scatter;
+// NCCL's PAT has the same messages. The all-to-all moves each chunk along the binary digits of its distance.
 //
 // The number of rounds is the smallest possible for any n, not only for powers of two. The all-to-all pays
 // for it with bytes: each block travels up to log2(n) times. It therefore wins for short messages alone.
-// Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8 (1997).
 #include <algorithm>
 
 #include "sim/collective/algorithms/power_of_two.hpp"
@@ -79,7 +80,7 @@ int rows_with_digit(int digit, int n) {
   return n / (2 * bit) * bit + std::max(0, n % (2 * bit) - bit);
 }
 
-/// In the round of digit j, place p sends all chunks whose distance to their receiver has bit j set to the
+/// Place p sends in the round of digit j all chunks whose distance to their receiver has bit j set to the
 /// place p + 2^j.
 void fill_bruck_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;

@@ -1,8 +1,8 @@
-// Every chunk goes straight to where it belongs, all at once: grouped sends and receives, as NCCL does
-// alltoall, gather and scatter.
+// Direct algorithms: every chunk goes straight to its destination, all at once. They are grouped sends and
+// receives, as NCCL does alltoall, gather and scatter.
 //
 // All n - 1 messages of a rank are posted at once and share its links. Latency is paid once if the transport
-// can keep so many messages in flight; on a NIC with few queues the messages line up
+// can keep so many messages in flight. On a NIC with few queues the messages line up
 // (docs/sources/nccl_peers.md 3).
 #include "sim/collective/algorithms/rows.hpp"
 

@@ -1,7 +1,7 @@
-// Two trees carry half of the message each; a rank with two children in one is a leaf of the other, so its
-// links are used evenly.
+// Double binary tree: two trees carry half of the message each. A rank with two children in one tree is a
+// leaf of the other, so its links are used evenly.
 //
-// Latency is 2 log2(n) steps, against 2 (n - 1) of a ring, and bandwidth stays near the optimum because inner
+// Latency is 2 log2(n) steps, against 2 (n - 1) of a ring. Bandwidth stays near the optimum because inner
 // nodes of one tree are leaves of the other: each rank sends at most S bytes up and S bytes down. Sanders,
 // Speck and Träff, Parallel Computing 35 (2009); NCCL has it since 2.4.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Each shard is one message per step inside a group. The cut of a shard into pieces matters only between the
+// A shard is one message per step inside a group. The cut of a shard into pieces matters only between the
 // groups.
 #include "sim/collective/algorithms/groups.hpp"
 

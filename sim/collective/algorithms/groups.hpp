@@ -1,4 +1,4 @@
-// Two-level algorithms: the exchange inside equal groups before and after the groups exchange data.
+// Algorithms with two levels: the exchange inside equal groups before and after the groups exchange data.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Two-level ring (Horovod, BlueConnect): reduce-scatter inside every group, a ring all-reduce between the
+// Ring in two levels (Horovod, BlueConnect): reduce-scatter inside every group, a ring all-reduce between the
 // groups for each shard, all-gather inside.
 //
 // Links between groups carry S / p bytes for each of the p members of a group instead of S. The long ring

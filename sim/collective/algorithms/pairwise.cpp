@@ -15,8 +15,8 @@ void fill_pairwise(Lanes& lanes, const AlgorithmRequest&) {
   for (int d = 1; d < n; ++d) {
     for (int p = 0; p < n; ++p) {
       std::vector<LaneNeed> needs;
-      // In the previous round p received from place p - (d - 1). Lane (d - 2) n + q is that of place q in
-      // that round.
+      // Place p received from place p - (d - 1) in the previous round. Lane (d - 2) n + q is that of place q
+      // in that round.
       if (d > 1) needs.push_back({static_cast<std::uint32_t>((d - 2) * n + (p - (d - 1) + n) % n), 0});
       add_lane(lanes, {.from = p, .to = (p + d) % n, .first = d * n + p, .wrap = lanes.chunks}, needs);
     }

@@ -159,7 +159,7 @@ void add_all_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces, const Nee
   std::vector<LaneNeed> root_needs;
   int root = -1;
   for (std::size_t p = 0; p < tree.size(); ++p) {
-    // Only children of the root: their sums complete the piece there.
+    // The sums of the root's children complete the piece there.
     if (tree[p] < 0 || tree[at(tree[p])] >= 0) continue;
     root = tree[p];
     root_needs.push_back({up[p], 0});

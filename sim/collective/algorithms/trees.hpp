@@ -29,7 +29,7 @@ Tree binomial_tree(int n);
 /// `over_groups`.
 Tree with_chains(const Tree& over_groups, const std::vector<int>& group_sizes);
 
-/// By place: what the lanes that start there wait for.
+/// The needs of the lanes that start at each place.
 using NeedsByPlace = std::vector<std::vector<LaneNeed>>;
 
 /// The chunks of one tree: `pieces` messages of one chunk each, at first, first + stride, …

@@ -18,7 +18,7 @@ using Columns = std::array<double, 3>;
 /// Limits that hold since a version.
 struct CapEra {
   Version since;
-  /// By GpuClass.
+  /// Limits by GpuClass.
   std::array<Columns, 4> rows;
 };
 

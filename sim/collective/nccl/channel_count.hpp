@@ -1,4 +1,4 @@
-// From the channels that a search found to those that run.
+// The number of channels that run, computed from those that a search found.
 #pragma once
 
 #include "sim/collective/nccl/tuning.hpp"

@@ -44,7 +44,7 @@ struct Ceiling {
 /// The end of a search. NCCL stops after a number of visited places; the rest of the budget steers its next
 /// attempts.
 struct SearchEnd {
-  /// As many channels as may be were found.
+  /// The largest permitted number of channels was found.
   bool complete = false;
   int budget_left = 0;
 };

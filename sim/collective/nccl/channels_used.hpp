@@ -1,4 +1,4 @@
-// How many of its channels and threads NCCL really runs for a message, and in what pieces it sends it.
+// The channels and threads that NCCL runs for a message, and the pieces in which it sends it.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct RunSetting {
   /// Forecast of the NVLS all-reduce in GB/s.
   double nvls_algbw = 0;
   bool arm_host = false;
-  /// As NCCL_NTHREADS.
+  /// The same as NCCL_NTHREADS.
   int simple_threads = 0;
-  /// As NCCL_LL128_NTHREADS.
+  /// The same as NCCL_LL128_NTHREADS.
   int ll128_threads = 0;
-  /// As NCCL_BUFFSIZE.
+  /// The same as NCCL_BUFFSIZE, in bytes.
   std::int64_t simple_buffer = 0;
   int ranks_per_node() const { return nodes > 0 ? ranks / nodes : ranks; }
 };

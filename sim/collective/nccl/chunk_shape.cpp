@@ -154,7 +154,7 @@ std::int64_t grain(Protocol protocol, const RunShape& run) {
 std::int64_t slot_bytes(const RunSetting& setting, Protocol protocol) {
   // Half of a line of LL is flags.
   if (protocol == Protocol::ll) return 8 * kLlThreads * kLlLineBytes / 2;
-  // One of 16 words of LL128 is flags.
+  // LL128 has one word of flags in 16.
   if (protocol == Protocol::ll128) return kLl128Words * kLl128Threads * 8 * 15 / 16;
   if (setting.simple_buffer > 0) return setting.simple_buffer / kSlots;
   const bool small = setting.arm_host && setting.version < Version{2, 19, 0};

@@ -17,9 +17,9 @@ namespace foretrain::nccl {
 
 /// Nodes of one type of which the job has the same GPUs. They are searched once.
 struct NodeShape : NodeGraphs {
-  /// Ascending.
+  /// GPU indices, ascending.
   std::vector<int> gpus;
-  /// As Cluster::type_of_node().
+  /// The type by Cluster::type_of_node().
   int type = 0;
 };
 
@@ -41,20 +41,20 @@ struct TreeLinks {
   friend bool operator==(const TreeLinks&, const TreeLinks&) = default;
 };
 
-/// What runs for one message.
+/// The choice, channels and pieces of one message.
 struct Plan {
   Choice choice;
   RunShape run;
   ChunkShape chunk;
 };
 
-/// All that NCCL decides once for a communicator: the graphs of its nodes, channels, and the input of the
-/// forecast. It is immutable after inspect(), so several threads may read it.
+/// The decisions that NCCL makes once for a communicator: the graphs of its nodes, channels, and the input of
+/// the forecast. It is immutable after inspect(), so several threads may read it.
 class Job {
  public:
   Settings settings;
   std::vector<NodeShape> shapes;
-  /// In the order of their lowest ranks.
+  /// Nodes in the order of their lowest ranks.
   std::vector<JobNode> nodes;
   /// Ranks node by node, in the order of the shape's GPUs.
   std::vector<int> ranks;
@@ -72,7 +72,8 @@ class Job {
   bool swaps_ring_pairs = false;
   /// Number of the cluster's nodes that are one node to NCCL.
   int hosts = 1;
-  /// With several hosts, GPU i of a node is GPU i mod gpus_per_host of host i / gpus_per_host.
+  /// GPUs of a host. With several hosts, GPU i of a node is GPU i mod gpus_per_host of host i /
+  /// gpus_per_host.
   int gpus_per_host = 1;
 
   /// Returns the place in the cluster of a GPU as shapes and paths number it.

@@ -1,4 +1,4 @@
-// What a job runs for a message, and the ranks along its channels: the search's paths through single nodes,
+// The plan of a job for a message, and the ranks along its channels: the search's paths through single nodes,
 // joined over the network.
 #include <algorithm>
 #include <cassert>

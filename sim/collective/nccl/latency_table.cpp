@@ -1,5 +1,5 @@
-// Latencies of NCCL by version (docs/sources/nccl_tuning.md 1.2). An entry that a version leaves unused is
-// zero.
+// Latencies in NCCL's forecast by version, in us (docs/sources/nccl_tuning.md 1.2). An entry that a version
+// does not use is zero.
 #include "sim/collective/nccl/era.hpp"
 #include "sim/collective/nccl/tuning_tables.hpp"
 
