@@ -1,4 +1,5 @@
-// Both sides know the same accounts by other names; what each may be off by is a table of causes.
+// Trace and prediction have the same accounts under other names. A table joins them and holds the likely
+// reasons for a difference in either direction.
 #include "sim/analysis/traces/trace_difference.hpp"
 
 #include <algorithm>
@@ -13,11 +14,13 @@ namespace foretrain {
 
 namespace {
 
+/// A row of the table.
 struct AccountCause {
   std::string_view key, what;
   Account predicted;
   std::vector<TraceAccount> measured;
-  std::string_view if_longer, if_shorter;  ///< why the measured one may be longer, or shorter
+  // Reasons why the measured account may be longer, or shorter.
+  std::string_view if_longer, if_shorter;
 };
 
 const std::vector<AccountCause>& account_causes() {
@@ -69,6 +72,7 @@ const std::vector<AccountCause>& account_causes() {
   return rows;
 }
 
+/// Returns the sentence on one difference with its likely reason.
 std::string difference_text(const AccountCause& row, const ComparedAccount& account, double step_s) {
   const double seconds = account.difference_s();
   const std::string_view cause = seconds > 0 ? row.if_longer : row.if_shorter;
