@@ -151,6 +151,7 @@ class AtenTranslation {
   /// Looks the operator up among those with arguments of their own, otherwise takes it for a plain one.
   void run() {
     using Function = void (AtenTranslation::*)();
+    // Operators whose arguments have to be turned into attributes or other inputs.
     static const std::map<std::string_view, Function> rows{
         {"conv1d", &AtenTranslation::convolution},
         {"conv2d", &AtenTranslation::convolution},
@@ -194,6 +195,7 @@ class AtenTranslation {
 
   /// Translates operators that differ by name alone, and those that only give a tensor another shape.
   void plain() {
+    // The same operator by another name; the underline at the end means in place.
     static const std::map<std::string_view, const char*> same{
         {"relu", "Relu"},
         {"relu_", "Relu"},

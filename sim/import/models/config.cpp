@@ -91,6 +91,7 @@ void report_unknown(const LogJson& config, Diagnostics& diagnostics) {
 
 /// Several families share a writer, which then asks for model_type where they differ.
 const std::vector<ConfigFamily>& config_families() {
+  // Several types may share a writer.
   static const std::vector<ConfigFamily> rows{{"bert", write_bert},
                                               {"roberta", write_roberta},
                                               {"gpt2", write_gpt2},
@@ -128,7 +129,7 @@ const std::vector<ConfigFamily>& config_families() {
   return rows;
 }
 
-/// The user's number is taken even beyond the config's limit, which many networks can exceed.
+/// The user's number is taken even beyond the config's limit, with a remark.
 std::int64_t ConfigSource::tokens(std::int64_t most, std::int64_t usual) const {
   if (options.sequence) {
     if (*options.sequence > most)

@@ -109,7 +109,7 @@ std::optional<SourceText> family_for_config(std::string_view model_type) {
   return std::nullopt;
 }
 
-/// Families of images and of texts are listed together.
+/// Several families may describe one type, so repetitions are dropped.
 std::vector<std::string> config_types_of_families() {
   std::vector<std::string> types;
   for (const std::string& path : family_files(catalog_roots())) {

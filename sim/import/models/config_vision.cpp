@@ -274,6 +274,7 @@ std::string write_convnext(const ConfigSource& source) {
   std::string stages;
   // Stages behind the first halve the side by a convolution of stride 2.
   for (std::size_t stage = 0; stage < depths.size(); ++stage) {
+    // Between stages a norm and a strided convolution halve the side.
     if (stage > 0) {
       stages += fmt::format(
           "  {{ type = \"block\", block = \"norm\", with = {{ width = {}, side = {} }} }},\n  {{ type = "

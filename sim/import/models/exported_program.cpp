@@ -116,6 +116,7 @@ std::optional<std::string> program_text(const SourceText& source, Diagnostics& d
   if (!members)
     return diagnostics.report({}, "the archive is damaged or was cut: its directory is not at its end"),
            std::nullopt;
+  // The first member with a fitting name counts; an archive has one program.
   for (const ZipMember& member : *members) {
     const bool is_program =
         member.name.ends_with("serialized_exported_program.json") ||

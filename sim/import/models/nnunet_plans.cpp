@@ -122,6 +122,7 @@ class PlansReader {
     unet.patch = numbers(configuration_, "patch_size");
     const std::size_t stages = unet.stages(), sides = unet.patch.size();
     const auto has_sides = [&](const Triple& one) { return one.size() == sides; };
+    // Each convolution is written out, so their number bounds the model file.
     for (const Triple* each : {&unet.convolutions, &unet.decoder_convolutions}) {
       if (!each->empty() && *std::ranges::max_element(*each) > kMostConvolutions)
         diagnostics_.report(
@@ -227,6 +228,7 @@ class UnetWriter {
 
   /// Writes a stage of the decoder. The deepest one starts from the encoder's last stage.
   void decode(std::size_t stage) {
+    // A stage of the decoder undoes the stride of the deeper stage of the encoder.
     const Triple& stride = unet_.strides[stage + 1];
     text_ += fmt::format(
         "  {{ type = \"conv_transpose\", from = \"{4}\", out = {0}, kernel = [{1}], stride = [{1}], bias = "

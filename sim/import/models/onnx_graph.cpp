@@ -221,6 +221,7 @@ class OnnxReading {
           raw.size() == 4 ? raw_number<float>(raw) : (raw.size() == 8 ? raw_number<double>(raw) : real);
       return;
     }
+    // Values stand as numbers, or as raw bytes of the type's width.
     const std::size_t width = out.type == OnnxType::int64 ? 8 : (out.type == OnnxType::int32 ? 4 : 1);
     if (values.empty() && raw.size() / width <= kMostFolded) {
       for (std::size_t i = 0; i + width <= raw.size(); i += width)
@@ -230,6 +231,7 @@ class OnnxReading {
     }
     out.has_values =
         values.size() <= kMostFolded && static_cast<double>(values.size()) == elements_of(out.dims);
+    // A tensor with another number of values than elements is damaged, so its values are not used.
     if (out.has_values) out.values = std::move(values);
   }
 
@@ -276,6 +278,7 @@ class OnnxReading {
           break;
       }
     }
+    // Messages need a name.
     if (out.name.empty()) out.name = fmt::format("{} {}", out.op, graph_.nodes.size());
     graph_.nodes.push_back(std::move(out));
   }

@@ -44,6 +44,7 @@ void onnx_activation(OnnxTranslation& to, const OnnxNode& node) {
                                                               {"Silu", "silu"},
                                                               {"Mish", "silu"},
                                                               {"ThresholdedRelu", "relu"}};
+  // A flow is what depends on the input; anything else counts by its bytes.
   const auto found = kTypes.find(node.op);
   const OnnxValue input = to.in(node, 0);
   if (!input.is_flow()) return to.put_custom(node, input.dims);
@@ -84,12 +85,14 @@ void onnx_norm(OnnxTranslation& to, const OnnxNode& node) {
   NetworkSketch::Sizes sizes = to.sample(input.dims);
   std::string body;
   if (node.op == "LayerNormalization" || node.op == "RmsNorm" || node.op == "SimplifiedLayerNormalization") {
+    // A layer norm works on the last dimension; all others of a sample are rows.
     const auto rows = static_cast<std::int64_t>(input.elements()) / (input.dims.back() * to.batch());
     if (rows < 1) return to.refuse(node, "it has less than a row for each sample");
     if (sizes.size() > 2) sizes = {rows, input.dims.back()};
     const bool is_layer_norm = node.op == "LayerNormalization";
     body = is_layer_norm ? "type = \"layer_norm\"" : "type = \"rms_norm\"";
   } else {
+    // A signal is an image of height 1.
     if (sizes.size() == 2) sizes = {sizes[0], 1, sizes[1]};
     if (node.op == "BatchNormalization") body = "type = \"batch_norm\"";
     if (node.op == "InstanceNormalization") body = "type = \"instance_norm\", bias = true";
@@ -338,10 +341,12 @@ void onnx_gather(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue table = to.in(node, 0), ids = to.in(node, 1);
   const std::int64_t axis = onnx_axis(node.number("axis", 0), table.dims.size());
   if (axis < 0) return to.refuse(node, "its axis is none of its input");
+  // The result has the shape of the indices in place of the axis.
   OnnxDims made(table.dims.begin(), table.dims.begin() + axis);
   made.insert(made.end(), ids.dims.begin(), ids.dims.end());
   made.insert(made.end(), table.dims.begin() + axis + 1, table.dims.end());
   if (table.kind == OnnxValue::Kind::weight && axis == 0 && table.dims.size() == 2) {
+    // Known indices choose the same rows for every sample.
     if (ids.kind != OnnxValue::Kind::ids) {
       OnnxValue rows = table;
       rows.kind = OnnxValue::Kind::rows, rows.entries = table.dims[0], rows.dims = made;
@@ -356,6 +361,7 @@ void onnx_gather(OnnxTranslation& to, const OnnxNode& node) {
                                   {ids.result}, sizes),
                   made);
   }
+  // One known index is a slice; other choices count by their bytes.
   const bool is_one = ids.elements() == 1 && ids.has_numbers && table.is_flow();
   if (!is_one) return to.put_custom(node, made, 0);
   const std::int64_t size = table.dims[static_cast<std::size_t>(axis)];

@@ -104,11 +104,13 @@ class PatternSearch {
   /// Joins the quotient d / sqrt(mean(d^2) + eps) with the weight and, for a layer norm, the bias behind it.
   /// It is a layer norm where d = x - mean(x), an RMS norm where d = x.
   void join_norm(std::size_t root) {
+    // Backwards from the root: epsilon, mean, square, and what was squared.
     const std::size_t sum = made_by(root, 0, "Add"), mean = either_mean(sum);
     std::size_t square = made_by(mean, 0, "Pow");
     if (square == kNone) square = made_by(mean, 0, "Mul");
     if (square == kNone || node(square).inputs.empty()) return;
     const std::string d = node(square).inputs[0];
+    // Forwards from the root: the quotient, or a product with the reciprocal.
     std::size_t quotient = next(root, "Div");
     if (const std::size_t inverse = next(root, "Reciprocal"); inverse != kNone)
       quotient = next(inverse, "Mul");
@@ -116,6 +118,7 @@ class PatternSearch {
     const std::size_t product = next(quotient, "Mul");
     const std::string* weight = weight_of(product, quotient);
     if (weight == nullptr) return;
+    // What was squared tells the kind of norm: a difference to the mean, or the input itself.
     const auto maker = maker_.find(d);
     const bool centred = maker != maker_.end() && node(maker->second).op == "Sub" &&
                          made_by(maker->second, 1, "ReduceMean") != kNone;

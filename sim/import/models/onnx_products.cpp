@@ -82,6 +82,7 @@ std::optional<std::string> padding_of(const ConvolutionForm& form, const OnnxDim
   for (std::size_t side = 0; side < form.kernel.size(); ++side) {
     const std::int64_t size = in[side + 2], made = out[side + 2];
     is_same = is_same && made == (size + form.stride[side] - 1) / form.stride[side];
+    // Candidates: the mean of both paddings, then each of them.
     std::int64_t found = -1;
     for (const std::int64_t pad :
          {(form.begin[side] + form.end[side] + 1) / 2, form.begin[side], form.end[side]}) {
@@ -140,6 +141,7 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
     return to.refuse(node, fmt::format("its input {} and weight {} do not go together", list_text(input.dims),
                                        list_text(weight.dims)));
   if (!read_form(to, node, weight.dims, form)) return;
+  // Batch, channels, then each side.
   OnnxDims made{input.dims[0], weight.dims[0]};
   for (std::size_t side = 0; side < form.kernel.size(); ++side) {
     const std::int64_t in = input.dims[side + 2], stride = form.stride[side];
@@ -154,6 +156,7 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
                                        weight.dims[1], form.group));
   const std::optional<std::string> padding = padding_of(form, input.dims, made);
   if (!padding) return to.refuse(node, "its paddings differ in a way that no padding of ours gives");
+  // Layers work on one sample, and on at least two sides.
   const NetworkSketch::Sizes sizes = image_sizes(to.sample(made));
   to.put(node,
          to.sketch().add(convolution_body(convolution_type(form.kernel.size()), weight.dims[0], form,
@@ -243,6 +246,7 @@ void onnx_linear(OnnxTranslation& to, const OnnxNode& node) {
 /// A product with a weight is a linear layer; one of two flows is a batch of products, as in attention.
 void onnx_product(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue left = to.in(node, 0), right = to.in(node, 1);
+  // A matrix that is trained makes it a linear layer.
   if (left.is_flow() && right.kind == OnnxValue::Kind::weight && right.dims.size() == 2 &&
       !left.dims.empty()) {
     if (!is_matrix(to, node, right, left.dims.back(), false)) return;
@@ -250,6 +254,7 @@ void onnx_product(OnnxTranslation& to, const OnnxNode& node) {
   }
   if (!left.is_flow() || !right.is_flow() || left.dims.size() < 2 || right.dims.size() < 2)
     return to.put_custom(node, left.is_flow() ? left.dims : right.dims, 2);
+  // Two flows: [heads, m, k] times [heads, k, n].
   const std::int64_t m = left.dims[left.dims.size() - 2], k = left.dims.back(), n = right.dims.back();
   const OnnxDims left_heads(left.dims.begin(), left.dims.end() - 2),
       right_heads(right.dims.begin(), right.dims.end() - 2);
@@ -273,6 +278,7 @@ void onnx_dot_product(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue q = to.in(node, 0), k = to.in(node, 1), v = to.in(node, 2);
   if (!q.is_flow() || !k.is_flow() || !v.is_flow() || q.dims.size() < 3 || q.dims.size() != k.dims.size())
     return to.put_custom(node, q.dims, 4);
+  // Tokens of queries, width of a head, tokens of keys, and width of values.
   const std::int64_t s = q.dims[q.dims.size() - 2], d = q.dims.back(), t = k.dims[k.dims.size() - 2],
                      out = v.dims.back();
   const OnnxDims heads_of(q.dims.begin(), q.dims.end() - 2);

@@ -87,6 +87,7 @@ void onnx_squeeze(OnnxTranslation& to, const OnnxNode& node) {
   OnnxDims dims = input.dims;
   const bool grows = node.op == "Unsqueeze";
   const std::size_t rank = dims.size() + (grows ? axes.size() : 0);
+  // Axes count in the rank of the result for Unsqueeze, of the input for Squeeze.
   for (std::int64_t& axis : axes) axis = onnx_axis(axis, rank);
   std::sort(axes.begin(), axes.end());
   if (!axes.empty() && axes[0] < 0) return to.refuse(node, "an axis is none of its input");
@@ -160,9 +161,11 @@ void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
     for (std::size_t d = 0; d < made.size(); ++d)
       if (d != along && value.dims[d] != made[d]) return to.refuse(node, "its inputs have different sizes");
   }
+  // A part that is fixed has no result to join, so the node counts by its bytes.
   if (is_fixed || flows.empty()) return to.put_custom(node, made, 0);
   if (flows.size() == 1) return to.put_view(node, *flows[0], made);
   std::vector<NetworkSketch::Result> inputs;
+  // Images keep their sides; all else is brought to rows.
   const bool is_image = made.size() >= 4 && along == 1;
   std::int64_t width = 0;
   for (const OnnxValue* flow : flows) {
@@ -189,6 +192,7 @@ void onnx_split(OnnxTranslation& to, const OnnxNode& node) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     OnnxValue part = input;
+    // The last part may be smaller.
     part.dims[along] = std::min(parts[i], input.dims[along] - offset);
     if (part.dims[along] < 1) return to.refuse(node, "its parts are larger than its input");
     part.result = sliced_along(to, input, along, offset, part.dims[along]);
@@ -239,11 +243,13 @@ void onnx_resize(OnnxTranslation& to, const OnnxNode& node) {
   OnnxDims made = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
   const OnnxValue& sizes = to.in(node, 3);
   if (sizes.has_numbers && sizes.numbers.size() == input.dims.size()) made = sizes.numbers;
+  // Only sizes are read; factors as an input are not.
   if (made.size() != input.dims.size()) {
     to.remark("a resize whose factor is not in the file is taken to double each side");
     made = input.dims;
     for (std::size_t i = 2; i < made.size(); ++i) made[i] *= 2;
   }
+  // Whole factors have a layer; other sizes count by their bytes.
   const NetworkSketch::Sizes from = to.sample(input.dims), into = to.sample(made);
   std::vector<std::int64_t> factors;
   for (std::size_t i = 1; i < from.size() && from.size() == into.size(); ++i)
@@ -271,6 +277,7 @@ void onnx_expand(OnnxTranslation& to, const OnnxNode& node) {
     for (std::size_t i = 0; i < made.size(); ++i)
       made[i] *= std::clamp<std::int64_t>(numbers[i], 0, 1'000'000);
   }
+  // Pad lists what is added, first in front of every dimension, then behind it.
   if (node.op == "Pad") {
     const std::vector<std::int64_t> pads = to.has(node, 1) ? numbers : node.numbers("pads");
     made = input.dims;

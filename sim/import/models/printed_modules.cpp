@@ -106,6 +106,7 @@ class ModuleReader {
     if (text == ")") return close();
     const auto module = module_line(line.text);
     if (!module) return true;  // a line of a module's own text
+    // The module goes on below: its modules follow until its own bracket.
     if (open_brackets(text) > 0) {
       if (open_.size() >= kDeepestModule)
         diagnostics_.report({line.number, 1, 1},
@@ -113,6 +114,7 @@ class ModuleReader {
       open_.push_back({modules_.size(), module->repeats});
       return true;
     }
+    // A complete module; a repetition stands in front of its type.
     const std::size_t first = modules_.size();
     modules_.push_back(
         {std::string(module->name.substr(0, 100)), std::string(module->type),

@@ -109,7 +109,6 @@ class ShapeCarrier {
     shape_ = std::move(shape);
   }
 
-  /// Opens the network's input.
   void open(Shape shape, int line) { add_row("Input", std::move(shape), 0, line); }
 
   /// Lets a branch continue from the last result with as many channels. Returns false, with a misfit, where
@@ -186,7 +185,6 @@ class ShapeCarrier {
     row(module, std::move(made), static_cast<std::int64_t>(weights) + (has_bias(module) ? out : 0));
   }
 
-  // PyTorch's layers have a bias unless they print that they have none.
   static bool has_bias(const PrintedModule& module) { return module.argument("bias") != "False"; }
 
   /// Takes a linear layer, which needs `in_features` as the last size before it.
@@ -366,7 +364,6 @@ void ask_for_image(const std::vector<PrintedModule>& modules, Diagnostics& diagn
 
 }  // namespace
 
-/// Images need a side from the user; sequences have a usual length.
 ImportedModel read_printed_model(const SourceText& source, const ModelImportOptions& options,
                                  Diagnostics& diagnostics) {
   ImportedModel made;

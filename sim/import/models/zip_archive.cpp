@@ -57,7 +57,7 @@ void read_extra(std::string_view extra, ZipMember& member) {
 
 bool is_zip(std::string_view text) { return text.starts_with("PK\x03\x04"); }
 
-/// A count that does not fit the directory ends at the first entry without a signature.
+/// Each entry must begin with its signature, so a wrong count or a damaged directory is noticed.
 std::optional<std::vector<ZipMember>> zip_members(std::string_view archive) {
   const std::optional<std::size_t> end = end_record(archive);
   if (!end) return std::nullopt;

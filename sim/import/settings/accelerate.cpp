@@ -88,6 +88,7 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
   constexpr const char* kFile = "deepspeed_config.deepspeed_config_file";
   const YamlNode* file = reading.find({kFile});
   if (file != nullptr && file->text != "none") {
+    // The file is looked for beside this one.
     const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
     if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
     std::vector<ProgramArgument> told;
@@ -161,6 +162,7 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
     if (reading.has("distributed_type")) reading.fate(KeyFate::usual, "one process");
     return;
   }
+  // Each strategy's own section is read by a function of its own.
   if (type == "fsdp") {
     reading.fate(KeyFate::usual, "see fsdp_config");
     return read_fsdp_keys(reading, "fsdp_config.");

@@ -127,6 +127,7 @@ void read_axolotl(SettingsReading& reading) {
   reading.by_default("axolotl starts Hugging Face's Trainer",
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
   read_sharding_words(reading);
+  // A table of accelerate's keys may stand beside the words.
   const YamlNode* table = reading.find({"fsdp_config"});
   if (table != nullptr && table->kind == SettingKind::map) read_fsdp_keys(reading, "fsdp_config.");
   read_axolotl_deepspeed(reading);

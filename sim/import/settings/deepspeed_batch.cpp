@@ -73,6 +73,7 @@ class BatchReader {
 
   /// All three counts are known, so the number of GPUs follows.
   void all_three() {
+    // Samples of one GPU in a step of the optimizer.
     const std::int64_t of_one = *micro_ * *steps_;
     if (*all_ % of_one != 0)
       return reading_.mistake_at(

@@ -171,6 +171,7 @@ class FineTuningReading {
         return reading_.by_default(std::string(row.config.substr(0, row.config.size() - 1)),
                                    {{std::string(kAdapterKind), toml_text(row.kind)}});
     }
+    // LLaMA-Factory's other methods: the whole network, or its last blocks.
     if (method == "full") return reading_.fate(KeyFate::usual);
     if (method == "freeze") {
       const auto blocks = number({"freeze_trainable_layers"});
@@ -204,6 +205,7 @@ class FineTuningReading {
     const std::string kind = value_of(reading_.out(), std::string(kAdapterKind));
     const bool is_virtual = std::ranges::any_of(
         kVirtualTokenWords, [&](const VirtualTokenWord& row) { return kind == toml_text(row.kind); });
+    // Reads one count; where it does not count, the key is as usual.
     const auto read = [&](std::string_view name, std::string_view to, double most, bool counts) {
       const YamlNode* node = find({name});
       if (node == nullptr) return;

@@ -80,6 +80,7 @@ void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
     KeyReads reads;
     const char *to, *note;
   };
+  // Names without "fsdp_"; present_path() adds it where the file has it.
   static constexpr Row kRows[] = {
       {"forward_prefetch", KeyReads::flag, "strategy.forward_prefetch", ""},
       {"limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers", ""},

@@ -210,6 +210,7 @@ void read_training_arguments(SettingsReading& reading, const std::string& above)
     reading.by_default("the Trainer searches for unused parameters unless it checkpoints",
                        {{"strategy.find_unused_parameters", "true"}});
   read_fsdp_words(reading, above);
+  // fsdp_config is a table here, or the name of a file with it.
   const YamlNode* table = reading.find({above + "fsdp_config"});
   if (table != nullptr && table->kind == YamlNode::Kind::map && !table->entries.empty())
     read_fsdp_keys(reading, above + "fsdp_config.");

@@ -81,6 +81,7 @@ class JsonReader {
     while (true) {
       skip_blanks();
       if (!ok_ || peek() == '}') break;
+      // A key may stand without quotes, as hjson has it.
       const SourceSpan span = here();
       std::string key = peek() == '"' ? string() : bare();
       if (!ok_) return out;

@@ -163,6 +163,7 @@ bool is_layout(SettingsReading& reading, std::int64_t replica) {
 bool refuse_degrees(SettingsReading& reading, std::int64_t replica) {
   const int gpus = reading.context().gpus;
   if (gpus == 0 || (gpus >= replica && gpus % replica == 0)) return false;
+  // The message names the degrees that are above 1, as in "TP 8 x PP 4".
   std::string degrees;
   const char* last = kDegrees[0].path;
   for (const MegatronDegree& degree : kDegrees) {

@@ -103,6 +103,7 @@ MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dial
                     .heads = size_of(reading, "num_attention_heads")};
   const std::string activation = reading.word({"activation"}).value_or("");
   if (!activation.empty()) reading.fate(KeyFate::usual, "part of the network");
+  // A gate is named by a flag, or by the activation's name.
   n.gated = has_flag(reading, "swiglu") || has_flag(reading, "gated_linear_unit") ||
             activation.find("glu") != std::string::npos;
   n.untied = has_flag(reading, "untie_embeddings_and_output_weights");
@@ -111,8 +112,10 @@ MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dial
     n.untied = !*shares;
   }
   n.rms = reading.word({"normalization"}).value_or("") == "rmsnorm";
+  // The width of the feed-forward part has a default that depends on the gate.
   n.inner = size_of(reading, "ffn_hidden_size");
   if (n.inner == 0) n.inner = usual_inner(n.width, n.gated);
+  // Groups of keys and values; as many as heads where they do not count.
   const std::int64_t groups = size_of(reading, "num_query_groups");
   const bool counts = has_flag(reading, "group_query_attention") || !dialect.groups_need_flag;
   n.groups = counts && groups > 0 ? groups : n.heads;
@@ -188,6 +191,7 @@ void read_modules(SettingsReading& reading) {
   std::vector<std::string> words;
   for (const YamlNode& item : given->items) words.push_back(item.text);
   std::string word;
+  // A text is cut at everything that no name has: commas, blanks, brackets.
   for (const char c : given->text + " ") {
     const bool is_letter = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     if (is_letter) word += c;
@@ -301,6 +305,7 @@ void put_network(SettingsReading& reading, const MegatronNetwork& n) {
     for (const char* part : {"moe_shared_expert_intermediate_size", "moe_layer_freq"})
       reading.fate_of(part, KeyFate::not_modelled,
                       "shared experts and dense layers in front are read with multi-latent attention alone");
+  // What GPT-2's form does not have makes the network Llama's form.
   const bool is_llama = n.gated || n.rms || n.groups != n.heads || n.experts > 0;
   ModelImportOptions options;
   if (n.sequence > 0) options.sequence = n.sequence;
@@ -343,6 +348,7 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
     if (const auto value = reading.integer({argument}, 1, 100'000'000))
       reading.effect({{fmt::format("parallel.{}", key), std::to_string(*value)}});
   };
+  // Degrees and sizes that [parallel] has under another name.
   put("tensor_model_parallel_size", "tensor");
   put("pipeline_model_parallel_size", "pipeline");
   put("context_parallel_size", "context");
@@ -367,6 +373,7 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
     reading.effect({{"parallel.capacity_factor", fmt::format("{}", *factor)}});
   read_layout_words(reading);
   read_recomputation(reading);
+  // Options that several arguments decide together.
   const bool by_local = reading.word({"transformer_impl"}).value_or("") == "local";
   const auto format = reading.word({"fp8_format"});
   const bool fp8 = format && *format != "none";
@@ -379,6 +386,7 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
   if (reading.flag({"optimizer_cpu_offload"}).value_or(false))
     effects.push_back({"parallel.offload", "\"optimizer\""});
   reading.by_default(dialect.what, std::move(effects));
+  // Arguments whose value is in the effects above.
   for (const char* told : {"use_distributed_optimizer", "sequence_parallel", "overlap_grad_reduce",
                            "fp8_format", "optimizer_cpu_offload", "data_parallel_sharding_strategy",
                            "transformer_impl", "overlap_param_gather", "use_megatron_fsdp", "num_experts",

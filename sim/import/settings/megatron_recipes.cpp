@@ -122,6 +122,7 @@ void read_nemo_precision(SettingsReading& reading) {
       reading.fate(KeyFate::not_modelled, kNoWidePrecision);
       continue;
     }
+    // One word names the type of the weights and, by its middle part, that of the products.
     const bool fp8 = word->find("fp8") != std::string::npos, fp4 = word->find("fp4") != std::string::npos;
     const bool half = word->find("bf16") == std::string::npos && word->find("16") != std::string::npos;
     std::vector<SettingEffect> effects{{"model.precision", half ? "\"amp_fp16\"" : "\"bf16\""}};

@@ -98,6 +98,7 @@ void read_factory_projection(SettingsReading& reading, const std::string& above,
   if (!asked) return;
   if (!*asked) return reading.fate(KeyFate::usual);
   constexpr double kFactoryRank = 16;
+  // GaLore on top of an 8-bit optimizer keeps its states in 8 bits.
   const bool is_narrow = word == "galore" && value_of(reading.out(), "model.optimizer") == "\"adamw_8bit\"";
   std::vector<SettingEffect> effects{
       {"model.optimizer", fmt::format("\"{}_adamw{}\"", word, is_narrow ? "_8bit" : "")}};

@@ -96,6 +96,7 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
   put("seq_length", "sequence");
   const std::string sharding = reading.word({"sharding_strategy"}).value_or("full_shard");
   const std::string strategy = reading.word({"distributed_strategy"}).value_or("fsdp");
+  // Sharding strategies of FSDP as what the ranks share.
   const bool copies = sharding == "no_shard" || strategy == "ddp";
   const bool keeps =
       sharding.find("grad_op") != std::string::npos || sharding.find("zero2") != std::string::npos;
@@ -107,6 +108,7 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
                       {"model.precision", "\"bf16\""}});
   if (const auto on = reading.flag({"checkpoints"}))
     reading.effect({{"parallel.recompute", *on ? "\"full\"" : "\"none\""}});
+  // Composer's policy "PURE" sums gradients in 16 bits.
   if (const auto sums = reading.word({"sums"}))
     reading.effect({{"parallel.gradient_bytes", *sums == "pure" ? "2" : "4"}});
   const auto mode = reading.word({"activation_checkpointing"});
@@ -237,6 +239,7 @@ void read_maxtext(SettingsReading& reading) {
   } else {
     read_gated_network(reading);
   }
+  // The batch of a device becomes that of a replica.
   const std::int64_t replica = read_axes(reading);
   const auto batch = reading.number({"per_device_batch_size"});
   // per_device_batch_size may be a fraction: a replica of several devices has whole sequences.

@@ -67,6 +67,7 @@ bool is_nanotron_layout(SettingsReading& reading) {
 /// Reads the degrees. Their product is the number of GPUs, which nanotron checks at its start, too.
 void read_nanotron_degrees(SettingsReading& reading, bool cut) {
   const auto dp = reading.integer({"parallelism.dp"}, 1, 1'000'000);
+  // The product of all degrees that multiply.
   std::int64_t all = dp.value_or(1);
   if (dp) reading.fate(KeyFate::usual, "data parallel");
   for (const NanotronDegree& degree : kNanotronDegrees) {
@@ -146,6 +147,7 @@ void read_nanotron(SettingsReading& reading) {
       {"model.model_config.tie_word_embeddings", "share_embeddings_and_output_weights"},
       {"model.model_config.hidden_act", "hidden_act"},
       {"tokens.sequence_length", "seq_length"}};
+  // From here on the network's keys have Megatron-LM's names.
   reading.rename(kNetwork);
   read_gated_network(reading);
   const bool cut = is_nanotron_layout(reading);

@@ -83,6 +83,7 @@ std::set<std::string> imported_networks(std::string_view text) {
        {"from torchvision.models", "from keras.applications", "from tensorflow.keras.applications"}) {
     for (std::size_t at = text.find(library); at != text.npos; at = text.find(library, at + 1)) {
       if (++imports > kMostImports) return out;  // each is looked for to the end of the text
+      // Names follow on the line, or in a bracket over several lines.
       const std::size_t import = text.find(" import ", at), end = std::min(text.find('\n', at), text.size());
       if (import >= end) continue;
       const bool is_open = text.substr(import, end - import).find('(') != text.npos;
@@ -160,6 +161,7 @@ void DeclaredArguments::declare(const YamlNode& call) {
   if (values_.size() >= kMostDeclared || call.items.empty()) return;
   std::string name = call.at("dest").text;
   std::optional<std::string> said;
+  // An option has several names, such as "-b" and "--batch-size".
   for (const YamlNode& option : call.items) {
     if (const auto found = given_.find(option.text); found != given_.end()) said = found->second;
     if (!name.empty() && !name.starts_with('-')) continue;
@@ -167,6 +169,7 @@ void DeclaredArguments::declare(const YamlNode& call) {
   }
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   std::ranges::replace(name, '-', '_');
+  // A flag is false unless the command line has it.
   const std::string& action = call.at("action").text;
   YamlNode value = call.at("default");
   if (action == "store_true")

@@ -40,6 +40,7 @@ void read_ddp_call(SettingsReading& reading, const std::string& name) {
     KeyReads reads;
     const char *to, *note;
   };
+  // Arguments by name; the paths are made below.
   static constexpr Row kRows[] = {
       {"bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap", ""},
       {"find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters", ""},
@@ -65,6 +66,7 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
   if (const auto word = reading.word({above + "backward_prefetch"})) put_backward_prefetch(reading, *word);
   if (const auto drops = reading.flag({above + "reshard_after_forward"}))
     reading.effect({{"strategy.sharding", *drops ? "\"full_shard\"" : "\"shard_grad_op\""}});
+  // Policies of FSDP1 and FSDP2.
   for (const char* policy : {"mixed_precision", "mp_policy"})
     read_fsdp_policy_argument(reading, above + policy);
   if (const auto least =
@@ -151,6 +153,7 @@ void read_network(SettingsReading& reading) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   const YamlNode* data = reading.find({"data_set"});
+  // Networks of the catalog are those for large images, so a small data set needs a resize.
   const bool has_small_images = data != nullptr && data->text != "imagenet";
   const auto open = [&](const std::string& why) { reading.fate_of(kNetworkOfProgram, KeyFate::open, why); };
   if (names.empty()) return open("which network it is; --model NAME says it");

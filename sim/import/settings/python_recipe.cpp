@@ -52,6 +52,7 @@ void put(YamlNode& tree, std::string_view path, const YamlNode& value) {
   const std::string key(path.substr(0, dot));
   const auto found = std::ranges::find(tree.entries, key, &std::pair<std::string, YamlNode>::first);
   if (found == tree.entries.end() && tree.entries.size() >= kMostSettings) return;
+  // A path goes through tables, which are made where they are missing.
   if (dot != std::string_view::npos) {
     if (found == tree.entries.end()) {
       tree.entries.emplace_back(key, YamlNode{SettingKind::map, {}, {}, {}, value.span});
@@ -62,6 +63,7 @@ void put(YamlNode& tree, std::string_view path, const YamlNode& value) {
   }
   if (found == tree.entries.end()) return tree.entries.emplace_back(key, value), void();
   YamlNode& known = found->second;
+  // Two tables for one key are merged.
   if (known.kind == SettingKind::map && value.kind == SettingKind::map) {
     for (const auto& [name, below] : value.entries) put(known, name, below);
     return;

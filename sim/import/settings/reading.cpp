@@ -305,8 +305,10 @@ void SettingsReading::apply_rule(Leaf& leaf, const KeyRule& rule) {
   last_ = &leaf;
   const std::string to(rule.to), note(rule.note);
   const auto say = [&](std::string value) { effect({{to, std::move(value)}}, note); };
+  // Rows that do not look at the value.
   if (rule.reads == KeyReads::nothing) return fate(KeyFate::no_influence, note);
   if (rule.reads == KeyReads::usual) return fate(KeyFate::usual, note);
+  // Values that are not there, not known, or decided by the program.
   if (node.is_null()) return fate(KeyFate::usual, "");
   if (stays_open()) return;
   if (node.kind == SettingKind::scalar && node.text == "auto" && rule.reads != KeyReads::unmodelled)

@@ -135,6 +135,7 @@ void read_titan_model(SettingsReading& reading) {
 void read_layout_batch(SettingsReading& reading, std::int64_t data) {
   const auto local = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
   const auto micro = reading.integer({"parallelism.pipeline_parallel_microbatch_size"}, 1, 1'000'000);
+  // Without a pipeline the local batch is one micro-batch.
   const bool pipeline = degree(reading, "pipeline_parallel_degree", 1) > 1;
   const auto whole = reading.integer({"training.global_batch_size"}, -1, 100'000'000);
   if (whole) reading.fate(KeyFate::usual, "part of the layout");
@@ -162,6 +163,7 @@ void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   std::vector<SettingEffect> effects{{"parallel.framework", "\"torchtitan\""},
                                      {"parallel.shard", shards == 1 ? "\"none\"" : "\"parameters\""}};
   if (shards > 1 && copies > 1) effects.push_back({"parallel.shard_group", std::to_string(shards)});
+  // The number of replicas is known only where the degree of sharding is.
   const std::int64_t data = shards > 0 ? std::min<std::int64_t>(shards * copies, 1'000'000) : 0;
   if (data > 0) {
     const std::int64_t all = std::min<std::int64_t>(data * others, 1'000'000);
@@ -180,6 +182,7 @@ void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
 void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = degree(reading, "data_parallel_replicate_degree", 1);
   const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
+  // Copies of a network that is not sharded are DDP.
   const bool plain = shards == 1 && copies > 1;
   if (const auto on = reading.flag({"training.enable_cpu_offload"}))
     reading.effect({{"strategy.offload_params", toml_flag(*on)}});

@@ -65,6 +65,7 @@ constexpr const char* kTorchtuneIdle[] = {"output_dir",
 /// Reads which layers have adapters. The products of a feed-forward part are adapted together.
 void read_torchtune_targets(SettingsReading& reading) {
   std::string list;
+  // The list in TOML grows entry by entry, with a comma in front of each.
   if (const YamlNode* names = reading.find({"model.lora_attn_modules"})) {
     for (const YamlNode& name : names->items) list += ", " + toml_text(name.text);
     reading.fate(KeyFate::usual);

@@ -185,6 +185,7 @@ class UltralyticsKeys {
   void read_data() {
     if (const auto workers = reading_.integer({path("workers")}, 0, 256))
       reading_.effect({{"data.workers_per_gpu", std::to_string(*workers)}}, "of a process");
+    // The name of the file stands for the data set.
     if (const auto data = reading_.word({path("data")})) {
       const std::string name = data->substr(data->rfind('/') + 1);
       if (name == "coco.yaml" || name == "coco")
@@ -230,6 +231,7 @@ class UltralyticsKeys {
         {"time", KeyReads::unmodelled, "epochs until a time is over"},
         {"quantize", KeyReads::unmodelled, "training for 8 bits"},
         {"*", KeyReads::nothing}};
+    // Rules refer to the paths, which therefore live until apply() has run.
     std::vector<std::string> paths;
     for (const Row& row : kRows) paths.push_back(path(row.key));
     std::vector<KeyRule> rules;

@@ -160,6 +160,7 @@ class ChakraNodeReader {
     node_.inputs = trace_.names.number(sizes_or_none(inputs));
     node_.outputs = trace_.names.number(sizes_or_none(outputs));
     // Settings such as a stride are needed for convolutions only; values of others are not kept.
+    // The texts are stored once, by number.
     const bool has_settings = name_.find("conv") != std::string_view::npos && inputs.values.size() < 2000;
     node_.values = trace_.names.number(has_settings ? inputs.values : std::string());
     keep_node(trace_, limits_, node_, collective_);

@@ -156,6 +156,7 @@ void FlightRecorderReader::keep(const Entry& entry) {
 /// Reads the groups: {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}}.
 void FlightRecorderReader::groups() {
   if (json_.kind() != JsonKind::object) return json_.skip();
+  // The key is the group's id; a name inside wins over it.
   json_.object([&](std::string_view id) {
     const std::string own(id.substr(0, kLongestEntryText));
     if (json_.kind() != JsonKind::object) return json_.skip();

@@ -50,6 +50,7 @@ std::optional<std::int64_t> thousandths_of(std::string_view text) {
     if (decimals < 3) value = value * 10 + (c - '0');
     if (decimals >= 0) ++decimals;
   }
+  // Missing decimals are zeros.
   for (int i = std::max(decimals, 0); i < 3; ++i) {
     if (value > kMost) return std::nullopt;
     value *= 10;

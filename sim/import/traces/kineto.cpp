@@ -286,6 +286,7 @@ void KinetoReader::leave_out(std::string_view why) {
 /// Returns the number of the thread or stream that an event is on, and adds it where it is new. A stream is
 /// known by its GPU and number.
 std::uint16_t KinetoReader::lane_of(TraceKind kind) {
+  // A kernel has GPU and stream as arguments; without them pid and tid stand for them.
   const bool is_stream = is_device(kind);
   const TraceLane lane{is_stream ? raw_.device.value_or(raw_.process.value_or(0)) : raw_.process.value_or(0),
                        is_stream ? raw_.stream.value_or(raw_.thread.value_or(0)) : raw_.thread.value_or(0),
@@ -340,6 +341,7 @@ void KinetoReader::keep() {
   event.start = *raw_.start;
   event.duration = raw_.duration.value_or(0);
   event.name = trace_.names.number(std::string_view(raw_.name).substr(0, 2000));
+  // Numbers that do not fit into 32 bits link nothing.
   const auto small = [](std::int64_t value) {
     return value > 0 && value < 0xFFFF'FFFF ? static_cast<std::uint32_t>(value) : 0;
   };

@@ -82,6 +82,7 @@ void rewrite(JsonStream& json, std::string& out) {
     }
     add("\"");
   };
+  // Objects have no place in lists of arguments.
   switch (json.kind()) {
     case JsonKind::array: {
       add("[");

@@ -77,6 +77,7 @@ std::string_view TraceBytes::unpacked() {
       if (inflater_->is_between) return {};
       refuse("ends in the middle of its packed data", "it was cut short: write or copy it again");
     }
+    // More bytes behind the end of a member begin the next one.
     if (std::exchange(inflater_->is_between, false)) inflateReset(&stream);
     stream.next_in = reinterpret_cast<Bytef*>(packed_.data() + packed_begin_);
     stream.avail_in = static_cast<uInt>(packed_end_ - packed_begin_);

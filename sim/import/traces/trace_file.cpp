@@ -43,6 +43,7 @@ ExecutionTrace chakra_of(TraceBytes& bytes, const TraceLimits& limits) {
 /// Reads a JSON file. Of a member that comes twice the first one is read. A trace with events wins over other
 /// members: Kineto's files may have members of the same names.
 TraceFile json_trace(TraceBytes& bytes, const TraceLimits& limits) {
+  // All readers share the stream; each reads the members that are its own.
   JsonStream json(bytes);
   Trace timed;
   ExecutionTrace executions;

@@ -64,6 +64,7 @@ CallIndex index_calls(const Trace& trace) {
     const TraceEvent& event = trace.events[i];
     if (is_device(event.kind)) continue;
     OpenCalls& open = lanes[event.lane];
+    // Whatever has ended before this event is no longer open.
     drop_ended(trace, open.ops, event.start);
     drop_ended(trace, open.marks, event.start);
     if (event.kind == TraceKind::op) {
@@ -71,6 +72,7 @@ CallIndex index_calls(const Trace& trace) {
       if (event.external > 0) out.ops.emplace_back(event.external, i);
     } else if (event.kind == TraceKind::annotation) {
       if (!is_step_mark(trace.name_of(event))) open.marks.push_back(i);
+      // A call of the runtime: it keeps what is open around it.
     } else if (event.correlation > 0) {
       TraceLink link;
       link.launch = i;

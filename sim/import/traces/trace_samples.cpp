@@ -59,6 +59,7 @@ SampleFile trace_samples(const Trace& trace, const LogHints& hints) {
     const TraceCollective& said = trace.collectives[event.detail - 1];
     // Older versions do not record the size of the group: all ranks of the run are assumed then.
     const int ranks = said.ranks > 0 ? said.ranks : std::max(trace.ranks, hints.gpus);
+    // Equal collectives are collected under one key.
     if (event.duration > 0)
       found[{said.op, sample_bytes(said), ranks, said.element_bytes}].push_back(event.duration);
   }

@@ -41,6 +41,7 @@ CallTree tree_of(const ExecutionTrace& trace) {
   for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
     const ExecutionNode& node = trace.nodes[i];
     const auto parent = std::ranges::lower_bound(trace.nodes, node.parent, {}, &ExecutionNode::id);
+    // A caller with a larger number is a fault of the file; such a call becomes a root.
     const bool has_parent = parent != trace.nodes.end() && parent->id == node.parent && node.parent < node.id;
     if (has_parent)
       out.children[static_cast<std::size_t>(parent - trace.nodes.begin())].push_back(i);
@@ -55,6 +56,7 @@ std::vector<std::string> list_values(std::string_view text) {
   std::vector<std::string> out;
   int depth = 0;
   for (const char c : text) {
+    // Depth 1 is the list itself; what is deeper belongs to a value.
     if (c == ']') --depth;
     if (depth > 1 || (depth == 1 && c != ',' && c != '[')) {
       if (out.empty()) out.emplace_back();
@@ -203,7 +205,9 @@ class ExecutionWalk {
       if (is_in_step(node)) optimizer = name.substr(from, name.find('.', from) - from);
       return true;
     }
+    // Work that is not the network's.
     if (is_zero_grad_mark(name) || is_loading_mark(name) || is_communication_call(name)) return false;
+    // Calls inside belong to this node of autograd.
     if (is_engine(node)) {
       around.node = name.substr(kEnginePrefix.size());
       return true;
@@ -211,6 +215,7 @@ class ExecutionWalk {
     if (name == kAccumulateGrad) return add_ready(node), false;
     if (!name.starts_with("aten::")) return true;
     if (!is_in_step(node)) return false;
+    // Calls of the optimizer tell its kind and the order of the parameters.
     if (around.optimizer) {
       optimizer_scales |= name == "aten::_foreach_mul_" || name == "aten::mul_";
       update_sizes.push_back(sizes_in(trace_.text(node.inputs)));
@@ -307,6 +312,7 @@ ImportedModel traced_network(const ExecutionTrace& trace, const ModelImportOptio
   else if (!batch)
     diagnostics.report({}, "does not say how large the batch was", "say it, as in --batch 32");
   diagnostics.throw_if_any();
+  // All gradients in the order in which backward completes them.
   std::vector<std::string> ready_sizes;
   for (const ExecutedOperator& op : walk.backward)
     ready_sizes.insert(ready_sizes.end(), op.ready.begin(), op.ready.end());
