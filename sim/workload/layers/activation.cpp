@@ -50,6 +50,8 @@ template <const Activation& activation>
 Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
+  // An activation in place takes the storage of its input. One that needs the input in backward copies it
+  // first.
   const bool inplace = layer.get<InPlace>().inplace && !activation.never_in_place,
              copied = inplace && activation.copies;
   const auto n = static_cast<double>(in.elements());
@@ -124,6 +126,7 @@ TensorId record_dropout(Tape& tape, TensorId input, bool inplace) {
 
 namespace {
 
+// Softmax and dropout as layers; other layers record them too (softmax.hpp).
 Applied apply_softmax(Tape& tape, const Layer& layer, TensorId input) {
   if (Applied fault = no_tokens(layer, tape.at(input).shape); !fault.ok()) return fault;
   return {record_softmax(tape, input), "", ""};
@@ -152,6 +155,7 @@ Applied apply_drop_path(Tape& tape, const Layer& layer, TensorId input) {
   return record_mask(tape, input, 1, 2);
 }
 
+// Flatten is a view: it has no operator in either direction.
 Applied apply_flatten(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;

@@ -103,6 +103,7 @@ TensorId record_cluster_scores(Tape& tape, TensorId rows, const SoftmaxCluster& 
   const Shape in = tape.at(rows).shape;
   const auto m = static_cast<double>(in.rows()), n = static_cast<double>(entries),
              k = static_cast<double>(in.width());
+  // Weights are read once; rows and scores grow with the batch.
   const Amount bytes{4 * n * k, 4 * m * (n + k)};
   const auto product = [&](double a, double b, double c, Product::Grows grows) {
     return Product{a, b, c, 1, 1, grows, 1, 1, bytes};
@@ -135,6 +136,7 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
   const std::vector<std::uint32_t> tables = add_tables(tape, clusters, own);
   const Shape made = Shape::sequence(in.size[0], own.out);
   tape.save(input);
+  // Without projections all clusters have the same width: one plain lookup.
   if (!has_projections(own)) {
     return {
         look_up(tape, {0, own.out, in.size[0]}, tables[0], static_cast<double>(own.cutoffs.back() * own.out)),
@@ -188,6 +190,7 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
                 {}, scores);
     parts.push_back(select_rows(tape, record_softmax(tape, scores), Shape::sequence(cluster.rows, 1)));
   }
+  // The result has one value for each row: that of its word.
   const TensorId result = tape.result(Shape::sequence(in.rows(), 1), parts, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {},
                              per_sample(8 * static_cast<double>(in.rows())), static_cast<int>(parts.size())));
@@ -195,6 +198,7 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+// Both layers take the same clusters, so that their tables can be shared.
 std::vector<LayerKey> cluster_keys() {
   using V = Vocabulary;
   return {required_key<&V::cutoffs>("cutoffs", {.longest = 8}),
@@ -204,6 +208,7 @@ std::vector<LayerKey> cluster_keys() {
 
 }  // namespace
 
+// Cutoffs are numbers of the data, so neither layer follows a wider network.
 LayerType adaptive_embedding_layer() {
   std::vector<LayerKey> keys = cluster_keys();
   keys.insert(keys.begin(), required_key<&Vocabulary::out>("out"));

@@ -86,6 +86,7 @@ TensorId record_additive_scores(Tape& tape, const AdditiveWork& work, TensorId s
 /// Records mask, softmax over the keys, and the weighted sum of the memory's rows.
 TensorId record_additive_context(Tape& tape, const AdditiveWork& work, TensorId scores, TensorId memory) {
   const Shape shape = Shape::sequence(work.queries, work.keys);
+  // The scores of all pairs are seen as a matrix of queries by keys.
   const TensorId rows = tape.alias(shape, scores);
   tape.node({}, {scores}, rows);
   const TensorId masked = tape.result(shape, {rows}, false);
@@ -117,6 +118,7 @@ TensorId record_location(Tape& tape, const AdditiveWork& work) {
   const Product gradient{
       filters, window, rows, 1, 1, Product::Grows::depth, static_cast<std::int32_t>(kLocationKernel),
       1,       bytes};
+  // The weights of the last step and their sum are two channels of one tensor.
   tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {}, per_sample(16 * rows)));
   tape.forward(
       make_operator(OperatorClass::conv, HostCall::conv2d, per_sample(2 * rows * filters * window), bytes)
@@ -160,6 +162,7 @@ Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input)
   return {record_additive_context(tape, work, scores, memory), "", ""};
 }
 
+// A width of 0 means that it was not given.
 void check_additive_attention(const LayerCheck& check) {
   check.range("width", check.layer.get<AdditiveAttention>().width, 1, kWidestLayer);
 }

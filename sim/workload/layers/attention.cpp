@@ -29,6 +29,7 @@ TensorId project(Tape& tape, const Attention& own, TensorId input, std::int64_t 
   return heads;
 }
 
+/// Records three products, for queries, keys and values.
 Heads project_separately(Tape& tape, const Attention& own, const AttentionInput& input,
                          const AttentionSize& size) {
   const TensorId q = project(tape, own, input.queries, size.width(), "query.");
@@ -97,6 +98,8 @@ TensorId transposed(Tape& tape, TensorId rows) {
   return view;
 }
 
+// Keys and values come from `memory` where one is named, otherwise from the input. The result has the input's
+// width.
 Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Attention>();
   const TensorId memory = layer.with.empty() ? input : tape.named(layer.with[0])->back();
@@ -142,6 +145,7 @@ void widen_attention(Layer& layer, const Wider& wider) {
 
 }  // namespace
 
+// In a wider network the number of heads stays, and widths stay multiples of it.
 LayerType attention_layer() {
   using A = Attention;
   return {.name = "attention",

@@ -85,6 +85,7 @@ BackwardStep backward_of(const Operator& op);
 /// operators, the fused form one kernel each way, whose causal variant skips half of the scores.
 TensorId record_eager_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads);
+/// The fused form; `own.fused` is not read by either function.
 TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads);
 /// Records the copy that puts the context's heads side by side again.

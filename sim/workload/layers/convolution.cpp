@@ -59,6 +59,7 @@ Window window_of(const Convolution& own, ConvolutionForm form) {
       along(1, own.kernel), along(1, own.stride), along(0, own.padding), along(1, own.dilation), 0, false};
 }
 
+/// Returns the shape of the result; a side below 1 is a misfit that check_convolution() reports.
 Shape result_shape(const Convolution& own, const Window& window, const Shape& in) {
   Shape out = in;
   out.size[0] = own.out;
@@ -70,6 +71,7 @@ Shape result_shape(const Convolution& own, const Window& window, const Shape& in
 /// Returns a misfit where the input has another kind or the options give another number of sides.
 Applied check_input(const Layer& layer, ConvolutionForm form, const Shape& in) {
   const auto& own = layer.get<Convolution>();
+  // A transposed convolution runs over images and volumes alike.
   const bool signal = form == ConvolutionForm::signal;
   const ShapeKind wanted = form == ConvolutionForm::volume ? ShapeKind::volume : ShapeKind::image;
   const bool fits = form == ConvolutionForm::transposed ? in.sides() > 0
@@ -119,6 +121,7 @@ struct ConvolutionWork {
   Product forward, for_input, for_weights;
 };
 
+/// Returns the work of one sample in all three products.
 ConvolutionWork work_of(const Convolution& own, const Window& window, const Shape& in, const Shape& out) {
   std::int64_t positions = 1;
   for (std::size_t side = 0; side < in.sides(); ++side) positions *= window.kernel[side];
@@ -129,6 +132,7 @@ ConvolutionWork work_of(const Convolution& own, const Window& window, const Shap
              out_positions = static_cast<double>(out.positions());
 
   ConvolutionWork work;
+  // Elements and products are those of one sample. Products count each group as one of `count`.
   work.in = static_cast<double>(in.elements()), work.out = static_cast<double>(out.elements());
   work.weights = from * to * groups * kernel, work.bias = own.bias ? static_cast<double>(own.out) : 0;
   // One input channel for each group: the libraries have special kernels for it.
@@ -183,6 +187,7 @@ Applied apply_convolution(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Convolution>();
   const Shape in = tape.at(input).shape;
   if (Applied fault = check_input(layer, form, in); !fault.ok()) return fault;
+  // Window, shape and limits are settled before anything is recorded.
   const Window window = window_of(own, form);
   const Shape out = result_shape(own, window, in);
   if (Applied fault = check_convolution(layer, window, in, out); !fault.ok()) return fault;

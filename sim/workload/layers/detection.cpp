@@ -40,6 +40,7 @@ Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input) {
   const Operator op = small_operators(own.operators, elements);
   const TensorId result = tape.view(in, input);
   tape.forward(op);
+  // Without `gradient` the operators have no backward pass, as in matching and sampling.
   std::vector<BackwardStep> backward;
   if (own.gradient) backward.push_back({op, {}});
   tape.node(std::move(backward), {input}, result);
@@ -75,6 +76,7 @@ Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorI
                                    per_sample(4 * (1 + kPoints) * n), calls);
   Operator backward = make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(8 * kPoints * n),
                                     per_sample(4 * (1 + 2 * kPoints) * n + 4 * levels), backward_kernels);
+  // Every kernel is a call of its own from Python; backward has one call for each level.
   forward.calls = static_cast<std::uint16_t>(calls),
   backward.calls = static_cast<std::uint16_t>(inputs.size());
   const TensorId result = tape.result(made, inputs, false);

@@ -17,6 +17,7 @@ struct DotProductAttention {
   bool scaled = true, mask = false, causal = false, dropout = false, fused = true;
 };
 
+// The three results may have different origins; their rows and widths must fit.
 Applied join_dot_product(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   const auto& own = layer.get<DotProductAttention>();
   if (inputs.size() != 3)
@@ -53,6 +54,7 @@ void check_dot_product(const LayerCheck& check) {
 
 std::int64_t heads_of_dot_product(const Layer& layer) { return layer.get<DotProductAttention>().heads; }
 
+// As a layer, rotation turns all elements of its rows.
 Applied apply_rotary(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)

@@ -27,6 +27,7 @@ struct Positions {
   bool counted = false;  ///< untrained rows are a parameter of the network all the same
 };
 
+/// Returns a misfit for anything but a sequence.
 Applied needs_sequence(const Layer& layer, const Shape& in) {
   if (in.kind == ShapeKind::sequence) return {};
   return misfit(fmt::format("{} needs [sequence, width], not {}", layer.type->name, to_string(in)),
@@ -60,6 +61,7 @@ Operator sum_over_batch(double n) {
   return make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), {4 * n, 4 * n});
 }
 
+// Forward reads an index and a row for each token, and writes the row. The indices are kept for backward.
 Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Embedding>();
   const Shape& in = tape.at(input).shape;
@@ -76,6 +78,7 @@ Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
   const auto n = static_cast<double>(made.elements()), ids = static_cast<double>(length);
   const auto table = static_cast<double>(own.entries * own.out);
   const std::uint32_t weight = tape.parameter("weight", own.entries * own.out);
+  // A later linear layer of as many features is then known as the output embedding.
   tape.trainability().see_words(own.entries);
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
@@ -198,6 +201,7 @@ std::optional<std::int64_t> size_of_rows(std::int64_t rows, const DeclaredWeight
   return rows * wider(declared.out / rows);
 }
 
+// Declared tables of positions and class tokens are as wide as the network.
 std::optional<std::int64_t> size_of_positions(const Layer& layer, const DeclaredWeight& declared,
                                               const Wider& wider) {
   return size_of_rows(std::max<std::int64_t>(1, layer.get<Positions>().entries), declared, wider);

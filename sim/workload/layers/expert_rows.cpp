@@ -8,6 +8,7 @@
 namespace foretrain {
 namespace {
 
+/// Records silu, whose backward needs its input.
 TensorId record_silu(Tape& tape, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
   const TensorId result = tape.result(tape.at(input).shape, {input}, false);
@@ -18,6 +19,7 @@ TensorId record_silu(Tape& tape, TensorId input) {
   return result;
 }
 
+/// Records the product of the activated gate with the other branch; backward keeps both.
 TensorId record_gate(Tape& tape, TensorId gate, TensorId up) {
   const auto n = static_cast<double>(tape.at(gate).shape.elements());
   const TensorId result = tape.result(tape.at(gate).shape, {gate, up}, false);
@@ -88,6 +90,7 @@ TensorId gather_rows(Tape& tape, TensorId input, std::int64_t rows) {
   return gathered;
 }
 
+// Forward picks the weights and multiplies. Backward has two products and the sum over the width.
 TensorId record_weighting(Tape& tape, TensorId rows, TensorId weights) {
   const Shape shape = tape.at(rows).shape;
   const auto n = static_cast<double>(shape.elements());
@@ -109,6 +112,7 @@ TensorId scatter_rows(Tape& tape, TensorId sum, TensorId rows) {
   return result;
 }
 
+// The zeros need a gradient, so that the results added to them get one.
 TensorId record_zeros(Tape& tape, const Shape& shape) {
   const TensorId zeros = tape.result(shape, {}, true);
   tape.forward(script_pass(OperatorClass::elementwise, HostCall::activation, 0,
@@ -117,6 +121,7 @@ TensorId record_zeros(Tape& tape, const Shape& shape) {
   return zeros;
 }
 
+// The order is that of the scripts: gate, activation, up, product, down.
 TensorId record_perceptron(Tape& tape, const Perceptron& own, TensorId rows) {
   const std::int64_t width = tape.at(rows).shape.width();
   const auto linear = [&](TensorId from, std::int64_t out, std::string_view name) {
@@ -137,8 +142,10 @@ TensorId record_grouped_perceptrons(Tape& tape, const Perceptron& own, std::int6
   return grouped(inner, width, "down");
 }
 
+// The gate is a product of one column and a sigmoid, whose result is kept.
 TensorId record_row_gate(Tape& tape, TensorId input, TensorId rows, std::string_view prefix) {
   const TensorId logit = record_linear(tape, input, 1, {LinearForm::Bias::none, prefix});
+  // The gate has one number a row.
   const Shape one = tape.at(logit).shape;
   const auto n = static_cast<double>(one.elements());
   const TensorId gate = tape.result(one, {logit}, false);

@@ -84,6 +84,7 @@ std::string fault_of_experts(const Experts& own, const Shape& in) {
 /// Records the loop of Mixtral's script: each expert gathers its rows, computes, and adds its results.
 TensorId record_loop(Tape& tape, const Experts& own, TensorId input, TensorId weights, TensorId sum) {
   const std::int64_t all = tape.at(input).shape.rows();
+  // Each expert gathers its rows, so operators and kernels grow with the number of experts.
   for (std::int64_t expert = 0; expert < own.experts; ++expert) {
     const std::int64_t rows = rows_before(own, all, expert + 1) - rows_before(own, all, expert);
     const Perceptron one{fmt::format("experts.{}.", expert), own.width, own.gated};
@@ -113,12 +114,14 @@ TensorId record_shared(Tape& tape, const Experts& own, TensorId input, TensorId 
   return result;
 }
 
+// Router, experts and shared experts are recorded in the order in which the script runs them.
 Applied apply_experts(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Experts>();
   const Shape in = tape.at(input).shape;
   if (std::string fault = fault_of_experts(own, in); !fault.empty())
     return misfit(std::move(fault), "every expert takes a row or more of a sequence");
   const TensorId weights = record_router(tape, own, input);
+  // The results of the experts are added up in a tensor of zeros.
   const TensorId zeros = record_zeros(tape, in);
   const TensorId sum = own.grouped ? record_at_once(tape, own, input, weights, zeros)
                                    : record_loop(tape, own, input, weights, zeros);
@@ -143,6 +146,7 @@ std::int64_t parts_of_experts(const Layer& layer) {
   return kPartsOfPerceptron * ((own.grouped ? 1 : own.experts) + (own.shared_width > 0 ? 1 : 0));
 }
 
+// The number of experts stays; only their inner widths grow.
 void widen_experts(Layer& layer, const Wider& wider) {
   auto& own = layer.edit<Experts>();
   own.width = wider(own.width);

@@ -45,6 +45,7 @@ struct GroupSize {
 TensorId repeat_groups(Tape& tape, TensorId rows, const GroupSize& size) {
   if (size.groups == size.all.heads) return rows;
   const auto n = static_cast<double>(tape.at(rows).shape.elements()), all = size.all.key_elements();
+  // Forward reads the shared heads and writes all of them.
   const TensorId copies = tape.result(Shape::sequence(size.all.keys, size.all.width()), {rows}, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(4 * (n + all))));
   tape.node(
@@ -73,10 +74,12 @@ Heads project_packed_groups(Tape& tape, const GroupedAttention& own, TensorId in
   const Shape part = Shape::sequence(length, size.group_width());
   const Heads heads{tape.alias(Shape::sequence(length, size.all.width()), joined), tape.alias(part, joined),
                     tape.alias(part, joined)};
+  // Backward joins the three gradients by one copy.
   tape.node({backward_of(copy_of(n))}, {joined}, heads.q);
   return heads;
 }
 
+/// Records the projections, packed or one by one. Keys and values are as wide as their groups.
 Heads project_groups(Tape& tape, const GroupedAttention& own, TensorId input, TensorId memory,
                      const GroupSize& size) {
   if (own.packed) return project_packed_groups(tape, own, input, size);
@@ -111,6 +114,7 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Hea
   return heads;
 }
 
+/// Returns the reason why options and sizes do not fit each other; empty where they do.
 std::string fault_of(const GroupedAttention& own, const GroupSize& size) {
   if (size.all.heads % size.groups != 0)
     return fmt::format("groups = {} does not divide {} heads", size.groups, size.all.heads);
@@ -140,6 +144,7 @@ Attention plain_attention(const GroupedAttention& own) {
   return plain;
 }
 
+// The order of a decoder: projections, norms and positions of queries and keys, attention, output.
 Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<GroupedAttention>();
   const TensorId named = layer.with.empty() ? input : tape.named(layer.with[0])->back();
@@ -164,6 +169,8 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
     return misfit("relative asks for `memory` = the result of a relative_bias of as many heads and rows",
                   "place a relative_bias before it, and name its result with `as`");
   Heads heads = placed_heads(tape, own, size, project_groups(tape, own, input, memory, size));
+  // The bias is added to the scores of separate operators; check_grouped_attention() excludes the fused
+  // kernel.
   if (own.relative) heads.bias = named;
   const Attention plain = plain_attention(own);
   const TensorId context =
@@ -172,6 +179,7 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
   return {record_linear(tape, context, in.width(), {bias_of(own.output_bias), "output."}), "", ""};
 }
 
+// Options that exclude each other are reported before any shape is known.
 void check_grouped_attention(const LayerCheck& check) {
   const auto& own = check.layer.get<GroupedAttention>();
   check.range("heads", own.heads, 1, kLargestStep);

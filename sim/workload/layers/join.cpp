@@ -51,6 +51,7 @@ TensorId record_sum(Tape& tape, const Pair& pair) {
   for (const TensorId operand : {pair.left, pair.right}) {
     const Shape& shape = tape.at(operand).shape;
     read += static_cast<double>(shape.elements());
+    // A broadcast operand needs the sum of the gradient over the broadcast dimensions.
     if (shape.elements() != pair.shape.elements() && tape.at(operand).needs_gradient)
       steps.push_back(sum_of_gradient(tape, pair, operand));
   }
@@ -79,6 +80,7 @@ TensorId record_product(Tape& tape, const Pair& pair) {
     if (tape.at(operand).shape.elements() != pair.shape.elements())
       sums.push_back(sum_of_gradient(tape, pair, operand));
   }
+  // Products come first: each sum reduces one of them.
   for (BackwardStep& sum : sums) products.push_back(std::move(sum));
   const TensorId result = tape.result(pair.shape, {pair.left, pair.right}, false);
   tape.forward(
@@ -122,6 +124,7 @@ TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
                             per_sample(20 * n)),
               {}}},
             {gate, up}, result);
+  // The fused LoRA functions compute the gate's result again in backward.
   if (tape.trainability().tuning().fuses(FusedKernel::lora)) tape.make_anew(result);
   return result;
 }
@@ -161,6 +164,7 @@ void check_join(const LayerCheck& check) { check.joins_several(); }
 
 }  // namespace
 
+// A name for the activated gate prevents the fusion, because another layer may read it.
 bool fuses_gate(const Layer& layer, const FineTuning& tuning) {
   return tuning.fuses(FusedKernel::swiglu) && layer.type->name == std::string_view("multiply") &&
          layer.branches.size() == 2 && !layer.branches[0].empty() &&

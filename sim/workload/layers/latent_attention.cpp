@@ -72,6 +72,7 @@ TensorId joined_keys(Tape& tape, const AttentionSize& size, TensorId plain, Tens
 Heads latent_heads(Tape& tape, const LatentAttention& own, const AttentionSize& size, TensorId input) {
   Heads heads;
   heads.q = record_queries(tape, own, size, input);
+  // One product makes the narrow row and the part that carries the position.
   const auto [narrow, position] =
       cut(tape, product_of(tape, input, own.kv_rank + own.rotary, "kv_down."), own.kv_rank);
   const TensorId wide = product_of(tape, record_rms_norm(tape, narrow, "kv_norm."),
@@ -91,6 +92,7 @@ bool is_too_large(const LatentAttention& own, std::int64_t in, std::int64_t rows
          !bounded_product({rank, std::max(in, rows)}) || !bounded_product({own.heads, rows, rows});
 }
 
+// After the heads are made, the layer is plain attention with values of another width.
 Applied apply_latent_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<LatentAttention>();
   const Shape in = tape.at(input).shape;
@@ -99,6 +101,7 @@ Applied apply_latent_attention(Tape& tape, const Layer& layer, TensorId input) {
                   "place an embedding before it");
   if (is_too_large(own, in.width(), in.rows()))
     return misfit("latent_attention makes a tensor of more than 2^40 elements", "use a shorter sequence");
+  // A head of queries and keys has plain and rotated elements; values have a width of their own.
   const AttentionSize size{in.rows(), in.rows(), own.heads, own.plain + own.rotary, own.value};
   const Heads heads = latent_heads(tape, own, size, input);
   Attention plain{own.heads};

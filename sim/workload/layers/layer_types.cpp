@@ -109,6 +109,7 @@ std::span<const LayerType> layer_types() {
   return kRows;
 }
 
+// The index is built once; rows have static storage, so pointers to them stay valid.
 const LayerType* find_layer_type(std::string_view name) {
   static const std::map<std::string_view, const LayerType*> kByName = [] {
     std::map<std::string_view, const LayerType*> rows;
@@ -159,6 +160,7 @@ void LayerCheck::joins_several() const {
        fmt::format("give 2 to {} branches; an empty branch [] passes its input on", kMostBranches)});
 }
 
+// The type's own checks come first, then those of names and steps that every layer has.
 std::vector<ModelFault> check_layer(const Layer& layer) {
   std::vector<ModelFault> faults;
   const LayerCheck check{layer, faults};

@@ -22,6 +22,7 @@ struct ProductWork {
   Product for_weights() const { return {out, in, rows, 1, 1, Product::Grows::depth, 1, 1, moved()}; }
 };
 
+// A fused bias adds FLOPs and bytes, but no kernel.
 Operator product_forward_operator(const ProductWork& w) {
   const double bias_flops = w.bias > 0 ? w.rows * w.out : 0;
   Operator op =
@@ -120,17 +121,20 @@ TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const Line
     tape.forward(conversion_of(work.rows * work.out));
     if (makes.input) steps.push_back({conversion_of(work.rows * (work.in + work.out)), {}});
   }
+  // Autocast casts weights that upcasting left in fp32, except those of adapters.
   const bool is_cast = !is_packed && !tape.is_in_adapter() &&
                        tape.trainability().tuning().upcast == Upcast::all && makes.input;
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(product_forward_operator(work));
   if (is_packed) tape.return_in_width_of(result, input);
   if (is_cast) record_weight_cast(tape, work.in * work.out);
+  // A product whose weight is frozen keeps no input, unless bitsandbytes runs it.
   if (how.keeps_input && (makes.weight || is_packed))
     tape.save(input);
   else
     tape.keep_no_operands(result);
   const bool is_apart = form.bias == LinearForm::Bias::apart;
+  // A bias that is added apart gets its gradient in the operator that adds it.
   const Operator backward = product_backward_operator(work, makes);
   if (backward.kernels > 0)
     steps.push_back({backward, is_apart ? std::vector<std::uint32_t>{weight} : ready});
@@ -143,6 +147,7 @@ TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const Line
 TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form) {
   std::string path = tape.layer_path();
   if (!form.prefix.empty()) path += fmt::format(".{}", form.prefix.substr(0, form.prefix.size() - 1));
+  // The products of an adapter are recorded here too; they have no adapter themselves.
   const bool is_own = !tape.is_in_adapter();
   const bool has_adapter = is_own && form.is_module && tape.trainability().has_adapter(path, out);
   // One function runs a product with its adapter, and makes the input again in its backward pass.
@@ -155,12 +160,14 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
 
 namespace {
 
+/// Options of the layer `linear`.
 struct Linear {
   std::int64_t out = 0;  ///< features
   bool bias = true;
   bool bias_apart = false;  ///< added by an operator of its own
 };
 
+// The product is over the last dimension, row by row; images have to be flattened first.
 Applied apply_linear(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Linear>();
   const Shape& in = tape.at(input).shape;

@@ -27,6 +27,7 @@ void add_to_total(Operator& forward, Operator& backward, const Loss& own, bool f
     forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 8;
     backward.kernels += 1, backward.flops.fixed += 1, backward.bytes.fixed += 8;
   }
+  // The sum of this loss and the earlier ones is one more kernel on two numbers.
   if (further) forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 12;
 }
 
@@ -35,6 +36,7 @@ Applied record_loss(Tape& tape, const Loss& own, TensorId input, Operator forwar
                     Amount kept) {
   const TensorId result = tape.result(Shape::features(1), {input}, false);
   add_to_total(forward, backward, own, tape.count_loss() > 1);
+  // Losses stay in 32 bits under autocast, and beside 16-bit weights too.
   forward.half_capable = backward.half_capable = false;
   forward.stays_wide = backward.stays_wide = true;
   tape.forward(forward);

@@ -32,6 +32,7 @@ Applied join_matmul(Tape& tape, const Layer&, const std::vector<TensorId>& input
                   "two results, as `from = [\"a\", \"b\"]`");
   if (!bounded_product({a.heads, a.rows, b.width}))
     return misfit("matmul makes a tensor of more than 2^40 elements", "use smaller operands");
+  // The product has the sizes of q k^T: rows of the left operand, columns of the right one.
   const AttentionSize size{a.rows, b.width, a.heads, a.width};
   const bool is_image = left.kind == ShapeKind::image;
   const Shape made = is_image ? Shape::image(a.heads, a.rows, b.width) : Shape::sequence(a.rows, b.width);

@@ -22,6 +22,7 @@ struct SampleNorm {
 TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
                             const std::vector<std::uint32_t>& ready) {
   const TensorId result = tape.result(tape.at(input).shape, {input}, !ready.empty());
+  // Trained vectors are read in both passes, and their gradients are written in backward.
   const double vectors = ready.empty() ? 0 : norm.width, each = 4 * norm.trained;
   Operator forward = make_operator(OperatorClass::normalization, norm.call, per_sample(8 * norm.n),
                                    {each * vectors, 8 * norm.n + 8 * norm.groups});
@@ -34,6 +35,7 @@ TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
   tape.forward(forward);
   if (tape.at(result).needs_gradient) {
     tape.save(input);
+    // Mean and deviation of each group, in fp32.
     tape.save(per_sample(8 * norm.groups));
   }
   tape.node({{backward, ready}}, {input}, result);
@@ -46,6 +48,7 @@ std::vector<std::uint32_t> trained_vectors(Tape& tape, std::int64_t width) {
   return {weight, tape.parameter("bias", width)};
 }
 
+// Statistics are taken over the batch, so those of a channel are fixed amounts that do not grow with it.
 Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape& in = tape.at(input).shape;
   if (in.sides() == 0 && in.kind != ShapeKind::features) {
@@ -66,6 +69,7 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   forward.channels = channels, forward.keeps_averages = true;
   tape.forward(forward);
   tape.save(input);
+  // Mean and deviation of each channel, over the whole batch.
   tape.save(Amount{8 * c, 0});
   const double input_gradient = tape.at(input).needs_gradient ? 4 * n : 0;
   Operator backward = make_operator(OperatorClass::normalization, HostCall::batch_norm, per_sample(12 * n),
@@ -81,6 +85,7 @@ struct LayerNorm {
   bool bias = true;     ///< otherwise the weight alone
 };
 
+// Every row is a group of its own, and the trained vectors are as wide as a row.
 Applied apply_layer_norm(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<LayerNorm>();
   const Shape in = tape.at(input).shape;

@@ -47,6 +47,7 @@ std::int64_t output_side(const Pool& own, std::size_t side, std::int64_t in) {
   return windows;
 }
 
+/// Returns the windows of a pool over an input, or the reason why they do not fit.
 Windows windows_of(const Layer& layer, const Shape& in) {
   const auto& own = layer.get<Pool>();
   Windows windows;
@@ -74,6 +75,7 @@ struct PoolWork {
   double visits = 0;  ///< either way
 };
 
+/// Records a pool: one kernel forward and one backward, with the same visits.
 Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork& work) {
   const TensorId result = tape.result(out, {input}, false);
   Operator forward = make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_forward),
@@ -101,6 +103,7 @@ Applied apply_max_pool(Tape& tape, const Layer& layer, TensorId input) {
       {windows.positions * out, 4 * in + 12 * out, in, 8 * in + 12 * out, windows.positions * out});
 }
 
+// The mean of each window; the input is kept for backward.
 Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
   const Windows windows = windows_of(layer, tape.at(input).shape);
   if (!windows.fault.ok()) return windows.fault;

@@ -44,6 +44,7 @@ struct RecurrentWork {
   double serial() const { return stepwise ? 1 : steps; }  ///< of the recurrent products
   double input_flops() const { return 2 * steps * in * gate_width(); }
   double hidden_flops() const { return 2 * steps * hidden * gate_width(); }
+  // Weights of the inputs are read once, the recurrent ones in every step.
   Amount input_bytes() const { return {4 * in * gate_width(), 4 * steps * (in + gate_width())}; }
   Amount hidden_bytes() const {
     return {4 * serial() * hidden * gate_width(), 4 * steps * (hidden + gate_width())};
@@ -168,6 +169,7 @@ Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input) {
     for (std::int64_t d = 0; d < directions; ++d) {
       add_parameters(tape, work, fmt::format("l{}{}", l, d == 1 ? "_reverse" : ""), backward.ready);
       tape.forward(recurrent_forward_operator(work));
+      // The layers above the first always need the gradient of their input.
       backward.add(work, l > 0 || tape.at(input).needs_gradient);
       tape.save(per_sample(4 * work.kept * work.steps * work.hidden));
     }
@@ -177,6 +179,7 @@ Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+// A width of 0 means that it was not given.
 void check_recurrent(const LayerCheck& check) {
   const auto& own = check.layer.get<Recurrent>();
   check.range("width", own.width, 1, kWidestLayer);

@@ -28,6 +28,7 @@ struct RelativeWork {
   std::int64_t width = 0;  ///< of the input
   std::uint32_t distance_weight = 0, content_bias = 0, position_bias = 0;
 
+  // The distances are keys of their own, projected by one product without a batch.
   double distance_elements() const { return size.key_elements(); }
   double distance_flops() const { return 2 * static_cast<double>(size.keys * width * size.width()); }
   Amount distance_bytes() const {
@@ -92,6 +93,7 @@ Product for_all_samples(Product product, Product::Grows grows) {
 TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distances,
                                 const RelativeWork& work) {
   const AttentionSize& size = work.size;
+  // The first product: queries by content.
   const TensorId by_content = add_vector(tape, heads.q, work, work.content_bias);
   tape.forward(copy_of(size.key_elements()));
   const TensorId content = tape.result(size.score_shape(), {by_content, heads.k}, false);
@@ -100,6 +102,7 @@ TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distanc
   tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_query_rows()}))},
             {by_content, heads.k}, content);
 
+  // The second product: queries by distance.
   const TensorId by_position = add_vector(tape, heads.q, work, work.position_bias);
   const TensorId position = tape.result(size.score_shape(), {by_position, distances}, false);
   tape.forward(batched_products(size, {for_all_samples(size.makes_scores(), Product::Grows::rows)}));
@@ -140,6 +143,7 @@ TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const
   return merged;
 }
 
+// Parameters are registered in this order: shared vectors, projections, distances, output.
 Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<RelativeAttention>();
   const Shape in = tape.at(input).shape;

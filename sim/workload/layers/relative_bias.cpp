@@ -28,6 +28,7 @@ Operator bucket_work(double pairs) {
   return op;
 }
 
+// The result is as large as the scores of one sample; attention finds it by its name.
 Applied apply_relative_bias(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<RelativeBias>();
   const Shape in = tape.at(input).shape;
@@ -41,6 +42,7 @@ Applied apply_relative_bias(Tape& tape, const Layer& layer, TensorId input) {
              table = static_cast<double>(own.heads * own.buckets);
   const std::uint32_t weight = tape.parameter("weight", own.heads * own.buckets);
   const TensorId bias = tape.result(Shape::sequence(own.heads * in.rows(), in.rows()), {}, true);
+  // Buckets and lookup do not grow with the batch; the mask of each sample does.
   tape.forward(bucket_work(pairs));
   tape.forward(
       make_operator(OperatorClass::embedding, HostCall::embedding, {scores, 0}, {8 * pairs + 8 * scores, 0}));

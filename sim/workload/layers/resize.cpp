@@ -64,6 +64,7 @@ Applied apply_slice(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("slice takes {} to {} of {}", own.offset, own.offset + own.out, to_string(in)),
                   "offset + out must lie within the channels (or the last dimension)");
   }
+  // The slice is along channels, or along the last dimension.
   kept = own.out;
   const auto from = static_cast<double>(in.elements()), to = static_cast<double>(made.elements());
   const TensorId result = tape.view(made, input);
@@ -77,6 +78,7 @@ Applied apply_reshape(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   const auto& own = layer.get<Reshape>();
   std::vector<std::int64_t> sizes = own.shape;
+  // The open entry is filled in once the product of the others is known.
   std::int64_t* open = nullptr;
   std::int64_t known = 1;
   for (std::int64_t& size : sizes) {

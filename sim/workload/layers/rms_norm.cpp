@@ -58,6 +58,7 @@ TensorId record_fused_rms_norm(Tape& tape, TensorId input, std::string_view pref
   return result;
 }
 
+// As a layer, the norm has one weight named "weight".
 Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (!in.is_rows()) {
@@ -79,6 +80,7 @@ TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
   const TensorId result = tape.result(in, {input}, true);
   tape.forward(work.forward());
   tape.save(input);
+  // A frozen weight needs no gradient, so the scaled input is not kept.
   const bool trains = Tape::trains(weight);
   tape.save(per_sample((trains ? 4 * work.n : 0) + 4 * work.rows));  // the scaled input and the roots
   tape.node({{work.backward(trains), {weight}}}, {input}, result);

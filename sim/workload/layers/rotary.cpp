@@ -17,6 +17,7 @@ Operator small_passes(double flops, double bytes, int count) {
 
 }  // namespace
 
+// FLOPs and bytes are counted by rotated elements; a cut and a join move all elements of the rows.
 TensorId record_rotary(Tape& tape, TensorId rows, double turned) {
   const Shape shape = tape.at(rows).shape;
   const auto n = static_cast<double>(shape.elements());

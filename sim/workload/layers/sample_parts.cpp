@@ -7,6 +7,7 @@ namespace {
 
 void divide(Amount& amount, double parts) { amount.per_sample /= parts; }
 
+// The size that the batch multiplies is divided too, so that products stay those of one sample.
 void divide(Operator& op, double parts) {
   divide(op.flops, parts), divide(op.bytes, parts);
   for (Product& product : op.products) {
@@ -20,6 +21,7 @@ std::int64_t divided_up(std::int64_t elements, std::int64_t parts) { return (ele
 
 }  // namespace
 
+// Fixed amounts stay: they are those of weights and of the step.
 void divide_sample(ExpandedModel& model, std::int64_t parts) {
   const auto n = static_cast<double>(parts);
   for (Operator& op : model.forward) divide(op, n);

@@ -162,6 +162,7 @@ Operator pass_over(double elements, HostCall call) {
 
 BackwardStep backward_of(const Operator& op) { return {op, {}}; }
 
+// torch's module scales the queries before the product; the other forms scale the scores.
 TensorId record_eager_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
   Heads scaled = heads;
@@ -171,15 +172,19 @@ TensorId record_eager_attention(Tape& tape, const Attention& own, const Attentio
   return record_context(tape, own, size, weights, heads.v);
 }
 
+// One kernel forward; backward is the row sums and one kernel for all gradients.
 TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
   const double share = share_of_pairs(own, size);
+  // The fused kernel reads queries, keys and values and writes the context; the statistics are one number a
+  // row and head.
   const double rows =
       4 * (size.query_elements() + size.key_elements() + size.value_elements() + size.context_elements());
   const double statistics = 4 * static_cast<double>(size.heads * size.queries);
   Operator forward = fused_forward(size, share, rows + statistics);
   // Backward reads all that forward read and wrote, and the gradient; it writes three gradients.
   Operator backward = fused_backward(size, share, 2 * rows + 8 * size.context_elements() + statistics);
+  // Each of the two products carries half of the operator's bytes.
   for (Operator* op : {&forward, &backward}) {
     for (int i = 0; i < op->product_count; ++i)
       op->products[static_cast<std::size_t>(i)].bytes = per_sample(op->bytes.per_sample / 2);

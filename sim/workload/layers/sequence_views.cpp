@@ -17,6 +17,7 @@ BackwardStep into_zeros(double part, double whole) {
           {}};
 }
 
+// Positions become rows: a view, whose gradient is passed on.
 Applied apply_to_sequence(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::image) {
@@ -28,6 +29,7 @@ Applied apply_to_sequence(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
+// The first row alone, such as BERT's class token.
 Applied apply_first_token(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)

@@ -49,6 +49,7 @@ struct Shape {
   std::size_t sides() const { return kind == ShapeKind::volume ? 3 : (kind == ShapeKind::image ? 2 : 0); }
   /// Returns height times width, times depth for a volume.
   std::int64_t positions() const { return sides() == 0 ? 1 : size[1] * size[2] * size[3]; }
+  /// Returns the number of dimensions, 1 to 4.
   std::size_t rank() const;
   /// Returns the dimension in which joined tensors may differ: channels of images and volumes, the last
   /// dimension of the others.

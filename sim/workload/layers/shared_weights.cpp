@@ -32,6 +32,7 @@ class Settling {
     }
   }
 
+  // Most networks share no weights and keep their backward pass.
   bool needed() const {
     for (const std::uint32_t uses : left_) {
       if (uses > 1) return true;
@@ -51,6 +52,7 @@ class Settling {
     const std::uint32_t layer = step.op.layer;
     model_.backward.push_back(std::move(step));
     for (const std::uint32_t parameter : ready) {
+      // Every further gradient of a parameter is added to the sum so far.
       if (announced_[parameter]++ > 0) model_.backward.push_back(sum_of_gradients(model_, parameter, layer));
       if (--left_[parameter] == 0) model_.backward.back().ready.push_back(parameter);
     }
@@ -72,6 +74,8 @@ void visit_layers(const std::vector<Layer>& layers, const Visit& visit) {
 
 }  // namespace
 
+// Labels of all layers that use weights are collected before the declarations are checked, because either may
+// come first.
 std::vector<ModelFault> check_declared_weights(const Model& model) {
   std::set<std::string> used;
   std::vector<const Layer*> declared;

@@ -36,6 +36,7 @@ std::vector<BackwardStep> gradients(const Tape& tape, TensorId input, double v, 
   return steps;
 }
 
+// The vector is broadcast over all other dimensions of the input.
 template <bool multiplies>
 Applied apply_trained_vector(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;

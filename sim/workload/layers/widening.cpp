@@ -63,6 +63,7 @@ class Flow {
     return current;
   }
 
+  /// Adds the branches of a join; returns the nodes at their ends. An empty branch passes its input on.
   Nodes ends_of(Layer& layer, const Nodes& inputs) {
     Nodes ends;
     for (auto& branch : layer.branches) {
@@ -71,6 +72,7 @@ class Flow {
     return ends;
   }
 
+  /// Names follow the rules of expand(): "name+" appends, any other name replaces.
   void give_name(const std::string& name, std::size_t node) {
     if (name.size() > 1 && name.back() == '+')
       names_[name.substr(0, name.size() - 1)].push_back(node);
@@ -153,6 +155,7 @@ class Widths {
 
 }  // namespace
 
+// The flow needs layers that can be changed, hence the copies in both functions.
 std::string why_not_widened(const Model& model) {
   if (model.is_recorded)
     return fmt::format(
@@ -160,6 +163,7 @@ std::string why_not_widened(const Model& model) {
   Model copy = model;
   const Flow flow(copy.layers);
   for (const Layer* layer : flow.layers()) {
+    // A declared weight must follow a layer that uses it, or its new size is unknown.
     const auto as_it_is = [](std::int64_t width) { return width; };
     const DeclaredWeight* weight = layer->type->declares == nullptr ? nullptr : layer->type->declares(*layer);
     const bool is_alone =
@@ -174,6 +178,7 @@ std::string why_not_widened(const Model& model) {
 Model widened(const Model& model, double factor) {
   Model out = model;
   const Flow flow(out.layers);
+  // The last layers before each loss keep their width: classes, words, regressed values.
   const std::set<const Layer*> fixed = flow.seen_by_losses();
   const Widths wider(divisors_in(flow.layers()), factor);
   for (Layer* layer : flow.layers()) {

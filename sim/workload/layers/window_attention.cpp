@@ -71,6 +71,7 @@ TensorId join_windows(Tape& tape, TensorId tokens, const WindowWork& work) {
 
 /// Records the lookup of one row of the table for each pair of positions in a window.
 TensorId record_position_bias(Tape& tape, const WindowAttention& own, const WindowWork& work) {
+  // The table has an entry for each relative position and head.
   const std::int64_t entries = (2 * work.window - 1) * (2 * work.window - 1) * own.heads;
   const auto table = static_cast<double>(entries),
              pairs = static_cast<double>(work.length() * work.length() * own.heads);
@@ -112,6 +113,7 @@ TensorId record_window_scores(Tape& tape, const Heads& heads, const AttentionSiz
                               const WindowWork& work, TensorId bias) {
   const TensorId scaled = record_move(tape, heads.q, window_pass(work.elements, HostCall::activation),
                                       {backward_of(window_pass(work.elements, HostCall::activation))});
+  // Queries and keys are copied head by head for the product.
   tape.forward(copy_of(2 * work.elements, 2));
   const TensorId products = tape.result(size.score_shape(), {scaled, heads.k}, false);
   tape.forward(batched_products(size, {size.makes_scores()}));
@@ -140,6 +142,7 @@ TensorId record_window_context(Tape& tape, TensorId weights, TensorId v, const A
   return record_move(tape, context, copy_of(work.elements), {backward_of(copy_of(work.elements))});
 }
 
+// The order of Swin: position bias, windows, projections, scores, context, output, and the image again.
 Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<WindowAttention>();
   const Shape in = tape.at(input).shape;
@@ -156,6 +159,7 @@ Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
                   "use a divisor of the width");
   // A single window covers the image: it is neither shifted nor cut.
   const WindowWork work{side, window, window < side ? own.shift : 0, static_cast<double>(in.elements())};
+  // Windows count as heads: each has its own products.
   const AttentionSize size{work.length(), work.length(), own.heads * work.windows(), in.width() / own.heads};
   if (!bounded_product({3, in.width(), in.width()}) || !bounded_product({3, in.rows(), in.width()}) ||
       !bounded_product({size.heads, size.queries, size.keys}))
