@@ -41,6 +41,8 @@ double element_width(const TensorAt& tensor) {
   return tensor.elements() > 0 ? tensor.bytes() / tensor.elements() : 4;
 }
 
+/// Returns the work of a forward call: two products, with queries, keys, values, result and statistics moved
+/// once.
 RecordedWork fused_forward(const RecordedCall& call, bool heads_last) {
   const FusedSizes s = fused_sizes(call, 0, heads_last);
   const double bytes = element_width(call.in(0)) * (s.row_elements() + s.statistics());
@@ -64,6 +66,7 @@ std::vector<RecordedWork> attention_backward(const RecordedCall& call, const Ope
   return {fused_backward(call, heads_last)};
 }
 
+/// Returns a row with the words that the reference page prints.
 OperatorRule attention_row(std::string_view name, bool backward,
                            std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
   return {name,
@@ -76,6 +79,7 @@ OperatorRule attention_row(std::string_view name, bool backward,
 
 }  // namespace
 
+// The last four are the kernels below the calls, as some recordings show them.
 std::vector<OperatorRule> attention_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name : {"_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention",

@@ -54,6 +54,7 @@ class CallGrouping {
     out_.is_mask.resize(network.operators.size(), false);
   }
 
+  /// Visits all recorded operators in their order and returns the grouped step.
   GroupedStep run() && {
     for (at_ = 0; at_ < network_.operators.size(); ++at_) visit(network_.operators[at_]);
     settle_times();

@@ -50,6 +50,7 @@ struct RecordedConvolution {
   }
 };
 
+/// Reads the sizes of a convolution from its input, weights and result.
 RecordedConvolution convolution_of(const RecordedCall& call, const TensorAt& x, const TensorAt& w,
                                    const TensorAt& y) {
   RecordedConvolution made;
@@ -65,6 +66,7 @@ RecordedConvolution convolution_of(const RecordedCall& call, const TensorAt& x, 
   return made;
 }
 
+/// Returns the work of a forward call; a third operand is the bias.
 std::vector<RecordedWork> convolution_forward(const RecordedCall& call, const OperatorRule&) {
   const TensorAt x = call.in(0), w = call.in(1), y = call.out(0);
   const RecordedConvolution c = convolution_of(call, x, w, y);
@@ -75,6 +77,7 @@ std::vector<RecordedWork> convolution_forward(const RecordedCall& call, const Op
            {c.forward(x.bytes() + w.bytes() + y.bytes())}}};
 }
 
+/// True where two tensors have the same dimensions.
 bool same_size(const TensorAt& a, const TensorAt& b) {
   if (a.rank() != b.rank()) return false;
   for (std::size_t i = 0; i < a.rank(); ++i) {
@@ -138,6 +141,7 @@ OperatorRule backward_row(std::string_view name) {
 
 }  // namespace
 
+// The names of all libraries and numbers of directions share two rules.
 std::vector<OperatorRule> convolution_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

@@ -27,6 +27,7 @@ std::vector<RecordedWork> into_zeros_of_whole(const RecordedCall& call, const Op
   return {{call.out(0).elements(), call.out_bytes() + 2 * call.in(0).bytes(), 2}};
 }
 
+/// Returns a row that moves bytes, and counts no FLOPs or one an element.
 OperatorRule moving_row(std::string_view name, std::string_view flops, std::string_view bytes,
                         std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&),
                         OperatorRole role) {
@@ -101,6 +102,7 @@ void add_silent(std::vector<OperatorRule>& rows) {
 
 }  // namespace
 
+// The groups: views and allocations, copies, concatenations, rearrangements, fills, and gradients of views.
 std::vector<OperatorRule> copy_rules() {
   std::vector<OperatorRule> rows;
   add_silent(rows);

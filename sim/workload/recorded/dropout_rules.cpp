@@ -12,6 +12,7 @@ OperatorRule dropout_row(std::string_view name, std::string_view flops, double e
 
 }  // namespace
 
+// bernoulli begins a dropout that a CPU runs in parts; call_groups.cpp joins them.
 std::vector<OperatorRule> dropout_rules() {
   return {
       dropout_row("native_dropout", "3 n", 3, OperatorRole::alone),

@@ -30,6 +30,7 @@ OperatorRule table_row(std::string_view name, std::string_view bytes,
 
 }  // namespace
 
+// Lookups in tables are of the class `embedding`; picking and putting by index are copies.
 std::vector<OperatorRule> embedding_rules() {
   std::vector<OperatorRule> rows{table_row("embedding", "indices, 2 results", looked_up)};
   for (const char* name : {"_embedding_bag", "_embedding_bag_forward_only"})

@@ -81,6 +81,8 @@ class RecordedExpansion {
         batch_(static_cast<double>(network.batch)),
         types_(types) {}
 
+  /// Runs the stages in order: layers, parameters, groups of calls, gradients, measured times, storages,
+  /// facts.
   ExpandedModel run() && {
     model_.name = network_.name, model_.modules = std::max<std::int64_t>(1, network_.modules);
     model_.keeps_types = types_ == RecordedTypes::kept;
@@ -272,6 +274,7 @@ class RecordedExpansion {
 
 }  // namespace
 
+// Counted by elements, not by tensors: norms may stay in fp32.
 bool has_half_parameters(const RecordedNetwork& network) {
   double half = 0, all = 0;
   for (const RecordedParameter& parameter : network.parameters) {

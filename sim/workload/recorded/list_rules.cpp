@@ -93,6 +93,7 @@ std::vector<RecordedWork> work_of_copy_in(const RecordedCall& call, const Operat
   return {{0, bytes, 1, {}}};
 }
 
+/// Returns a row for element-wise work on lists, which stays in 32 bits under autocast.
 OperatorRule list_row(std::string_view name, double each,
                       std::vector<RecordedWork> (*work)(const RecordedCall&,
                                                         const OperatorRule&) = work_in_place) {
@@ -102,6 +103,7 @@ OperatorRule list_row(std::string_view name, double each,
   return row;
 }
 
+/// Returns a row for a copy of lists.
 OperatorRule copy_row(std::string_view name,
                       std::vector<RecordedWork> (*work)(const RecordedCall&,
                                                         const OperatorRule&) = work_of_copy) {
@@ -110,6 +112,7 @@ OperatorRule copy_row(std::string_view name,
 
 }  // namespace
 
+// FLOPs an element: 1 for simple operations, 2 for those with a product, 12 for Adam, 4 for SGD and Adagrad.
 std::vector<OperatorRule> list_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

@@ -4,6 +4,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns a row with 8 FLOPs an element that stays in 32 bits.
 OperatorRule softmax_row(std::string_view name) {
   return {name,  OperatorClass::reduction, HostCall::softmax,
           "8 n", "operands + results",     work_by_result,
@@ -16,6 +17,7 @@ std::vector<RecordedWork> elementwise_loss(const RecordedCall& call, const Opera
   return {{rule.each * n, call.in_bytes() + call.out_bytes() + 2 * call.in(0).bytes(), 2}};
 }
 
+/// Returns a row of a loss, which stays in 32 bits.
 OperatorRule loss_row(std::string_view name, std::string_view flops, double each,
                       std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
   return {name, OperatorClass::reduction, HostCall::loss, flops, "operands + results", work,
@@ -24,6 +26,7 @@ OperatorRule loss_row(std::string_view name, std::string_view flops, double each
 
 }  // namespace
 
+// FLOPs an element are those of the layer `loss`.
 std::vector<OperatorRule> loss_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

@@ -19,6 +19,7 @@ OperatorRule norm_row(std::string_view name, HostCall call, bool backward, bool 
 
 }  // namespace
 
+// Batch norms run in 16 bits under autocast; layer and group norms stay in 32.
 std::vector<OperatorRule> normalization_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name : {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm",

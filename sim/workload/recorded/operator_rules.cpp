@@ -52,6 +52,7 @@ double RecordedCall::out_bytes() const {
   return sum;
 }
 
+// Calls have few arguments, so a linear search is enough.
 const RecordedArgument* RecordedCall::argument(std::string_view name) const {
   const auto found = std::find_if(op_->with.begin(), op_->with.end(),
                                   [name](const RecordedArgument& given) { return given.name == name; });
@@ -71,6 +72,7 @@ std::vector<RecordedWork> work_by_operand(const RecordedCall& call, const Operat
   return {{rule.each * call.in(0).elements(), call.in_bytes() + call.out_bytes(), rule.kernels}};
 }
 
+// The table is built once, from the lists of all families.
 const std::vector<OperatorRule>& operator_rules() {
   static const std::vector<OperatorRule> all = [] {
     std::vector<OperatorRule> rows;

@@ -24,6 +24,7 @@ double window_positions(const RecordedCall& call) {
   return product;
 }
 
+/// Forward: every window visits each of its positions.
 std::vector<RecordedWork> pool_windows(const RecordedCall& call, const OperatorRule&) {
   RecordedWork work{window_positions(call) * call.out(0).elements(), call.in_bytes() + call.out_bytes()};
   work.visits = work.flops;
@@ -44,6 +45,7 @@ OperatorRule pool_row(std::string_view name, std::string_view flops,
 
 }  // namespace
 
+// Pools with windows count visits, which bound their time; pools to a number of windows do not.
 std::vector<OperatorRule> pooling_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name : {"max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d", "max_pool2d",

@@ -126,6 +126,7 @@ OperatorRule product_row(std::string_view name, std::string_view flops, Operator
 
 }  // namespace
 
+// Plain products are of the class `gemm`; batched ones are products of attention.
 std::vector<OperatorRule> product_rules() {
   constexpr auto kGemm = OperatorClass::gemm, kBatched = OperatorClass::attention;
   return {

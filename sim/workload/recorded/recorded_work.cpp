@@ -123,6 +123,7 @@ void settle_width(RecordedTypes types, bool own_half, Operator& op) {
 
 }  // namespace
 
+// Results decide before operands; integers such as indices do not count.
 bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
   for (const std::vector<SizeId>* ids : {&op.out, &op.in}) {
     for (const SizeId id : *ids) {
@@ -132,6 +133,7 @@ bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
   return false;
 }
 
+// The rule is evaluated at three batches, and the work is put on the line through the first two.
 RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, RecordedTypes types) {
   const OperatorRule* known = find_operator_rule(network.operator_names.at(op.name));
   const OperatorRule& rule = known != nullptr ? *known : unknown_rule();

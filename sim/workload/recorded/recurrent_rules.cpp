@@ -35,6 +35,7 @@ struct RecordedCells {
     return {gate_width(), n, rows(), 1, 1, Product::Grows::depth, 1, 1, {bytes, 0}};
   }
 
+  // Forward: one product of all inputs, then a product and gates in every step.
   RecordedWork forward() const {
     const double cells = element * (bias_elements() + rows() * hidden * (2 * gates + 3));
     return {input_flops() + hidden_flops() + pointwise() * rows() * hidden,
@@ -52,6 +53,7 @@ struct RecordedCells {
     work.products.push_back(of_inputs(in, gate_width()));
     return work;
   }
+  // The gradients of both weights are products over all steps at once.
   RecordedWork backward_of_weights() const {
     RecordedWork work{input_flops() + hidden_flops(),
                       input_bytes() + hidden_bytes(1),
@@ -110,6 +112,7 @@ RecurrentPlan plan_of(const RecordedCall& call) {
   return plan;
 }
 
+/// Returns the work layer by layer and direction by direction.
 std::vector<RecordedWork> recurrent_forward(const RecordedCall& call, const OperatorRule&) {
   const RecurrentPlan plan = plan_of(call);
   std::vector<RecordedWork> all;
@@ -172,6 +175,7 @@ OperatorRule cell_row(std::string_view name, double each) {
 
 }  // namespace
 
+// Library calls run whole layers; the last five are gates of single cells.
 std::vector<OperatorRule> recurrent_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

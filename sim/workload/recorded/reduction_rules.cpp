@@ -10,6 +10,7 @@ OperatorRule reduction_row(std::string_view name, HostCall call, OperatorRole ro
 
 }  // namespace
 
+// Sums may be the gradient of a bias, and a mean is a call like a pool's; all others are calls of their own.
 std::vector<OperatorRule> reduction_rules() {
   std::vector<OperatorRule> rows{reduction_row("sum", HostCall::add, OperatorRole::sum),
                                  reduction_row("sum_to_size", HostCall::add, OperatorRole::sum),

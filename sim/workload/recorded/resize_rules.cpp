@@ -42,6 +42,7 @@ OperatorRule align_row(std::string_view name, bool backward) {
 
 }  // namespace
 
+// Backward counts the elements of the gradient, which is its operand.
 std::vector<OperatorRule> resize_rules() {
   std::vector<OperatorRule> rows;
   // Forward and backward names with the neighbours of each method.

@@ -33,6 +33,8 @@ class StorageWalk {
                                                         std::max<std::size_t>(1, step.backward.size()));
   }
 
+  /// Finds gradients first, since they are no activations; then adds inputs, decides widths, and adds all
+  /// other storages.
   StorageSums run() && {
     parameter_gradients();
     inputs();
@@ -217,6 +219,7 @@ class StorageWalk {
     }
   }
 
+  /// Counts a storage that autograd keeps, in all and for the layer that makes it.
   void save(const RecordedStorage& storage, Amount bytes) {
     out_.saved_bytes += bytes;
     const Operator* op = maker(storage.made);

@@ -78,6 +78,7 @@ ParsedTensorSize bad_size(std::string fault, std::string hint) {
   return {{}, std::move(fault), std::move(hint)};
 }
 
+/// Returns the text of a dimension, which parse_extent() reads.
 std::string extent_text(const Extent& extent) {
   if (extent.per_sample == 0) return std::to_string(extent.fixed);
   const std::string growth = extent.per_sample == 1 ? "B" : fmt::format("{}B", extent.per_sample);
@@ -106,6 +107,7 @@ std::string to_string(const TensorSize& size) {
   return fmt::format("{}[{}]", name_of(size.type), fmt::join(extents, ","));
 }
 
+// Faults are phrased to follow the name of the tensor in a message.
 ParsedTensorSize parse_tensor_size(std::string_view text) {
   const std::size_t bracket = text.find('[');
   if (bracket == std::string_view::npos || !text.ends_with(']'))
