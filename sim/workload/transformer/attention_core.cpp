@@ -36,6 +36,7 @@ struct Core {
                    std::int64_t ranks_of_heads = 1) const {
     LayerStep step;
     step.kind = LayerStep::Kind::attention;
+    // Latent attention has heads of two widths, for scores and for values; their mean gives the same FLOPs.
     const std::int64_t width = shape.latent ? (shape.head_dim + shape.latent->value_dim) / 2 : shape.head_dim;
     step.attention = {.batch = slice().micro_batch,
                       .query_length = queries,
@@ -66,6 +67,7 @@ void write_unfused(const Core& core, std::vector<LayerStep>& steps) {
     steps.push_back(LayerStep::product_of(length, n, k, count));
     steps.back().is_half = true;
   };
+  // Backward: gradients of the weights and of the values, then those of queries and keys around the softmax.
   if (core.backward) product(length, width), product(width, length);
   if (!core.backward) product(length, width);
   steps.push_back(
@@ -109,6 +111,7 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
         core.kernel(core.part(), i > 0 && causal ? core.part() / 2 : core.part(), i == 0 && causal);
     // The kernel waits for the exchange that brought its part: the step before the previous kernel.
     if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 2;
+    // In backward the last kernel passes on too: the gradients return to the rank that owns the part.
     const bool passes_on = i + 1 < ranks || core.backward;
     if (passes_on) {
       steps.push_back(LayerStep::exchange_of(ParallelAxis::context, Exchange::ring_pass,
@@ -131,6 +134,7 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
 /// Writes attention over gathered keys and values, and the exchanges of their gradients in backward.
 void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
   const double bytes = core.key_value_bytes() * core.slice().context;
+  // torchtitan keeps what it gathered in forward; the others gather again in backward.
   const ContextHabit habit = core.writer.kernels().context;
   const int messages = habit == ContextHabit::apart ? 2 : 1;
   if (!core.backward || habit != ContextHabit::apart) {
@@ -153,6 +157,7 @@ void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
 /// sequence with a part of the heads, and back.
 void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
   const double width = static_cast<double>(core.heads() * core.shape.head_dim);
+  // Forward sends queries, keys and values and brings the result back; backward does the reverse.
   const double rows = 2.0 * static_cast<double>(core.slice().tokens()) * width;
   const double in = rows + core.key_value_bytes();
   core.writer.exchange(steps, ParallelAxis::context, Exchange::all_to_all, core.backward ? rows : in);
@@ -163,6 +168,7 @@ void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
 
 }  // namespace
 
+// Only gathered parts that are not gathered again in backward are kept.
 double kept_by_context(const LayerWriter& writer, const TransformerShape& shape) {
   const LayerSlice& slice = writer.slice();
   const bool keeps = writer.kernels().context == ContextHabit::apart && slice.context > 1 &&
@@ -185,6 +191,7 @@ void write_attention_core(const LayerWriter& writer, const TransformerShape& sha
     steps.push_back(core.kernel(writer.slice().sequence, writer.slice().sequence, shape.causal));
     return;
   }
+  // Several context ranks share the sequence in one of three ways.
   switch (writer.slice().context_exchange) {
     case ContextExchange::ring:
       return write_ring(core, steps);

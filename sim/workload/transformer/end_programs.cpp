@@ -32,6 +32,7 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
   if (slice.sequence_parallel)
     writer.exchange(program.backward, ParallelAxis::tensor, Exchange::all_gather, 2 * elements);
   const std::int64_t table = words_of_rank(shape, slice) * shape.hidden;
+  // The gradient of a lookup is dense: the table is filled with zeros, then rows are added.
   program.backward.push_back(LayerStep::moved(6 * elements + kFillBytes * static_cast<double>(table), 4));
   LayerKernels apart = kernels;
   apart.weight_gradients_add = false;  // no product makes it
@@ -43,6 +44,7 @@ LayerProgram join_program(const TransformerShape& shape, const LayerSlice& slice
                           const LayerKernels& kernels) {
   const LayerWriter writer(slice, kernels);
   const auto norm = static_cast<double>(slice.norm_tokens() * shape.hidden);
+  // Both normed rows are put side by side, so the product is twice as deep.
   const LinearSize join{slice.tokens(), 2 * shape.hidden, (shape.hidden + slice.tensor - 1) / slice.tensor};
   const double whole = 2.0 * static_cast<double>(slice.tokens() * shape.hidden);
   LayerProgram program;
@@ -69,6 +71,7 @@ LayerProgram head_program(const TransformerShape& shape, const LayerSlice& narro
   writer.column_forward(program.forward, head);
   for (LayerStep& step : program.forward) step.is_half = true;  // heads stay in 16 bit
   program.forward.push_back(LayerWriter::pass(logits, kernels.loss_passes, kLossLaunches));
+  // Either the logits of all tensor ranks are gathered, or the loss exchanges sums alone.
   if (kernels.gathers_logits)
     writer.exchange(program.forward, ParallelAxis::tensor, Exchange::all_gather,
                     2 * static_cast<double>(head.rows * shape.vocabulary));

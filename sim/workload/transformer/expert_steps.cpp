@@ -1,5 +1,5 @@
-// Feed-forward parts with experts: a router in fp32, the exchange of tokens to the ranks of their experts,
-// one grouped product for all experts of a rank, and the exchange back.
+// Feed-forward parts with experts: a router, the exchange of tokens to the ranks of their experts, one
+// grouped product for all experts of a rank, and the exchange back.
 #include <algorithm>
 #include <cmath>
 
@@ -36,6 +36,8 @@ Sizes sizes_of(const LayerWriter& writer, const TransformerShape& shape) {
   sizes.local = std::max(1, own.experts / slice.expert);
   // A capacity limits every expert, so the busiest rank has no more than the others.
   const double busiest = slice.capacity_factor > 0 ? 1 : slice.imbalance;
+  // The busiest rank decides the time of all. Ranks that share experts by tensor parallelism get each other's
+  // rows.
   const double received = sizes.sent * busiest * slice.expert_tensor;
   const auto rows = static_cast<std::int64_t>(std::ceil(received / static_cast<double>(sizes.local)));
   const std::int64_t inner = own.width / slice.expert_tensor;
@@ -60,6 +62,7 @@ double dispatched_bytes(const LayerWriter& writer, const TransformerShape& shape
 void write_dispatch(const LayerWriter& writer, const TransformerShape& shape, const Sizes& sizes,
                     bool is_first, std::vector<LayerStep>& steps) {
   const LayerSlice& slice = writer.slice();
+  // Every rank gets the tokens of all expert ranks, and picks those of its experts.
   if (slice.dispatch == TokenDispatch::all_gather) {
     const double tokens = static_cast<double>(slice.norm_tokens()) * sizes.row_bytes * slice.expert;
     return writer.exchange(steps, ParallelAxis::expert,
@@ -83,6 +86,7 @@ void write_shared_experts(const LayerWriter& writer, const TransformerShape& sha
   const LinearSize up{rows, shape.hidden, (shape.gated ? 2 : 1) * inner}, down{rows, inner, shape.hidden};
   const auto gate = static_cast<double>(rows * inner);
   const LayerKernels& kernels = writer.kernels();
+  // Shared experts are a dense feed-forward part under tensor parallelism.
   if (backward) {
     writer.row_backward(steps, down);
     steps.push_back(LayerWriter::pass(gate, kernels.gate_backward_passes, kernels.gate_backward_launches));
@@ -98,6 +102,7 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
   const Sizes sizes = sizes_of(writer, shape);
   const std::int64_t tokens = writer.slice().norm_tokens();
   const auto scores = static_cast<double>(tokens * shape.experts->experts);
+  // The router: a product in 16 bit, whatever the precision of the experts, then the choice.
   steps.push_back(LayerStep::product_of(tokens, shape.experts->experts, shape.hidden));
   steps.back().is_half = true;
   steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
@@ -111,6 +116,7 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
   write_dispatch(writer, shape, sizes, true, steps);
   writer.exchange(steps, ParallelAxis::expert_tensor, Exchange::all_gather,
                   sizes.sent * sizes.row_bytes * writer.slice().expert_tensor);
+  // Rows of several local experts are sorted by expert for the grouped product.
   if (sizes.local > 1) steps.push_back(LayerStep::moved(2 * sizes.sent * sizes.row_bytes));
   writer.plain_forward(steps, sizes.up);
   steps.push_back(
@@ -127,6 +133,8 @@ void write_experts_backward(const LayerWriter& writer, const TransformerShape& s
                             std::vector<LayerStep>& steps) {
   const Sizes sizes = sizes_of(writer, shape);
   const std::int64_t tokens = writer.slice().norm_tokens();
+  // Backward runs the forward steps in reverse: combination, exchange, experts, exchange, permutation,
+  // router.
   write_shared_experts(writer, shape, true, steps);
   steps.push_back(LayerStep::moved((2 * sizes.sent + static_cast<double>(tokens)) * sizes.row_bytes, 2));
   write_dispatch(writer, shape, sizes, true, steps);
@@ -149,6 +157,7 @@ ExpertBytes saved_by_experts(const LayerWriter& writer, const TransformerShape& 
   const Sizes sizes = sizes_of(writer, shape);
   const LayerKernels& kernels = writer.kernels();
   const double operand = kept_operand_bytes(writer.slice().precision);
+  // The last product's input is kept in the type of the operands, other tensors in 16 bits.
   const double inner = 2 * (kernels.saved_inner - 1) + operand;  // of each element between the products
   ExpertBytes kept;
   kept.activated = operand * gate_elements(sizes);

@@ -108,6 +108,7 @@ void LayerSteps::around_core(std::vector<LayerStep>& steps) const {
 void LayerSteps::attention_forward(std::vector<LayerStep>& steps) const {
   if (kernels_.length_launches > 0) steps.push_back(LayerStep::moved(0, kernels_.length_launches));
   if (shape_.latent) writer_.plain_forward(steps, sizes_.into_heads.front());
+  // Latent attention's first product is not cut over tensor ranks, hence without exchanges.
   for (std::size_t i = shape_.latent ? 1 : 0; i < sizes_.into_heads.size(); ++i)
     writer_.column_forward(steps, sizes_.into_heads[i]);
   around_core(steps);

@@ -77,6 +77,7 @@ void LayerWriter::exchange(std::vector<LayerStep>& steps, ParallelAxis along, Ex
 /// before and those behind its own.
 void LayerWriter::gathered_products(std::vector<LayerStep>& steps, const LinearSize& size, int gather) const {
   const std::int64_t own = (size.rows + slice_.tensor - 1) / slice_.tensor, rest = size.rows - own;
+  // The first piece needs no exchange; the later ones wait for the gather.
   steps.push_back(LayerStep::product_of(own, size.out, size.in, size.count));
   steps.back().python = 1;
   const std::int64_t first = slice_.tensor > 2 ? rest / 2 : rest;
@@ -107,6 +108,7 @@ void LayerWriter::row_forward(std::vector<LayerStep>& steps, const LinearSize& s
 void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSize& size, int matrices) const {
   if (!cuts_tensor()) return plain_backward(steps, size);
   const bool overlaps = slice_.overlap != TensorOverlap::none;
+  // The place of the gather that the weights' gradient waits for; -1: it has ended or there is none.
   int gather = -1;
   if (slice_.sequence_parallel && kernels_.regathers_inputs) {
     exchange(steps, ParallelAxis::tensor, Exchange::all_gather, message(size, true));
@@ -115,6 +117,7 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
   quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
   steps.back().python = 1;
+  // Some frameworks sum the input's gradient once for each matrix that read it.
   const bool sums_each = kernels_.sums_each_matrix && !slice_.sequence_parallel;
   for (int i = 0; i < (sums_each ? matrices : 1); ++i)
     exchange(steps, ParallelAxis::tensor,
@@ -160,6 +163,7 @@ void LayerWriter::weight_gradient(std::vector<LayerStep>& steps, const LinearSiz
 
 void LayerWriter::accumulate(std::vector<LayerStep>& steps, std::int64_t parameters) const {
   if (!slice_.accumulates) return;
+  // A fused product adds to fp32 itself: more bytes, but no further kernel.
   const bool fused = kernels_.weight_gradients_add;
   steps.push_back(LayerStep::moved((fused ? kFusedAddBytes : kAddBytes) * static_cast<double>(parameters),
                                    fused ? 0 : 1));

@@ -44,6 +44,7 @@ class NetworkWriter {
     for (int i = 0; i < shape_.layers; ++i) add_block(fmt::format("layers.{}", i), out);
     out.push_back(norm("norm"));
     out.push_back(made("linear", "lm_head", {{"out", shape_.vocabulary}, {"bias", 0}}));
+    // Layers with one label share their weights.
     if (shape_.tied) out.front().weights = out.back().weights = "words";
     out.push_back(made("shift", "shift"));
     out.push_back(made("loss", "loss"));
@@ -77,6 +78,7 @@ class NetworkWriter {
 
   Layer gate(const std::string& path) const {
     Layer product = made("multiply", path + ".gate");
+    // Two branches are multiplied: the activated gate, and the other projection.
     product.branches = {{linear(path + ".gate_proj", shape_.inner), made("silu", path + ".act")},
                         {linear(path + ".up_proj", shape_.inner)}};
     return product;
@@ -109,6 +111,7 @@ class NetworkWriter {
 }  // namespace
 
 std::optional<Model> network_of(const TransformerShape& shape, std::int64_t sequence, Positions positions) {
+  // These layers have options that a shape does not determine.
   if (shape.experts || shape.latent) return std::nullopt;
   Model model;
   model.name = "transformer", model.input = {sequence}, model.input_is_tokens = true;

@@ -60,6 +60,7 @@ Parts parts_of(const Model& model) {
   flatten(model.layers, layers);
   Parts parts;
   for (const Layer* layer : layers) {
+    // Layers in front of the first attention belong to no block.
     if (is_type(*layer, "embedding") && parts.embedding == nullptr) parts.embedding = layer;
     if (is_type(*layer, "position")) parts.positions = number_of(*layer, "entries");
     if (is_attention(*layer)) parts.blocks.push_back({layer, nullptr, {}});
@@ -83,6 +84,7 @@ Parts parts_of(const Model& model) {
 void take_attention(const Layer& layer, TransformerShape& shape) {
   shape.heads = static_cast<int>(number_of(layer, "heads"));
   shape.causal = number_of(layer, "causal") != 0;
+  // Latent attention has as many keys as queries, and is always causal.
   if (is_type(layer, "latent_attention")) {
     shape.kv_heads = shape.heads;
     shape.latent = LatentAttention{.query_rank = number_of(layer, "query_rank"),
@@ -158,6 +160,7 @@ RecognizedTransformer recognize_transformer(const Model& model) {
   shape.positions = parts.positions;
   shape.tied = !parts.head->weights.empty() && parts.head->weights == parts.embedding->weights;
   take_attention(*parts.blocks.front().attention, shape);
+  // All blocks must have the same attention; the feed-forward part of the first dense block stands for all.
   for (const Block& block : parts.blocks) {
     TransformerShape other = shape;
     take_attention(*block.attention, other);

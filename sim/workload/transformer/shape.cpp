@@ -7,6 +7,7 @@ namespace foretrain {
 
 namespace {
 
+/// Sums the matrices of latent attention: down-projections with their norms, up-projections, and the output.
 std::int64_t latent_attention_parameters(const TransformerShape& shape, const LatentAttention& latent) {
   const std::int64_t h = shape.hidden, a = shape.heads, q = latent.query_rank, kv = latent.key_value_rank;
   const std::int64_t queries = a * latent.query_dim();
@@ -15,6 +16,7 @@ std::int64_t latent_attention_parameters(const TransformerShape& shape, const La
   return down + up + a * latent.value_dim * h;
 }
 
+/// Sums queries, keys, values and output, with biases and norms of heads.
 std::int64_t attention_parameters(const TransformerShape& shape) {
   if (shape.latent) return latent_attention_parameters(shape, *shape.latent);
   const std::int64_t query = shape.heads * shape.head_dim, key = shape.kv_heads * shape.head_dim;
@@ -22,6 +24,7 @@ std::int64_t attention_parameters(const TransformerShape& shape) {
   return shape.hidden * (2 * query + 2 * key) + (shape.bias ? query + 2 * key + shape.hidden : 0) + norms;
 }
 
+/// Sums the two or three matrices of a feed-forward part, with biases.
 std::int64_t feed_parameters(const TransformerShape& shape, std::int64_t inner) {
   const std::int64_t matrices = (shape.gated ? 3 : 2) * shape.hidden * inner;
   return matrices + (shape.bias ? (shape.gated ? 2 : 1) * inner + shape.hidden : 0);
@@ -56,6 +59,7 @@ ParameterCount parameters_of(const TransformerShape& shape) {
   if (!shape.experts) return count;
   count.one_expert = feed_parameters(shape, shape.experts->width);
   count.router = shape.experts->experts * shape.hidden;
+  // All layers with experts have a router and their shared experts; a token passes top_k of the others.
   const auto with = [&](int experts) {
     return with_experts * (count.router + (experts + shape.experts->shared) * count.one_expert);
   };
