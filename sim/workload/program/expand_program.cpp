@@ -112,6 +112,8 @@ class RankExpansion {
     for (std::size_t i = begin; i < end; ++i) {
       const ProgramRow& row = rank_.rows[i];
       const bool is_operator = row.kind == ProgramRow::Kind::op;
+      // Operators before another kind of row, or before a change of stream, are emitted first: they stay in
+      // front of it and on their own stream.
       if (!is_operator || row.stream != stream) emit();
       if (!is_operator) {
         out_.events.push_back({row, 0});
@@ -213,6 +215,7 @@ ProgramMemory memory_of(const ProgramRank& rank) {
   }
   for (const RecordedBuffer& buffer : network.buffers) now.other += Bytes{bytes(buffer.size)};
   for (std::size_t row = 0; row <= rank.rows.size(); ++row) {
+    // A freed storage is gone before the row's own storages are made.
     for (const std::size_t i : freed[row])
       place_of(now, network.storages[i].use) -= Bytes{bytes(network.storages[i].size)};
     for (const std::size_t i : made[row])

@@ -42,6 +42,7 @@ std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ran
     const auto rows = whole_of(few / width, few_ranks, many / width, many_ranks);
     return rows ? std::optional(share(*rows, ranks) * width) : std::nullopt;
   };
+  // Widths are common divisors of both numbers. The last resort is the greatest of them.
   for (std::int64_t width = 1; width <= std::min(both, kMostTried); ++width) {
     if (both % width != 0) continue;
     if (const auto found = with(width)) return found;
@@ -53,6 +54,7 @@ std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ran
 /// tensors in a sum is no function of its own, so such a sum is put on a line between both.
 constexpr double kMostPadding = 0.05;
 
+/// Returns the value on the line between both recordings, where padding explains their difference.
 std::optional<std::int64_t> padded_sum(double few, std::int64_t few_ranks, double many,
                                        std::int64_t many_ranks, std::int64_t ranks) {
   if (few <= 0 || std::abs(many - few) > kMostPadding * few) return std::nullopt;
@@ -78,9 +80,11 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
   }
   const auto of_few = static_cast<double>(few), of_many = static_cast<double>(many);
   if (const auto found = padded_sum(of_few, few_ranks, of_many, many_ranks, ranks)) return found;
+  // The same for the whole of which the numbers are shares.
   const auto whole = padded_sum(of_few * static_cast<double>(few_ranks), few_ranks,
                                 of_many * static_cast<double>(many_ranks), many_ranks, ranks);
   if (whole) return share(*whole, ranks);
+  // The last rule is a straight line through both recordings, with a whole slope.
   const std::int64_t slope = (many - few) / (many_ranks - few_ranks);
   if (slope * (many_ranks - few_ranks) != many - few) return std::nullopt;
   const std::int64_t found = few + slope * (ranks - few_ranks);
@@ -100,6 +104,7 @@ class ProgramGrowth {
     out.world = ranks_;
     out.data_ranks = number(few_.data_ranks, many_.data_ranks, "the number of ranks that load data");
     out.batch = number(few_.batch, many_.batch, "the batch of a rank");
+    // Kinds and groups are matched by their place, so there must be as many.
     if (few_.ranks.size() != many_.ranks.size() || few_.groups.size() != many_.groups.size())
       stop(fmt::format("{} kinds of ranks and {} groups became {} and {}", few_.ranks.size(),
                        few_.groups.size(), many_.ranks.size(), many_.groups.size()));
@@ -126,6 +131,7 @@ class ProgramGrowth {
     return found.value_or(few);
   }
 
+  /// Grows lists of ranks element by element; each must fit into the new number of ranks.
   void sequences(std::vector<RankSequence>& out, const std::vector<RankSequence>& few,
                  const std::vector<RankSequence>& many) {
     if (few.size() != many.size()) return stop("the lists of ranks have different lengths");
@@ -138,6 +144,7 @@ class ProgramGrowth {
     }
   }
 
+  /// Grows everything that one kind of rank issues and holds.
   void grow_rank(const ProgramRank& few, const ProgramRank& many, ProgramRank& out) {
     if (few.rows.size() != many.rows.size())
       return stop(fmt::format("{} rows became {}", few.rows.size(), many.rows.size()));
@@ -167,6 +174,7 @@ class ProgramGrowth {
           size(few, few.network.buffers[i].size, many, many.network.buffers[i].size, out);
   }
 
+  /// Grows one row. A row of both recordings must do the same.
   void grow_row(const ProgramRank& few, const ProgramRank& many, std::size_t i, ProgramRank& out) {
     const ProgramRow &a = few.rows[i], &b = many.rows[i];
     if (a.kind != b.kind || a.pass != b.pass || a.operation != b.operation)
@@ -180,6 +188,7 @@ class ProgramGrowth {
     if (a.group != b.group) stop(fmt::format("row {} is of another group", i));
   }
 
+  /// Grows the sizes of one operator, which must have the same name and operands.
   void grow_operator(const ProgramRank& few, std::uint32_t at_few, const ProgramRank& many,
                      std::uint32_t at_many, ProgramRank& out) {
     const RecordedOperator &a = few.network.operators[at_few], &b = many.network.operators[at_many];
