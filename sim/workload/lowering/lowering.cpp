@@ -44,7 +44,8 @@ void join(Operator& into, const Operator& op) {
 }
 
 /// True where an operator may join its predecessor: both pass in the same direction and compute in the same
-/// width. Operators with a stated or measured time keep it, and are not joined.
+/// width. Operators whose FLOPs bound their time too, and those with a measured ratio to the model, are not
+/// joined.
 bool can_join(const Operator& into, const Operator& op) {
   return op.cls == OperatorClass::elementwise && is_chain(into) && into.backward == op.backward &&
          into.half_capable == op.half_capable && into.stays_wide == op.stays_wide &&
