@@ -65,8 +65,8 @@ struct MemoryLedger {
   Bytes reserved{};                  ///< of the fullest phase, with what the allocator rounds up
   Bytes shown{};                     ///< with context, libraries and NCCL: what nvidia-smi shows
 };
-/// Returns the ledger. Its fullest phase sums to memory_use() without the allocator's share and the
-/// framework.
+/// Returns the ledger. Its fullest phase sums to memory_use() without the framework's account, which holds
+/// the allocator's share too.
 MemoryLedger memory_ledger(const Workload& workload, const MemorySite& site);
 
 /// Returns the largest batch per GPU that needs at most `capacity` bytes, workspace included. Returns 0 when
