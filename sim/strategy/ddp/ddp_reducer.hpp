@@ -99,9 +99,13 @@ class Reducer {
   const BucketExchange& exchange() const { return exchange_; }
 
  private:
+  /// Broadcasts the buffers of one data type.
   void broadcast_group(std::int64_t element_bytes);
+  /// Launches all buckets whose turn has come.
   void launch_complete_buckets();
+  /// Sends the map of used parameters.
   void reduce_used_map();
+  /// Returns the host time of the hook of a parameter.
   Time hook_cost() const;
   bool searches_unused() const;
 
