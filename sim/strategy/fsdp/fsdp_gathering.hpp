@@ -114,12 +114,16 @@ class FsdpGathering {
 
  private:
   bool gathers() const { return settings_.sharding != Sharding::no_shard || settings_.offloads; }
+  /// Adds the host time of one hook.
   void hook(const HostThread& thread, std::uint32_t unit);
+  /// Starts the gather of a unit, unless it is whole.
   void unshard(const HostThread& thread, std::uint32_t unit);
   TaskId prepare_shard(const HostThread& thread, std::uint32_t unit);
   TaskId shard_from_host(const HostThread& thread, std::uint32_t unit);
+  /// Makes the compute stream wait for a unit.
   void wait_for(const HostThread& thread, std::uint32_t unit);
   void free_unit(const HostThread& thread, std::uint32_t unit);
+  /// Gathers the unit that backward comes to next.
   void prefetch_before(std::uint32_t unit);
 
   Process& process_;
@@ -163,6 +167,7 @@ class FsdpReduction {
 
  private:
   void flatten(std::uint32_t unit, bool accumulating);
+  /// Prepares, starts, and completes the reduction of a unit.
   TaskId prepare(std::uint32_t unit);
   TaskId reduce(std::uint32_t unit, TaskId input);
   void update_shard(std::uint32_t unit, TaskId reduced, bool adds);

@@ -55,6 +55,7 @@ ModelUnits collect(const ExpandedModel& model, const std::vector<std::string>& g
   for (std::size_t layer = 0; layer < groups.size(); ++layer) sizes[groups[layer]] += elements[layer];
   ModelUnits units;
   units.units.push_back({.name = "root", .parameters = {}});
+  // The root is unit 0; other units get numbers in the order of their first layer.
   std::map<std::string, std::uint32_t> index{{"", 0u}};
   for (const std::string& group : groups) {
     const bool joins_root = group.empty() || sizes[group] == 0;
@@ -142,6 +143,7 @@ ModelUnits units_by_size(const ExpandedModel& model, std::int64_t least) {
   std::int64_t held = 0;
   for (std::size_t layer = 0; layer < elements.size(); ++layer) {
     held += elements[layer];
+    // The unit is closed with the layer that reaches the limit.
     if (held < least) continue;
     std::fill(groups.begin() + static_cast<std::ptrdiff_t>(first),
               groups.begin() + static_cast<std::ptrdiff_t>(layer) + 1, "from " + model.layer_names[first]);
