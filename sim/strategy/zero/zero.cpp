@@ -44,6 +44,7 @@ class ZeroEngine {
 
  private:
   void enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last);
+  /// Adds a forward or a backward pass; `reduces` gradients are handed to the reduction.
   void forward();
   void backward(int micro, bool reduces);
   void reduce(int micro, bool boundary);
@@ -68,6 +69,7 @@ void ZeroEngine::forward() {
   step_.begin_forward();
   if (fetch_) fetch_->begin_iteration();
   std::uint32_t last = kNone;
+  // A module is entered at its first operator; consecutive operators of a layer are one visit.
   for (const Operator& op : model_.forward) {
     enter(process_.main_thread(), op.layer, last);
     step_.forward_operator(process_.main_thread(), op, process_.request().workload.batch_per_gpu);
@@ -108,6 +110,7 @@ void ZeroEngine::reduce(int micro, bool boundary) {
 
 /// Adds engine.step() and its zero_grad(), which frees the memory of every gradient whatever the script does.
 TaskId ZeroEngine::update() {
+  // Stage 0 in fp32 has no optimizer of DeepSpeed: the engine clips with a norm of its own.
   if (!update_ && process_.request().workload.loop.clip_grad_norm != GradientClipping::none) {
     process_.enter(StepPass::optimizer);
     const LabelId label = process_.graph().label("gradient norm");
@@ -169,6 +172,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
                   "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
   }
   explain_reduction(request, settings, messages, decisions);
+  // Only stage 3 gathers parameters.
   if (!engine.fetch()) return;
   decisions.add(
       "live parameters",
@@ -206,6 +210,7 @@ Plan plan_zero(const PlanRequest& request, int stage) {
     plan.step_ends.push_back(engine.run_step(request.knobs.accumulation));
     if (i == 0) messages = engine.messages();
   }
+  // A single rank sends nothing, whatever its buckets are.
   if (request.placement.size() > 1) plan.buckets = messages;
   const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
   plan.memory = zero_memory(*request.workload.model, settings, request.options<ZeroOptions>(), live,
@@ -234,6 +239,7 @@ std::vector<Knob> stage_knobs(int stage) {
       {"offload_optimizer", choice_of<&ZeroOptions::offload_optimizer>({"none", "cpu", "nvme"}), "\"cpu\"",
        "none", "where the optimizer's state is; cpu and nvme: the host updates"}};
   for (Knob& knob : offload_knobs()) knobs.push_back(std::move(knob));
+  // Stages 1 and 2 have options for their slices, stage 3 has options for its gathers.
   if (stage < 3) {
     knobs.push_back({"use_multi_rank_bucket_allreduce", option<&ZeroOptions::multi_rank_allreduce>(), "false",
                      "true",
@@ -268,6 +274,7 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.stage = stage;
   settings.ranks = request.placement.size();
   settings.element_bytes = gradient_element_bytes(request.workload);
+  // The defaults of DeepSpeed's configuration depend on the stage.
   settings.overlap = stage > 0 && options.overlap_comm.value_or(stage == 3);
   settings.offload = stage > 0 && options.offload_optimizer != OffloadDevice::none;
   settings.on_nvme = settings.offload && options.offload_optimizer == OffloadDevice::nvme;

@@ -73,6 +73,7 @@ void ZeroFetch::measure_trace() {
     elements_before_[i + 1] = elements_before_[i] + elements_[trace_[i]];
   next_visit_.assign(trace_.size(), trace_.size());
   std::vector<std::size_t> seen(elements_.size(), trace_.size());
+  // From the end, `seen` holds the next place of each layer.
   for (std::size_t i = trace_.size(); i-- > 0;) {
     next_visit_[i] = seen[trace_[i]];
     seen[trace_[i]] = i;
@@ -114,6 +115,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
   for (const std::uint32_t layer : layers) elements += elements_[layer], parameters += parameters_[layer];
   if (elements == 0) return;
   const std::int64_t bytes = settings_.element_bytes * elements;
+  // The gather may begin once the shards are there: from the host, or from the optimizer.
   std::vector<TaskId> start;
   if (settings_.offload_param)
     start = {shards_from_host(thread, {bytes / settings_.ranks}, parameters)};
@@ -129,6 +131,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
                                       {&packed, 1},
                                       Group::world,
                                       settings_.element_type()});
+  // One parameter is gathered in place; several need a copy out of the message.
   if (parameters > 1)
     whole = process_.launch_on_side_stream({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
   for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;
@@ -155,6 +158,7 @@ void ZeroFetch::prefetch(const HostThread& thread) {
   std::vector<std::uint32_t> layers;
   ++prefetches_;
   std::int64_t elements = 0;
+  // A layer that is whole already, or asked for twice, is counted on but not gathered again.
   while (queue_ < trace_.size() && elements < most) {
     const std::uint32_t layer = trace_[queue_++];
     wanted_[layer] = std::max(wanted_[layer], queue_);
@@ -183,6 +187,7 @@ void ZeroFetch::release(const HostThread& thread, std::uint32_t layer) {
 }
 
 void ZeroFetch::enter(const HostThread& thread, std::uint32_t layer) {
+  // The order is DeepSpeed's: release, fetch, wait, then prefetch from the place behind this one.
   leave(thread);
   current_ = layer;
   process_.host(thread, process_.calls().zero_fetch, Account::host);

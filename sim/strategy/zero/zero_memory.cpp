@@ -17,6 +17,7 @@ HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& set
   share.state_bytes = static_cast<double>(state_bytes_per_element(workload.optimizer));
   share.buffer_share = kDeepSpeedBuffers;
   share.optimizer_on_drive = settings.on_nvme, share.parameters_on_drive = settings.param_on_nvme;
+  // Offloaded parameters keep a 16-bit copy beside the masters, and frozen weights are divided among ranks.
   if (settings.offload_param) {
     share.weight_bytes = static_cast<double>(settings.element_bytes);
     share.frozen_bytes = static_cast<double>(model.frozen_bytes()) / settings.ranks;
@@ -52,6 +53,7 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
     memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
     return memory;
   }
+  // Each stage divides one more account; offloaded accounts leave the GPU.
   memory.optimizer = settings.offload ? 0 : share;
   if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
   if (settings.stage == 3) memory.parameters = settings.offload_param ? 0 : share;

@@ -41,12 +41,17 @@ class ZeroFetch {
   std::int64_t most_live() const { return most_live_; }
 
  private:
+  /// Computes the distances along the trace.
   void measure_trace();
+  /// Frees a layer behind its use, unless it is needed again soon.
   void release(const HostThread& thread, std::uint32_t layer);
   bool is_reused(std::uint32_t layer) const;
+  /// Adds one gather for the non-persistent parameters of some layers.
   void gather(const HostThread& thread, const std::vector<std::uint32_t>& layers);
   TaskId shards_from_host(const HostThread& thread, Bytes shard, std::int64_t parameters);
+  /// Makes the compute stream wait for a layer.
   void wait_for(const HostThread& thread, std::uint32_t layer);
+  /// Gathers ahead along the trace.
   void prefetch(const HostThread& thread);
 
   Process& process_;
@@ -104,10 +109,14 @@ class ZeroReduction {
   struct Slice {
     std::int64_t rank = 0, elements = 0;
   };
+  /// Returns the slices of the bucket, in the order of its gradients.
   std::vector<Slice> slices() const;
+  /// Returns the collectives that reduce the bucket, with their elements (stages 1 and 2).
   std::vector<std::pair<CollectiveOp, std::int64_t>> exchanges() const;
   TaskId kernel(const HostThread& thread, std::int64_t bytes, Time reference, LabelId label);
+  /// Adds one collective and notes its message.
   void exchange(const HostThread& thread, CollectiveOp op, std::int64_t elements);
+  /// Reduces the bucket in the way of the stage and empties it.
   void reduce_bucket(const HostThread& thread);
   void reduce_to_slices(const HostThread& thread, std::int64_t elements);
   void scatter(const HostThread& thread, std::int64_t elements);
@@ -148,13 +157,17 @@ class ZeroUpdate {
   TaskId apply(TaskId gradients);
 
  private:
+  /// Adds the check for infinities, and the norm of gradients.
   void check_overflow();
   void norm();
+  /// Adds an all-reduce that the compute stream waits for.
   void sum(Bytes size, LabelId label, WireType type);
+  /// Adds the optimizer where it runs, and the transport of new weights.
   TaskId update_on_gpu();
   TaskId update_on_host(TaskId gradients);
   TaskId weights_to_gpu(TaskId updated);
   TaskId weights_to_host();
+  /// Returns the elements of the gathers of new weights, and adds them.
   std::vector<std::int64_t> gathers() const;
   void gather_weights();
   TaskId kernel(std::int64_t bytes, LabelId label);

@@ -30,6 +30,7 @@ constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_
 std::vector<std::int64_t> most_pieces(const ExpandedModel& model, std::int64_t own) {
   std::vector<std::int64_t> most, pieces;
   std::int64_t room = own;
+  // All parameters are laid end to end and cut every `own` elements.
   for (const Parameter& parameter : model.parameters) {
     for (std::int64_t left = parameter.elements; left > 0;) {
       pieces.push_back(std::min(left, room));
@@ -112,6 +113,7 @@ void ZeroUpdate::norm() {
   else if (settings_.sums_norm)
     sum({kFloatBytes}, norm_label_, WireType::fp32);
   kernel(4, norm_label_);
+  // Each read of a result makes the host wait for the stream.
   for (int read = 0; read < (settings_.stage == 3 ? 1 : kNormReads); ++read)
     process_.synchronize(process_.main_thread());
 }
@@ -174,6 +176,7 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   const HostThread swaps = process_.main_thread().labelled(drive_label_);
   const double swapped = elements * (kSwappedGradient + kFloatBytes +
                                      static_cast<double>(state_bytes_per_element(workload_.optimizer)));
+  // The steps follow one another on the host: read the states, update, write them.
   const auto take = [&](const HostThread& thread, double time, TaskId before) {
     if (before == kNone) return process_.host_for(thread, seconds(time), Account::optimizer);
     return process_.host_for(thread, seconds(time), Account::optimizer, {{before}});
@@ -196,6 +199,7 @@ std::vector<std::int64_t> ZeroUpdate::gathers() const {
   if (settings_.stage == 0) return {};
   if (settings_.stage == 3) return persistent_;
   const std::int64_t all = own_ * settings_.partitions();  // padded
+  // Without _all_gather_base every gather has the size of a bucket.
   const bool at_once = workload_.framework.version >= kGathersAtOnce;
   const std::int64_t limit = at_once ? all : process_.request().options<ZeroOptions>().allgather_bucket_size;
   if (limit > 0 && all / limit >= kMostGathers)
@@ -222,6 +226,7 @@ TaskId ZeroUpdate::apply(TaskId gradients) {
       process_.main_thread(),
       process_.calls().zero_bookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()),
       Account::host);
+  // The order of step(): overflow, norm, optimizer, weights.
   if (settings_.checks_overflow) check_overflow();
   norm();
   const TaskId last = settings_.offload ? update_on_host(gradients) : update_on_gpu();
