@@ -61,6 +61,7 @@ Time run(std::span<const Arrival> arrivals, const CycleRules& rules, Time first,
     // its arrival.
     const Time wait = arrivals.front().enqueued - now;
     if (wait > Time::zero()) now += period * ((wait.count() + period.count() - 1) / period.count());
+    // The cycle takes every tensor that has arrived by now.
     const auto late =
         std::find_if(arrivals.begin(), arrivals.end(), [&](const Arrival& a) { return a.enqueued > now; });
     const auto popped = arrivals.first(static_cast<std::size_t>(late - arrivals.begin()));

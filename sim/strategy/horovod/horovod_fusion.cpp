@@ -61,6 +61,7 @@ FusedMessage take_message(WaitingTensors& waiting, Bytes threshold, bool padded)
   std::int64_t skipped_bytes = 0;
   while (!waiting.empty()) {
     const FusionTensor next = waiting.front();
+    // A tensor joins, is skipped, or closes the message.
     if (share(first, next) && message.size.count + space(next) <= threshold.count) {
       message.parameters.push_back(next.parameter);
       message.size.count += space(next);

@@ -112,6 +112,7 @@ TaskId HorovodGathering::send(const Sending& what, TaskId after, Time wake) {
 // Three tasks: to host memory, around the ring on the background thread, and back to the GPU.
 TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
   const Time latency = route_of(process_.request().placement.ranks.front(), CopyTo::gpu).latency;
+  // The thread is woken when its rows are in host memory; the copy back is from pageable memory.
   const TaskId out = send({to_host_, latency, to_host_pattern_, own, copy_label_}, ready, {});
   const TaskId met =
       send({thread_.queue, outside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
@@ -121,6 +122,7 @@ TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
 TaskId HorovodGathering::gather(std::uint32_t parameter, TaskId ready) {
   const SparseGradient& own = *gradients_[parameter];
   if (settings_.gathers_over_hosts) return over_hosts(own.bytes(), ready);
+  // Both gathers wait for the kernel; they follow one another on Horovod's stream.
   process_.collective({thread_, CollectiveOp::all_gather, own.values * ranks_, values_label_, kNone,
                        std::span(&ready, 1), Group::world});
   return process_.collective({thread_, CollectiveOp::all_gather, own.indices * ranks_, indices_label_, kNone,

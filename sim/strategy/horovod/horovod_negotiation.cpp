@@ -38,8 +38,7 @@ Time small_message_rounds(const Cluster& cluster, const Placement& placement, co
 }
 
 ResponseCache response_cache(int capacity, std::size_t tensors) {
-  // The least recently used tensor is evicted. All tensors come in the same order in every step, so with too
-  // little capacity each one is evicted before it comes again.
+  // All tensors come in every step, so with too little capacity each one is evicted before it comes again.
   if (capacity == 0) return ResponseCache::off;
   return tensors <= static_cast<std::size_t>(capacity) ? ResponseCache::holds_all : ResponseCache::holds_none;
 }

@@ -32,8 +32,8 @@ int ranks_per_node(const Placement& placement) {
   return even ? first : 0;
 }
 
-/// Returns the levels that are in effect: options that the job's shape does not allow are ignored, as Horovod
-/// does, and the decision says why.
+/// Returns the levels that are in effect. Options that the job's shape or Horovod's version does not allow
+/// are ignored, and the decision says why.
 HorovodLevels levels_of(const PlanRequest& request, FrameworkVersion version, Decisions& decisions) {
   const HorovodOptions& options = request.options<HorovodOptions>();
   if (!options.hierarchical_allreduce && !options.torus_allreduce) return HorovodLevels::plain;

@@ -93,6 +93,7 @@ void HorovodThread::perform(const FusedMessage& message, LabelId label) {
   TaskId ready = 0;  // all gradients come from one stream: the latest kernel is the last to end
   for (const std::uint32_t parameter : message.parameters)
     ready = std::max(ready, handed_over_[parameter].ready);
+  // Before 0.23 the thread itself polls for the data; later the GPU waits for them.
   if (settings_.waits_for_data)
     process_.host_for(thread_, {}, Account::exposed_communication, {{ready, costs.sync_wake}});
   process_.host(thread_,
@@ -120,6 +121,7 @@ void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin,
     task.queue = thread_.queue;
     task.duration = cycle.negotiation;
     task.label = cycle_label_;
+    // The cycle begins at its rehearsed time, but never before its gradients are in the queue.
     process_.graph().add(task, {{origin, cycle.start}, {newest}});
     for (const FusedMessage& message : cycle.messages) {
       perform(message, process_.graph().label(fmt::format("all_reduce message {}", number++)));
@@ -138,6 +140,7 @@ void HorovodThread::take_back(const Done& done) {
                 take_back_label_);
   if (gathering_.is_sparse(done.parameters.front()))
     return gathering_.add_rows(thread, done.parameters.front());
+  // Compressed gradients are cast back one by one.
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;

@@ -67,8 +67,10 @@ class HorovodReduction {
   bool blocks() const { return settings_.levels == HorovodLevels::hierarchical; }
 
  private:
+  /// Adds a reduction of two levels, over CPUs or on the stream.
   TaskId over_cpus(Bytes size, std::span<const TaskId> after);
   TaskId on_torus(Bytes size, LabelId label, std::span<const TaskId> after);
+  /// Adds MPI's ring between the CPUs of nodes, and a copy between GPU and host on the thread.
   TaskId all_reduce_between_nodes(Bytes share);
   TaskId copy_by_host(const Route& route, Bytes share, LabelId label);
   Route between_gpu_and_host() const;
@@ -119,6 +121,7 @@ class HorovodGathering {
   };
   TaskId send(const Sending& what, TaskId after, Time wake);
   std::vector<PatternFlow> copies_of_the_node(CopyTo to) const;
+  /// Adds a gather over host memory.
   TaskId over_hosts(Bytes own, TaskId ready);
   Time alone(Bytes own) const;
   Time outside_links(Bytes own) const;
@@ -159,6 +162,7 @@ class GradientQueue {
   std::vector<Enqueued> take() { return std::exchange(enqueued_, {}); }
 
  private:
+  /// Hands one gradient over, compressed if the options say so.
   void enqueue(const HostThread& thread, std::uint32_t parameter, TaskId ready);
   Time call_cost() const;
 
@@ -189,16 +193,21 @@ class HorovodThread {
   void synchronize();
 
  private:
+  /// A message that was launched, with the task at whose end its sums are on the GPU.
   struct Done {
     TaskId last;
     std::vector<std::uint32_t> parameters;
   };
+  /// Adds the thread's work for one message.
   void perform(const FusedMessage& message, LabelId label);
+  /// Adds copy in, reduction and copy out of one message.
   TaskId reduce(const FusedMessage& message, LabelId label, TaskId ready);
   bool is_sparse(const FusedMessage& message) const {
     return gathering_.is_sparse(message.parameters.front());
   }
+  /// Adds the copies of a message into or out of the fusion buffer.
   TaskId copy(const FusedMessage& message, LabelId label, std::span<const TaskId> after);
+  /// Adds the main thread's work for one reduced message.
   void take_back(const Done& done);
   Time launch_time(const FusedMessage& message) const;
   std::size_t copies_of(const FusedMessage& message) const;
