@@ -1,4 +1,4 @@
-// Rows under their names, in columns as wide as what stands in them.
+// Writes states and rows of sweeps. Rows stand below their column names, in columns as wide as their cells.
 #include "sim/report/sweep/sweep_reports.hpp"
 
 #include <cmath>
@@ -14,9 +14,11 @@ namespace foretrain {
 
 namespace {
 
-/// Of a value in a table; a failed case's message is a sentence and stands last.
+// Widest cell of a table in characters. The message of a failed case is a sentence and stands in the last
+// column.
 constexpr std::size_t kWidestCell = 60;
 
+/// Returns a value as a cell, with four significant digits or as a whole number.
 std::string cell_of(const Value& value) {
   if (const auto* number = std::get_if<double>(&value.data))
     return std::abs(*number) < 1e6 && std::abs(*number) >= 1000 ? fmt::format("{:.0f}", *number)
@@ -24,6 +26,7 @@ std::string cell_of(const Value& value) {
   return printable(shortened(text_of(value), kWidestCell));
 }
 
+/// Returns the finished share of a database's cases.
 std::string share_of(const SweepState& state) {
   if (state.all.cases == 0) return "-";
   return fmt::format("{:.1f} %",
@@ -40,6 +43,8 @@ Json json_of_cell(const Value& value) {
   return nullptr;
 }
 
+// Columns: file, name of the sweep, shard, finished cases, all cases, share, cases that cannot run, cases per
+// second. Below stand cases that ended their worker process.
 std::string write_states(const std::vector<SweepState>& states) {
   std::vector<Cells> rows{{"file", "sweep", "shard", "done", "of", "", "failed", "cases/s"}};
   std::string crashes;
@@ -64,6 +69,7 @@ std::string write_states_json(const std::vector<SweepState>& states) {
   return json_text(declared_json(SweepStates{states}));
 }
 
+// A column with any text is left-aligned.
 std::string write_answer(const SweepAnswer& answer) {
   std::vector<Cells> rows{{}};
   std::vector<bool> is_text(answer.columns.size(), false);
@@ -81,6 +87,7 @@ std::string write_answer(const SweepAnswer& answer) {
   return out;
 }
 
+// NULL becomes an empty field.
 std::string write_answer_csv(const SweepAnswer& answer) {
   std::string out;
   for (std::size_t c = 0; c < answer.columns.size(); ++c)

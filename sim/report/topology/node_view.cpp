@@ -1,4 +1,4 @@
-// Links are few: each question walks all of them.
+// Answers questions about a node by walking its list of links, which is short.
 #include "sim/report/topology/node_view.hpp"
 
 #include <algorithm>
@@ -22,6 +22,7 @@ bool NvlinkCounts::empty() const {
   return true;
 }
 
+// Every link is seen from both ends, so that both GPUs of a pair count it.
 NvlinkCounts nvlink_counts(const NodeSpec& node) {
   const std::size_t gpus = static_cast<std::size_t>(node.gpus);
   NvlinkCounts out{std::vector<std::vector<int>>(gpus, std::vector<int>(gpus, 0)), std::vector<int>(gpus, 0),
@@ -45,6 +46,7 @@ NvlinkCounts nvlink_counts(const NodeSpec& node) {
   return out;
 }
 
+// A device may have several links towards CPUs; data take the widest one.
 const NodeLink* host_link_at(const NodeSpec& node, std::string_view device) {
   const NodeLink* widest = nullptr;
   const auto rate = [](const NodeLink& link) { return link.type.bandwidth.per_second * link.count; };

@@ -1,4 +1,5 @@
-// Accounts that neither side has are not shown to people; programs get all of them.
+// Writes a recorded step beside its prediction. Parts that neither side has are left out of the table; JSON
+// has all.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns both step times, the error, and the largest difference in a sentence.
 std::string diff_answer(const TraceDifference& diff) {
   const ComparedAccount& step = diff.accounts.front();
   std::string out = fmt::format("Measured {} a step, predicted {} ({} %)", trace_time(step.measured_s),
@@ -26,6 +28,7 @@ std::string diff_answer(const TraceDifference& diff) {
   return out + fmt::format("; the largest difference is {}.\n", most->what);
 }
 
+/// Returns the sizes of buckets in MiB, at most twelve.
 std::string bucket_text(const std::vector<std::int64_t>& buckets) {
   std::string out;
   for (std::size_t i = 0; i < buckets.size() && i < 12; ++i)
@@ -33,6 +36,7 @@ std::string bucket_text(const std::vector<std::int64_t>& buckets) {
   return out + (buckets.size() > 12 ? fmt::format(" and {} more", buckets.size() - 12) : "");
 }
 
+/// Returns the table of parts: measured and predicted time, and their difference.
 std::string diff_rows(const TraceDifference& diff) {
   std::string out = fmt::format("\n{:<36} {:>10} {:>10} {:>12}\n", "", "measured", "predicted", "difference");
   for (const ComparedAccount& row : diff.accounts) {
@@ -45,6 +49,7 @@ std::string diff_rows(const TraceDifference& diff) {
 
 }  // namespace
 
+// The answer comes first, and then the evidence for it.
 std::string write_trace_diff_table(const TraceDifference& diff) {
   std::string out = diff_answer(diff);
   out +=
@@ -67,6 +72,7 @@ std::string write_trace_diff_table(const TraceDifference& diff) {
   return out;
 }
 
+// All parts of the step, and the largest differences with a sentence each.
 std::string write_trace_diff_json(const TraceDifference& diff) {
   Json accounts = Json::array(), largest = Json::array();
   for (const ComparedAccount& row : diff.accounts)

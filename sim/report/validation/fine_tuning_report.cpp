@@ -1,4 +1,5 @@
-// Fine-tunings: memory and time by what rows share, verdicts, and what was skipped.
+// Writes the validation of fine-tunings: errors of memory and time by groups of rows, verdicts on fitting,
+// skipped rows.
 #include <algorithm>
 #include <map>
 
@@ -13,6 +14,8 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a line for each group: rows, median, 90th percentile and bias of errors in percent, and the share
+/// of times inside the 90 % interval.
 std::string tuning_lines(const FineTuningValidation& v, const GroupKeys& keys,
                          const std::function<bool(const ValidatedFineTuning&)>& is_wanted) {
   std::string out;
@@ -25,6 +28,7 @@ std::string tuning_lines(const FineTuningValidation& v, const GroupKeys& keys,
   return out;
 }
 
+/// Returns the skipped rows, counted by reason.
 std::string skipped_tunings(const FineTuningValidation& v) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : v.skipped) ++reasons[row.why];
@@ -35,6 +39,7 @@ std::string skipped_tunings(const FineTuningValidation& v) {
 
 }  // namespace
 
+// Rows of grades A and B come first, as their sources are the most reliable.
 std::string write_fine_tuning_table(const FineTuningValidation& v, const std::vector<GroupKeys>& groups) {
   static const std::vector<GroupKeys> kUsual{{"source"}, {"method"}, {"weights"}, {"gpus"}};
   const auto all = [](const ValidatedFineTuning&) { return true; };
@@ -56,6 +61,7 @@ std::string write_fine_tuning_table(const FineTuningValidation& v, const std::ve
   return out + skipped_tunings(v);
 }
 
+// One point for each predicted row.
 std::string write_fine_tuning_json(const FineTuningValidation& v, const std::vector<GroupKeys>&) {
   constexpr std::string_view kTuningMetricNames[] = {"memory_gb", "step_s", "tokens_per_s", "samples_per_s",
                                                      "fits"};

@@ -1,4 +1,5 @@
-// The keys of every validation; a series is a network of a source, with its rows as points.
+// Writes the validation of large models as JSON, with the keys of every validation. A series is a network of
+// one source.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// Of rows that are scored, by one of the ways to predict them.
+/// Returns the errors of scored rows with one way of predicting them.
 ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
                           double ValidatedLargeModel::*predicted) {
   std::vector<double> errors;
@@ -19,7 +20,7 @@ ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
   return statistics_of(std::move(errors));
 }
 
-/// Share of rows that are scored whose measured step lies in the 90 % interval.
+/// Returns the share of scored rows whose measured step lies in the 90 % interval.
 double coverage_of(const std::vector<const ValidatedLargeModel*>& points) {
   int scored = 0, held = 0;
   for (const ValidatedLargeModel* p : points) {
@@ -30,12 +31,13 @@ double coverage_of(const std::vector<const ValidatedLargeModel*>& points) {
   return scored > 0 ? held / static_cast<double>(scored) : 0;
 }
 
+/// Returns the degrees of parallelism of a row.
 Json degrees_json(const Degrees& d) {
   return {{"tensor", d.tensor},   {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
           {"context", d.context}, {"expert", d.expert},     {"data", d.data}};
 }
 
-/// Times in seconds, memory in GiB on the first rank as rows have it.
+/// Returns one row. Times are in seconds; memory is in GiB on the first rank, as in the measured rows.
 Json point_json(const ValidatedLargeModel& p) {
   Json out{{"row", p.row->line},
            {"gpus", p.row->gpus},
@@ -58,6 +60,7 @@ Json point_json(const ValidatedLargeModel& p) {
   return out;
 }
 
+/// Returns a series with its errors; the calibration row is not scored.
 Json series_json(const std::string& name, const std::vector<const ValidatedLargeModel*>& points) {
   const ErrorStatistics s = errors_of(points, &ValidatedLargeModel::predicted_s);
   double worst = 0;
@@ -77,6 +80,7 @@ Json series_json(const std::string& name, const std::vector<const ValidatedLarge
           {"points", std::move(rows)}};
 }
 
+/// Returns the scores of memory: errors, and verdicts on rows that ran and on rows that did not fit.
 Json memory_json(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
   return {{"rows", score.rows},   {"error", statistics_json(score.error)},
@@ -85,6 +89,7 @@ Json memory_json(const LargeModelValidation& v) {
           {"ran", score.ran},     {"ran_refused", score.ran_refused}};
 }
 
+/// Returns errors by groups of rows.
 Json groups_json(const LargeModelValidation& v, const std::vector<GroupKeys>& tables) {
   Json out = Json::array();
   for (const GroupKeys& keys : tables) {
