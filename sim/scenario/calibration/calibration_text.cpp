@@ -1,4 +1,5 @@
-// Keys in the order of the reader, one table after the other; whatever is zero or empty is left out.
+// Writer of calibrations. Keys are in the order of the reader, one table after the other; values that are
+// zero or empty are omitted.
 #include "sim/scenario/calibration/calibration_text.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// Units from the largest to the smallest.
+/// A unit and its factor; tables go from the largest to the smallest.
 struct Scale {
   double factor;
   std::string_view unit;
@@ -31,11 +32,12 @@ constexpr std::array<Scale, 6> kPrefixes{
 std::string six_digits(double value) { return fmt::format("{:.6g}", value); }
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
-/// In the largest unit that leaves at least one of it; the smallest unit otherwise.
+/// Returns a value in the largest unit in which it is at least one; otherwise in the smallest unit.
 template <class Scales>
 std::string in_unit(double value, const Scales& scales, std::string_view base) {
   const auto fits = std::find_if(scales.begin(), scales.end(),
-                                 // 0.9999995 prints as 1.00000: what rounds up to a unit is written in it.
+                                 // 0.9999995 prints as 1.00000, so a value that rounds up to a unit is
+                                 // written in it.
                                  [&](const Scale& s) { return value >= 0.9999995 * s.factor; });
   const Scale& scale =
       value == 0 ? *std::find_if(scales.begin(), scales.end(), [](const Scale& s) { return s.factor == 1; })
@@ -44,7 +46,7 @@ std::string in_unit(double value, const Scales& scales, std::string_view base) {
   return fmt::format("{} {}{}", six_digits(value / scale.factor), scale.unit, base);
 }
 
-/// Exact: sizes are the ends of segments, which must meet when they are read back.
+/// Returns a size exactly: sizes are the ends of segments, which must still meet when they are read back.
 std::string write_size(double bytes) {
   for (const Scale& scale : kSizes) {
     if (bytes >= scale.factor && std::fmod(bytes, scale.factor) == 0)
@@ -53,7 +55,7 @@ std::string write_size(double bytes) {
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} B", bytes) : six_digits(bytes) + " B";
 }
 
-/// A key that TOML takes without quotes.
+/// Returns whether TOML takes a key without quotes.
 bool is_bare(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -66,7 +68,7 @@ double number_in(const std::string& text) {
   return value;
 }
 
-/// Through the text and back, by the reader's own way of reading.
+/// Returns the value that the text of a quantity has, by the reader's own conversion.
 double rounded_quantity(double value, Dimension dimension) {
   const ParsedQuantity parsed = parse_quantity(write_quantity(value, dimension), dimension);
   return parsed ? parsed.value : value;
@@ -74,11 +76,13 @@ double rounded_quantity(double value, Dimension dimension) {
 
 double rounded_share(double value) { return number_in(four_digits(value)); }
 
+/// Returns the dimension of a constant; none for plain numbers and unknown names.
 std::optional<Dimension> dimension_of(std::string_view name, const std::vector<ConstantRange>& known) {
   const ConstantRange* range = find_constant(known, name);
   return range == nullptr ? std::nullopt : range->dimension;
 }
 
+/// Return the parts of the text: provenance, one constant, one collective.
 std::string provenance_text(const Calibration& calibration) {
   if (calibration.provenance.empty()) return "";
   std::string out = "\n# What was measured, and with what.\n[provenance]\n";
@@ -98,7 +102,8 @@ std::string constant_text(const CalibratedConstant& c, const std::optional<Dimen
   return out;
 }
 
-/// A bandwidth instead of seconds per byte: what people compare with data sheets.
+/// Returns the text of a segment, with a bandwidth instead of seconds per byte, because people compare it
+/// with data sheets.
 std::string segment_text(const TimeSegment& s) {
   std::string out = fmt::format("  {{ from = \"{}\", to = \"{}\", latency = \"{}\"", write_size(s.least),
                                 write_size(s.most), write_quantity(s.latency_s, Dimension::time));

@@ -1,4 +1,4 @@
-// Mistakes are reported once for each field.
+// Records of a CSV table. Each field is reported at most once by a getter.
 #include "sim/scenario/csv/csv_record.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@ bool holds(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Returns the place of a whole line.
 SourceSpan whole_line(const std::vector<CsvField>& fields) {
   const SourceSpan first = fields.front().span, last = fields.back().span;
   return {first.line, first.column, last.column + last.length - first.column};

@@ -1,4 +1,5 @@
-// Three caps: samples, remembered reasons, and facts. What is dropped behind a cap is counted or said once.
+// The sheet has three limits: samples, remembered reasons, and facts. Entries beyond a limit are counted, or
+// reported once.
 #include "sim/scenario/csv/sample_sheet.hpp"
 
 #include <algorithm>
@@ -14,16 +15,19 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of facts, and longest fact in bytes.
 constexpr std::size_t kMostFacts = 200;
 constexpr std::size_t kLongestFact = 2000;
 
-/// Logs come in every encoding, with the colours of terminals, and a cut may fall into a character.
+/// Makes a text printable. Logs have any encoding and the colours of terminals, and a cut may fall into a
+/// character.
 void make_printable(std::string& text) {
   if (!is_printable(text)) text = printable(text);
 }
 
 }  // namespace
 
+/// Shares may be zero or negative; all other values are positive.
 std::string fault_of(const Sample& sample) {
   const std::string unit(kSampleUnitNames[static_cast<std::size_t>(sample.unit)]);
   if (std::isnan(sample.value)) return "the value is not a number";

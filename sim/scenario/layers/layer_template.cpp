@@ -1,4 +1,5 @@
-// A layer is read by the keys of its type: one that neither the type nor all layers have is unknown.
+// Reader of layers. A layer is read by the keys of its type: a key that neither the type nor all layers have
+// is unknown.
 #include "sim/scenario/layers/layer_template.hpp"
 
 #include <algorithm>
@@ -12,15 +13,18 @@ namespace foretrain {
 
 namespace {
 
+/// Longest name or formula in bytes, and largest number of a block's arguments.
 constexpr std::size_t kLongestTemplateName = 64;
 constexpr std::size_t kMostArguments = 64;
 
+/// Returns whether a value is a formula of parameters.
 bool is_formula(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.data);
   return text != nullptr && text->size() <= kLongestTemplateName && is_arithmetic(*text);
 }
 
-/// One of a key's numbers: an integer, a formula of parameters, or "same".
+/// Reads one of a key's numbers: an integer, a formula of parameters, or "same" (-1). Returns nullopt for
+/// other values.
 std::optional<Number> read_number(const Value& value, const NumberRange& range) {
   const auto* text = std::get_if<std::string>(&value.data);
   const auto* integer = std::get_if<std::int64_t>(&value.data);
@@ -57,7 +61,8 @@ std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const
 
 namespace {
 
-/// Puts what stands under a key of the type into the template; numbers wait for a block's parameters.
+/// Reads a key of the type into the template; numbers wait for a block's parameters. There is one overload
+/// for each kind of key.
 struct KeyReading {
   TableReader& layer;
   const LayerKey& key;
@@ -95,6 +100,7 @@ struct KeyReading {
   }
 };
 
+/// Reads one name; an empty or too long one is reported.
 void read_name(TableReader& layer, const Value& value, std::string_view key, std::vector<NameText>& out) {
   const auto* text = std::get_if<std::string>(&value.data);
   if (text != nullptr && !text->empty() && text->size() <= kLongestTemplateName && *text != "+")
@@ -103,7 +109,7 @@ void read_name(TableReader& layer, const Value& value, std::string_view key, std
                                        kLongestTemplateName));
 }
 
-/// One name, or with `most` above one a list of them.
+/// Reads one name, or with `most` above one a list of them.
 std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::size_t most) {
   std::vector<NameText> names;
   const Value* value = layer.value(key);
@@ -122,6 +128,7 @@ std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::
 
 LayerList read_list(const Array& values, Diagnostics& diagnostics);
 
+/// Reads the branches of a join. They are required unless the join names its operands.
 void read_branches(TableReader& layer, LayerTemplate& out) {
   const bool has_names = !out.from.empty() || !out.with.empty();
   if (!has_names) layer.require("branches", "branches = [[…], []]");
@@ -138,6 +145,7 @@ void read_branches(TableReader& layer, LayerTemplate& out) {
     layer.report(layer.span_of("branches"), fmt::format("{} is empty", layer.full_name("branches")));
 }
 
+/// Reads the arguments of a block.
 void read_arguments(TableReader& layer, LayerTemplate& out) {
   const Table* with = layer.table("with");
   if (with == nullptr) return;
@@ -159,6 +167,7 @@ void read_arguments(TableReader& layer, LayerTemplate& out) {
   }
 }
 
+/// Reads the use of a block.
 void read_block_use(TableReader& layer, LayerTemplate& out) {
   layer.require("block", "block = \"bottleneck\"");
   out.block = layer.string("block").value_or("");
@@ -169,6 +178,7 @@ void read_block_use(TableReader& layer, LayerTemplate& out) {
   read_arguments(layer, out);
 }
 
+/// Reads a layer of a type. Joins have several inputs, and layers with memory one more.
 void read_plain_layer(TableReader& layer, const LayerType& type, LayerTemplate& out) {
   const bool joins = type.join != nullptr;
   out.layer.type = &type;
@@ -179,6 +189,7 @@ void read_plain_layer(TableReader& layer, const LayerType& type, LayerTemplate& 
   if (joins) read_branches(layer, out);
 }
 
+/// Reads one layer; nullopt if its type is not known.
 std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnostics) {
   const auto* table = std::get_if<Table>(&value.data);
   if (table == nullptr) {
@@ -212,7 +223,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   return out;
 }
 
-/// "relu", "relu2", "relu3", …
+/// Numbers equal names of a list: "relu", "relu2", "relu3", …
 void number_names(LayerList& layers) {
   std::map<std::string, int> seen;
   for (LayerTemplate& layer : layers) {

@@ -1,4 +1,4 @@
-// What each type of layer is, for the reference page; its keys are those of its rule.
+// Meanings of the types of layers, for the reference page; their keys are those of their rules.
 #include "sim/scenario/layers/layer_words.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// The meaning of one type.
 struct LayerWords {
   std::string_view type, meaning;
 };
@@ -122,7 +123,7 @@ constexpr std::array kWords{
                "softmax(q k^T) v of the three results in `from`, without projections; `fused` unless false"},
     LayerWords{"rotary", "all elements of the rows turned by position"}};
 
-/// "**out**, stride, bias, mode": required ones are bold.
+/// Returns the keys of a type, "**out**, stride, bias, mode", with required ones in bold.
 std::string keys_of(const LayerType& type) {
   std::vector<std::string> keys;
   for (const LayerKey& key : type.keys)
@@ -132,6 +133,7 @@ std::string keys_of(const LayerType& type) {
   return keys.empty() ? "–" : fmt::format("{}", fmt::join(keys, ", "));
 }
 
+/// Returns the meaning of a type; empty when the table has none.
 std::string_view meaning_of(std::string_view type) {
   const auto found =
       std::find_if(kWords.begin(), kWords.end(), [&](const LayerWords& words) { return words.type == type; });

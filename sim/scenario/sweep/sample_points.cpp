@@ -1,4 +1,5 @@
-// Random, Latin hypercube, Sobol: each a function of seed, count and dimensions alone.
+// Sample points: random, Latin hypercube, Sobol. Each method is a function of seed, count and dimensions
+// alone.
 #include <cmath>
 #include <numeric>
 
@@ -11,9 +12,10 @@ namespace foretrain {
 
 namespace {
 
-/// Streams of random numbers behind those of the axes.
+/// Streams of random numbers, above those of the axes.
 constexpr std::uint64_t kDraws = 1'000, kOrders = 2'000, kShifts = 3'000;
 
+/// Independent uniform points.
 UnitPoints independent(const CounterRandom& draws, std::size_t count, std::size_t dimensions) {
   UnitPoints points(count, std::vector<double>(dimensions));
   for (std::size_t i = 0; i < count; ++i)
@@ -21,7 +23,7 @@ UnitPoints independent(const CounterRandom& draws, std::size_t count, std::size_
   return points;
 }
 
-/// Of each dimension every n-th part holds one point (McKay, Beckman, Conover 1979).
+/// Latin hypercube: in each dimension every n-th part has one point (McKay, Beckman, Conover 1979).
 UnitPoints latin_hypercube(const CounterRandom& draws, std::size_t count, std::size_t dimensions) {
   UnitPoints points = independent(draws, count, dimensions);
   std::vector<std::size_t> order(count);
@@ -34,8 +36,8 @@ UnitPoints latin_hypercube(const CounterRandom& draws, std::size_t count, std::s
   return points;
 }
 
-/// Joe and Kuo's direction numbers, as Boost has them; moved round by one draw a dimension (Cranley,
-/// Patterson 1976).
+/// Sobol points with Joe and Kuo's direction numbers, as Boost has them, rotated by one draw per dimension
+/// (Cranley, Patterson 1976).
 UnitPoints sobol(const CounterRandom& draws, std::size_t count, std::size_t dimensions) {
   boost::random::sobol engine(dimensions);
   const double whole = std::ldexp(1.0, 64);

@@ -1,4 +1,5 @@
-// A number in mixed radix is a case; conditions are SQL over its values, as people filter results later.
+// Cases. A number in mixed radix is a case: its digits are the values of the axes. Conditions are SQL over
+// these values, the same language in which people filter results later.
 #include "sim/scenario/sweep/sweep_cases.hpp"
 
 #include <algorithm>
@@ -12,12 +13,13 @@ namespace foretrain {
 
 namespace {
 
+/// Prime of the FNV-1a hash.
 constexpr std::uint64_t kHashPrime = 1099511628211ULL;
-/// Operations of SQLite that one condition of one case may take.
+/// Operations of SQLite that one condition may take for one case.
 constexpr std::int64_t kMostOperations = 1'000'000;
-/// Numbers that an estimate looks at.
+/// Numbers at which an estimate looks.
 constexpr std::int64_t kLookedAt = 100'000;
-/// Behind every line of a scenario's file: names of files are then relative to the working folder.
+/// A place beyond every line of a scenario's file, so that names of files are relative to the working folder.
 constexpr SourceSpan kNoFile{1 << 30, 1, 1};
 
 void refuse_too_many(double numbers) {
@@ -36,6 +38,7 @@ std::uint64_t content_hash(std::string_view text, std::uint64_t before) {
   return before;
 }
 
+/// Options are compared with each value of the strategy's column once, so that a case needs a look-up only.
 SweepCases::SweepCases(const Sweep& sweep, const std::string& strategy, const SourceText& source)
     : strategy_(strategy) {
   add_digits(sweep);
@@ -56,7 +59,7 @@ SweepCases::SweepCases(const Sweep& sweep, const std::string& strategy, const So
   prepare_conditions(sweep, source);
 }
 
-/// Drawn values stand between the axes and the numbers of GPUs.
+/// Assigns the digits. Drawn columns are between the axes and the numbers of GPUs, and share one digit.
 void SweepCases::add_digits(const Sweep& sweep) {
   double numbers = sweep.sampled.empty() ? 1 : static_cast<double>(sweep.sampled.front().values.size());
   for (const StudyAxis& axis : sweep.axes) numbers *= static_cast<double>(axis.values.size());
@@ -76,6 +79,8 @@ void SweepCases::add_digits(const Sweep& sweep) {
   if (has_gpus) group_size_ = digits_.back().size;
 }
 
+/// Compiles each condition as a query over one row, whose columns are the axes. Wrong ones are reported at
+/// their places.
 void SweepCases::prepare_conditions(const Sweep& sweep, const SourceText& source) {
   if (sweep.conditions.empty()) return;
   memory_ = std::make_unique<SqlFile>(":memory:", SqlAccess::memory);
@@ -108,6 +113,7 @@ bool SweepCases::applies(std::size_t column, std::int64_t number) const {
   return applies_[column][strategy];
 }
 
+// Each change adds the difference of the digits times the stride.
 std::int64_t SweepCases::with(std::int64_t number, std::size_t column, std::size_t place) const {
   const auto set = [&](std::size_t c, std::size_t to) {
     number +=
@@ -127,7 +133,8 @@ std::vector<Value> SweepCases::values(std::int64_t number) const {
   return out;
 }
 
-/// An option that the strategy lacks stays at its first value; drawn values are not alike by their others.
+/// An option that the strategy lacks stays at its first value, so that combinations which differ there only
+/// count once. Drawn columns are exempt, because their points differ in other columns.
 bool SweepCases::is_case(std::int64_t number, const std::vector<Value>& values) {
   for (std::size_t c = 0; c < columns_.size() && has_repeats_; ++c) {
     const bool is_drawn = c >= first_drawn_ && c < first_drawn_ + drawn_;
@@ -162,6 +169,7 @@ std::uint64_t SweepCases::hash(const std::vector<Value>& values, std::uint64_t s
   return scenario;
 }
 
+/// Small sweeps are counted one by one. Large ones are estimated from every n-th number.
 CaseCount SweepCases::count(const Shard& shard) {
   const auto holds = [&](std::int64_t number) {
     return SweepCases::is_of(number / group_size_, shard) && is_case(number, values(number));

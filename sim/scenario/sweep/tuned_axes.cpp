@@ -1,5 +1,5 @@
-// Choices are read off the kind of a key, so that a new one needs no line here; for numbers somebody has to
-// know what is usual.
+// Usual values of settings. Choices are taken from the kind of a key, so that a new key needs no line here.
+// Usual values of numbers are in a table.
 #include "sim/scenario/sweep/tuned_axes.hpp"
 
 #include <algorithm>
@@ -20,12 +20,13 @@ namespace foretrain {
 
 namespace {
 
-/// How far usual batches are from the scenario's own, in doublings.
+/// Number of doublings between the scenario's batch and the largest or smallest usual one.
 constexpr int kBatchDoublings = 3;
 
-/// Values of a number, as TOML.
+/// Usual values of a number, as TOML.
 struct UsualValues {
-  std::string_view name;  ///< of the key
+  // Name of the key.
+  std::string_view name;
   std::string_view values;
 };
 constexpr UsualValues kUsualValues[] = {
@@ -47,7 +48,7 @@ using Words = std::vector<std::string>;
 
 std::string toml_list(const Words& words) { return fmt::format("[{}]", fmt::join(words, ", ")); }
 
-/// "a, b, c" of single words; empty for any other kind.
+/// Returns the words of a kind such as "a, b, c"; empty for any other kind.
 Words choices_of(const std::string& kind) {
   Words out;
   for (std::size_t from = 0; from < kind.size();) {
@@ -61,6 +62,7 @@ Words choices_of(const std::string& kind) {
   return is_choice ? out : Words{};
 }
 
+/// Returns a choice's values as a TOML list.
 std::string choice_values(const std::string& kind) {
   Words values = choices_of(kind);
   if (values.empty()) return "";
@@ -69,7 +71,7 @@ std::string choice_values(const std::string& kind) {
   return toml_list(values);
 }
 
-/// Those that a script of this framework can use as it is.
+/// Returns the strategies that a script of this framework can use without changes.
 std::string strategy_values(const Scenario& own) {
   const FrameworkKind framework = own.workload.framework.kind;
   Words names;
@@ -81,6 +83,7 @@ std::string strategy_values(const Scenario& own) {
   return toml_list(names);
 }
 
+/// Returns batches around the scenario's own, if it has a single one.
 std::string batch_values(const Scenario& own) {
   const std::int64_t batch = own.global_batch.value_or(own.workload.batch_per_gpu);
   if (!own.batch_of_kind.empty() || own.balances || own.parallel) return "";
@@ -92,7 +95,7 @@ std::string batch_values(const Scenario& own) {
   return toml_list(values);
 }
 
-/// Doubled inside a node, then whole nodes doubled, up to the scenario's own most.
+/// Returns numbers of GPUs: doubled inside a node, then whole nodes doubled, up to the scenario's largest.
 std::string gpu_values(const Scenario& own) {
   const int per_node = std::max(1, most_gpus_per_node(own.cluster)), most = own.gpus.back();
   Words values;
@@ -103,6 +106,7 @@ std::string gpu_values(const Scenario& own) {
   return toml_list(values);
 }
 
+/// Returns the usual values of a key; empty when there are none.
 std::string usual_values(const ScenarioKey& key, const Scenario& own) {
   if (key.name == "run.gpus") return gpu_values(own);
   if (key.name == "strategy.name") return strategy_values(own);
@@ -111,8 +115,8 @@ std::string usual_values(const ScenarioKey& key, const Scenario& own) {
   return choice_values(key.kind);
 }
 
-/// Keys that a name means: itself, a short name of [study], or the end of a key; a training's before a
-/// cluster's.
+/// Returns the keys that a name means: itself, a short name of [study], or the end of a key. A training's key
+/// wins over a cluster's.
 Words keys_named(const std::string& name, const Scenario& own) {
   if (name == "batch") return {own.global_batch ? "model.global_batch" : "model.batch_per_gpu"};
   if (const std::string key = varied_key(name); !key.empty()) return {key};
@@ -124,6 +128,7 @@ Words keys_named(const std::string& name, const Scenario& own) {
   return found;
 }
 
+/// Returns the key of a line of [axes].
 std::string key_of_line(const std::string& line) {
   std::string key = line.substr(0, line.find('='));
   std::erase_if(key, [](char c) { return c == ' ' || c == '"' || c == '\''; });
@@ -135,7 +140,7 @@ Diagnostic mistake(const std::string& message, const std::string& hint) {
   return {"", {}, "", message, hint};
 }
 
-/// The line of an axis; nothing after a mistake, which is kept.
+/// Returns the line of an axis; empty after a mistake, which is kept.
 std::string line_of(const std::string& name, const Scenario& own, std::vector<Diagnostic>& mistakes,
                     Words& keys) {
   const std::string shown = printable(shortened(name, 60));
