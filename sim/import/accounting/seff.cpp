@@ -151,8 +151,8 @@ void read_seff(const SourceText& source, Diagnostics& diagnostics, std::vector<F
       reader.job = sheet.job(value, line.number);
       if (reader.job == nullptr) return;
       job = static_cast<std::size_t>(reader.job - jobs.data());
-      // "Array Job ID: 123_4" follows "Job ID: 125" and is the name that users know.
     } else if (key == "Array Job ID" && reader.job != nullptr && value.size() < 100) {
+      // "Array Job ID: 123_4" follows "Job ID: 125" and is the name that users know.
       reader.job->id = std::string(value);
     } else if (reader.job != nullptr) {
       const int begin = static_cast<int>(value.data() - all.data()) + 1;

@@ -50,8 +50,8 @@ void grid_resources(JobScript& script, const OptionValue& value) {
       request.gpus_per_node = part.value.empty() || part.value == "true"
                                   ? Field<int>(Found<int>{1, value.word.span})
                                   : count_field(script, value, part.value);
-      // h_rt is the hard limit, which ends the job; the soft limit s_rt counts only where it is missing.
     } else if (part.name == "h_rt" || (part.name == "s_rt" && !request.seconds)) {
+      // h_rt is the hard limit, which ends the job; the soft limit s_rt counts only where it is missing.
       const auto seconds = clock_seconds(part.value);
       if (!seconds) not_understood(script, value, "h_rt is no time; as in 12:00:00");
       if (seconds) request.seconds = {*seconds, value.word.span};

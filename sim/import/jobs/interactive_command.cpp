@@ -48,8 +48,8 @@ std::string under_srun(const JobPlan& plan, const ScriptWords& words) {
     const std::string address = "$MASTER_ADDR:$MASTER_PORT";
     if (plan.nodes > 1) line.replace(line.find(address), address.size(), first_host + ":29500");
     if (plan.nodes > 1) line = "bash -c " + shell_quoted(line);
-    // Every task of srun sets its rank from Slurm's variables before it becomes the program.
   } else if (needs_ranks(plan)) {
+    // Every task of srun sets its rank from Slurm's variables before it becomes the program.
     line = "bash -c " + shell_quoted(fmt::format(
                             "MASTER_ADDR={} MASTER_PORT=29500 WORLD_SIZE={} {} exec python {}", first_host,
                             all, rank_assignments(words.rank, words.local_rank), program(plan)));

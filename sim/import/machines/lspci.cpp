@@ -307,8 +307,8 @@ Machine read_lspci(const SourceText& source, Diagnostics& diagnostics) {
     const std::size_t start = tree_start(line.text);
     if (start == std::string_view::npos) {
       list.take(line);
-      // Branches before the first root belong to a tree that was cut off.
     } else if (first_branch > 0 || line.text[start] == '-') {
+      // Branches before the first root belong to a tree that was cut off.
       if (first_branch == 0) first_branch = line.number;
       tree.take(line, start);
     }
