@@ -33,6 +33,7 @@ class NodeReader {
   static const Keys<NodeReader>& device_keys();
   /// All other keys of a node.
   static const Keys<NodeReader>& other_keys();
+  /// Keys of [[node.links]].
   static const Keys<LinkGroup>& group_keys();
   friend std::vector<KeyTable> node_key_tables();
 

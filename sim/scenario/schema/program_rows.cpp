@@ -22,6 +22,7 @@ struct RowEntry {
 
 using RowKind = ProgramRow::Kind;
 
+/// Names of the passes in files.
 const std::vector<Choice<ProgramPass>> kPasses{{"forward", ProgramPass::forward},
                                                {"backward", ProgramPass::backward},
                                                {"optimizer", ProgramPass::optimizer}};
@@ -121,6 +122,7 @@ Keys<RowEntry> remark_keys() {
 
 /// Keys of messages and waits.
 Keys<RowEntry> wire_keys() {
+  // A collective and its message.
   return {{"collective", wire_operation(), "\"all_gather\"", "none", "what ranks of `group` do together"},
           {"bytes",
            {"bytes, an integer",
@@ -131,6 +133,7 @@ Keys<RowEntry> wire_keys() {
            "0",
            "of the largest tensor: the output of all_gather, the input of reduce_scatter, else one rank's"},
           {"group", group_index(), "0", "0", "index into program.groups"},
+          // Asynchronous works: `work` numbers them, and rows `wait` name the number.
           {"work", whole(&ProgramRow::work, kMostWork), "12", "none", "a number for rows `wait`"},
           {"async",
            {"true, false", [](TableReader& table, std::string_view key,
@@ -138,6 +141,7 @@ Keys<RowEntry> wire_keys() {
            "true",
            "false",
            "the stream goes on until `wait`, or the end of the pass"},
+          // Messages between two ranks.
           {"send", byte_count(RowKind::send), "4194304", "none", "bytes to rank `peer`"},
           {"receive", byte_count(RowKind::receive), "4194304", "none", "bytes from rank `peer`"},
           {"peer",
@@ -151,6 +155,7 @@ Keys<RowEntry> wire_keys() {
            "8",
            "0",
            "a rank of the job"},
+          // Waits: of the stream for a work, of the host for the stream, and of a stream for an event.
           {"wait", numbered(RowKind::wait), "12", "none", "the stream waits for that work"},
           {"read", byte_count(RowKind::read), "4", "none",
            "the host waits for the stream and reads so many bytes, as item() does; 0: it only waits"},
@@ -193,6 +198,7 @@ bool is_one_thing(TableReader& row, SourceSpan span) {
 void read_row(TableReader& row, SourceSpan span, ProgramRankText& to) {
   if (!is_one_thing(row, span)) return;
   RowEntry entry{to, {}};
+  // An operator has the keys of [recorded], with the passes of a program.
   if (row.has("op")) {
     RecordedOperatorEntry call{to.text, {}};
     read_keys(row, recorded_call_keys(), call);
@@ -202,6 +208,7 @@ void read_row(TableReader& row, SourceSpan span, ProgramRankText& to) {
     to.text.network.operators.push_back(std::move(call.row));
   } else {
     read_keys(row, row_keys(), entry);
+    // The default group is the first one, which must exist.
     if (entry.row.kind == RowKind::collective && !row.has("group")) to.groups.push_back({0, span});
   }
   row.finish();
@@ -220,10 +227,12 @@ RankLists read_rank_sequences(TableReader& table, std::string_view key, std::siz
   for_each_table(table, key, most, [&](TableReader& row, SourceSpan) {
     RankSequence ranks;
     ranks.first = row.integer("first", 0, kMostProgramRanks).value_or(0);
+    // `size` and `count` are two names of one number.
     const auto size = row.integer("size", 1, kMostProgramRanks),
                count = row.integer("count", 1, kMostProgramRanks);
     ranks.size = size.value_or(count.value_or(1));
     ranks.stride = row.integer("stride", 1, kMostProgramRanks).value_or(1);
+    // Listed ranks without a stride are checked and counted.
     if (row.integers("ranks", 0, kMostProgramRanks, kMostListedRanks)) ++out.irregular;
     row.finish();
     out.sequences.push_back(ranks);

@@ -11,6 +11,7 @@ std::optional<Gpu> find_recorded_gpu(TableReader& table, std::string_view key, c
   if (!source) return std::nullopt;
   Diagnostics own(*source);
   Gpu gpu = read_gpu(*source, own);
+  // Mistakes in the GPU's file are shown there.
   table.diagnostics().include(own.found());
   if (!own.empty()) return std::nullopt;
   return gpu;

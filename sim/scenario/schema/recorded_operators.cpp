@@ -17,6 +17,7 @@ using OperatorEntry = RecordedOperatorEntry;
 /// Reads an argument: a number, a truth value, a word, or a list of them.
 RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) {
   RecordedArgument argument{entry.key.substr(0, kLongestRecordedName), {}, ""};
+  // Truth values become 0 and 1.
   const auto take = [&](const Value& value) {
     if (const auto* flag = std::get_if<bool>(&value.data))
       argument.numbers.push_back(*flag ? 1 : 0);
@@ -98,6 +99,7 @@ template <std::optional<Time> RecordedOperator::*Measured>
 Takes<OperatorEntry> operator_time() {
   return {"time", [](TableReader& table, std::string_view key, OperatorEntry& entry) {
             entry.row.*Measured = table.time(key);
+            // Times of kernels need the GPU; the first of them is remembered for the message.
             if (!(entry.row.*Measured) || key != "time" || entry.file.is_timed) return;
             entry.file.is_timed = true, entry.file.first_time = table.span_of(key);
           }};
@@ -149,6 +151,7 @@ Keys<OperatorEntry> operator_issue() {
 Keys<OperatorEntry> operator_work() {
   using O = RecordedOperator;
   return {
+      // Tensors and arguments.
       {"in", operator_sizes<&O::in>(), "[\"f32[B,512]\"]", "none", "its tensors, lists flattened"},
       {"out", operator_sizes<&O::out>(), "[\"f32[B,1000]\"]", "none", "its results"},
       {"with",
@@ -156,11 +159,13 @@ Keys<OperatorEntry> operator_work() {
        "{ stride = [2, 2] }",
        "none",
        "arguments that are no tensors and matter: stride, groups, transposed, kernel, output_mask, ..."},
+      // Gradients that become complete.
       {"ready",
        {"list of integers", read_ready},
        "[61, 60]",
        "none",
        "parameters whose gradients are complete after it, by their number, in that order"},
+      // Properties of the call.
       {"autocast", operator_flag<&O::autocast>(), "true", "false", "ran inside of an autocast region"},
       {"inplace",
        {"true, false", [](TableReader& table, std::string_view key,
@@ -169,6 +174,7 @@ Keys<OperatorEntry> operator_work() {
        "false",
        "its result is its operand"},
       {"view", operator_flag<&O::view>(), "true", "false", "runs no kernel"},
+      // Measured values in place of those of the models.
       {"kernels",
        {"integer",
         [](TableReader& table, std::string_view key, OperatorEntry& entry) {

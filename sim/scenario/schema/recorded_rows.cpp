@@ -25,6 +25,7 @@ std::optional<SizeId> read_recorded_size(TableReader& table, std::string_view ke
   const auto id = static_cast<SizeId>(to.network.sizes.size());
   to.network.sizes.push_back(std::move(parsed.size));
   to.known_sizes.emplace(*text, id);
+  // The first use is the place of mistakes that only the whole file shows.
   to.first_uses.emplace_back(id, value.span);
   return id;
 }
@@ -71,6 +72,7 @@ Takes<Target> row_name() {
           }};
 }
 
+/// Names of the uses of a storage in files.
 const std::vector<Choice<StorageUse>> kStorageUses{{"parameter", StorageUse::parameter},
                                                    {"gradient", StorageUse::gradient},
                                                    {"optimizer", StorageUse::optimizer},
@@ -93,6 +95,7 @@ struct StorageEntry {
   RecordedText& file;
   RecordedStorage row;
 };
+/// Keys of recorded.parameters.
 const Keys<ParameterEntry>& recorded_parameter_keys() {
   static const Keys<ParameterEntry> keys{
       {"name", row_name<ParameterEntry>(), "\"fc.weight\"", kRequired, "with its module's path"},
@@ -114,6 +117,7 @@ const Keys<ParameterEntry>& recorded_parameter_keys() {
   return keys;
 }
 
+/// Keys of recorded.buffers.
 const Keys<BufferEntry>& recorded_buffer_keys() {
   static const Keys<BufferEntry> keys{
       {"name", row_name<BufferEntry>(), "\"bn1.running_mean\"", kRequired, "with its module's path"},
@@ -130,6 +134,7 @@ std::optional<std::uint32_t> read_recorded_index(TableReader& table, std::string
   return static_cast<std::uint32_t>(*index);
 }
 
+/// Keys of recorded.storages. `made` and `freed` are indices into the list of operators.
 const Keys<StorageEntry>& recorded_storage_keys() {
   static const Keys<StorageEntry> keys{
       {"size", one_size<StorageEntry>(), "\"f32[B,64,112,112]\"", kRequired, "of what was allocated"},

@@ -53,6 +53,7 @@ void for_each_table(TableReader& table, std::string_view key, std::size_t most, 
   if (values == nullptr) return;
   for (std::size_t i = 0; i < values->size(); ++i) {
     const Value& value = (*values)[i];
+    // Further mistakes would not be reported.
     if (table.diagnostics().found().size() >= Diagnostics::kMostDiagnostics) return;
     const auto* fields = std::get_if<Table>(&value.data);
     if (fields == nullptr) {

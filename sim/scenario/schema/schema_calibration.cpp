@@ -30,11 +30,13 @@ std::string shown(double value, const ConstantRange& range) {
 /// limits.
 void read_value(TableReader& reader, const ConstantRange& range, CalibratedConstant& constant) {
   reader.require("value", range.dimension ? fmt::format("\"{}\"", example_of(*range.dimension)) : "0.8");
+  // Numbers without a dimension have no limit of their own here; those of the constant follow.
   const double largest = 1e300;
   const auto value = range.dimension ? read_quantity(reader, "value", *range.dimension)
                                      : reader.number("value", -largest, largest);
   if (!value) return;
   constant.value = *value;
+  // A largest value of 0 means that there is no upper limit.
   const bool is_off = *value < range.least || (range.most > 0 && *value > range.most);
   const std::string bounds =
       range.most > 0 ? fmt::format("from {} to {}", shown(range.least, range), shown(range.most, range))
@@ -58,6 +60,7 @@ void read_sizes(TableReader& reader, CalibratedConstant& constant) {
     bytes.push_back(parsed.value);
     if (!parsed) return;
   }
+  // Both ends above zero, the smaller first.
   if (bytes.size() == 2 && bytes[0] > 0 && bytes[0] <= bytes[1])
     constant.least = bytes[0], constant.most = bytes[1];
   else

@@ -4,6 +4,13 @@
 // collected. Then the cluster is checked as a whole (check()), and its faults are shown at the link or table
 // that they belong to. If some parts have mistakes, the parts that are sound are checked all the same, so
 // that a user sees as many mistakes as possible at once.
+//
+// The smallest file with a network:
+// nodes = 2
+// node = "dgx-a100"
+// [fabric]
+// kind = "star"
+// link = "ib_hdr"
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -324,12 +331,14 @@ class ClusterReader {
     }
   }
 
+  // A link that could not be read has no bandwidth.
   bool is_of_unread_link(const ClusterFault& fault) const {
     if (fault.link < 0) return false;
     const NodeSpec& node = node_of_kind(spec_, fault.kind);
     return node.links[static_cast<std::size_t>(fault.link)].type.bandwidth.per_second == 0;
   }
 
+  // The fabric's own faults are needed to place them at [fabric].
   void report(const std::vector<ClusterFault>& faults) {
     if (faults.empty()) return;
     const std::vector<ClusterFault> of_fabric = find_fabric(spec_.fabric.kind)->check(spec_);

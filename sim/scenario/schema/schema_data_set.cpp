@@ -1,5 +1,9 @@
 // The data-set file: how many samples there are, how large they are, and what preparing one costs. The keys
 // are also those of [data] in a scenario, which override the file's.
+// description = "ImageNet-1k, JPEG files"
+// samples = 1_281_167
+// decode = "1.6 ms"
+// storage = "lustre"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/data_set_keys.hpp"

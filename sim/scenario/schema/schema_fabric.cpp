@@ -22,6 +22,7 @@ std::vector<std::string> fabric_names() {
 /// Largest background load. Other jobs that used all of a link would leave nothing for this one.
 constexpr double kBusiestNetwork = 0.95;
 
+/// A load that is not stated follows from the kind of site.
 void read_background_load(TableReader& table, std::string_view key, FabricSpec& fabric) {
   if (table.has(key)) fabric.background_load = table.number(key, 0, kBusiestNetwork);
 }
@@ -64,6 +65,7 @@ class FabricReader {
 
   FabricSpec read() {
     read_keys(reader_, keys(), *this);
+    // Options are those of the kind, which is known at this point.
     const Fabric& kind = *find_fabric(fabric_.kind);
     read_options(kind, fabric_);
     if (has_kind_) check_use(kind);
@@ -83,6 +85,7 @@ class FabricReader {
                            {"link",
                             {"name or path",
                              [](TableReader& table, std::string_view key, FabricReader& fabric) {
+                               // The fabric "none" has no link.
                                if (fabric.fabric_.kind != "none") table.require(key, "\"ib_hdr\"");
                                fabric.fabric_.link = fabric.read_link(table, key);
                              }},
@@ -170,6 +173,7 @@ class FabricReader {
     if (const auto found = reader_.integers(key.name, key.least, key.most, kMostDimensions))
       value.put(fabric, {found->begin(), found->end()});
   }
+  // Reads the links of an explicit fabric, group by group.
   void read_value(const FabricKey& key, FabricValue<std::vector<FabricLink>> value, FabricSpec& fabric) {
     const Array* groups = reader_.array(key.name, kMostGraphLinks);
     if (groups == nullptr) return;
@@ -192,6 +196,7 @@ class FabricReader {
                        fmt::format("{} is not used by the fabric {}", reader_.full_name(key), kind.name),
                        std::string(kind.name) + ": " + std::string(kind.summary));
     };
+    // `uplink` is declared for all kinds, but only some use it.
     std::set<std::string_view> seen{"uplink"};
     check("uplink", kind.takes_uplink);
     for (const FabricKey& key : kind.keys) seen.insert(key.name);

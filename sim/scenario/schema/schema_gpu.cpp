@@ -1,5 +1,10 @@
 // The GPU file: data-sheet rates and memory, and how the GPU is usually built into a node. Rates are dense
 // peak rates; a missing rate means that the GPU does not support the format.
+// architecture = "volta"
+// fp32 = "15.7 TFLOPs"
+// memory = "32 GB"
+// memory_bandwidth = "900 GBps"
+// sm_count = 80
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
@@ -42,6 +47,7 @@ Takes<Gpu> gpu_size() {
           }};
 }
 
+/// The reference page's text for a missing rate.
 constexpr std::string_view kNotSupported = "not supported";
 /// Largest number of NVLinks of a GPU.
 constexpr int kMostNvlinks = 64;
@@ -98,6 +104,7 @@ const Keys<Gpu>& gpu_keys() {
   return keys;
 }
 
+/// Keys of [ports], which only `topology new` reads.
 const Keys<GpuPorts>& gpu_port_keys() {
   static const Keys<GpuPorts> keys{
       {"host", takes::text<&GpuPorts::host>("name of a link"), "\"pcie4_x16\"", "by the architecture",
@@ -117,6 +124,7 @@ Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   TableReader reader(table, "", diagnostics);
   Gpu gpu;
   gpu.name = name_of_file(source.name);
+  // A missing number of multiprocessors counts as 1, so that later divisions are valid.
   gpu.sm_count = 1;
   read_keys(reader, gpu_keys(), gpu);
   if (const Table* ports = reader.table("ports")) {

@@ -4,6 +4,10 @@
 // whole for cycles and unknown names; blocks are expanded with the numbers of the chosen size; and the layers
 // are given to the workload's expand(), which checks that each layer fits its input. Each stage needs the one
 // before it without mistakes.
+//
+// A small model file:
+// input = [784]
+// layers = [{ type = "linear", out = 10 }, { type = "loss" }]
 #include <algorithm>
 #include <set>
 
@@ -53,6 +57,7 @@ Blocks read_blocks(TableReader& document) {
   return blocks;
 }
 
+/// The optimizer is a name here; a scenario may replace it.
 void read_optimizer(TableReader& document, std::string_view key, Model& model) {
   model.optimizer = document.one_of(key, optimizer_names()).value_or("");
 }
@@ -226,20 +231,24 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   check_kind(document);
   document.finish();
   templates.model.name = name_of_file(source.name);
+  // A recorded network has neither blocks nor sizes.
   if (document.has("recorded")) {
     if (!diagnostics.empty()) return {std::move(templates.model), {}};
     return recorded_model(std::move(templates));
   }
   ModelFile file{std::move(templates.model), {}};
+  // The chosen size gives the parameters' numbers.
   const ModelSize* size = chosen_size(templates.sizes, source);
   const Arguments of_size = size == nullptr ? templates.defaults : size->numbers;
   if (size != nullptr) file.model.name = size->name;
   if (size != nullptr && !size->description.empty()) file.model.description = size->description;
+  // Blocks are checked even after other mistakes, so that all are reported together.
   const bool sound = check_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (sound && diagnostics.empty()) put_input(templates.input, of_size, file.model, diagnostics);
   if (!sound || !diagnostics.empty()) return file;
   file.model.layers = expand_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (!diagnostics.empty()) return file;
+  // The workload checks whether each layer fits its input.
   ExpansionResult expansion = expand(file.model);
   report_faults(expansion.faults, diagnostics);
   file.expanded = std::move(expansion.model);

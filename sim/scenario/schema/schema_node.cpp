@@ -88,6 +88,7 @@ Keys<NodeSpec> behaviour_keys() {
            "the farthest adapter that does (NCCL_NET_GDR_LEVEL)"}};
 }
 
+/// Returns whether a link ends at a NIC.
 bool touches_nic(const NodeLink& link) { return link.a.starts_with("nic") || link.b.starts_with("nic"); }
 
 }  // namespace
@@ -187,6 +188,7 @@ NodeSpec NodeReader::read(const Table& table, std::string path) {
   TableReader reader(table, path, diagnostics_);
   start(reader, path.empty());
   read_part(reader, path, device_keys());
+  // Mistakes in the numbers of devices make names in links unreliable.
   knows_devices_ = diagnostics_.found().size() == before;
   read_part(reader, path, other_keys());
   reader.finish();
@@ -260,6 +262,7 @@ void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
   const auto places = reader.strings(key, kMostNicsPerNode);
   if (!places) knows_devices_ = knows_devices_ && !reader.has(key);
   if (!places) return;
+  // A stated number of NICs must fit the list.
   if (reader.has("nics") && node_.nics != static_cast<int>(places->size()))
     reader.report(reader.span_of("nics"),
                   fmt::format("{} does not fit {}, which has {} entries", reader.full_name("nics"),
@@ -267,6 +270,7 @@ void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
                   "leave it out: the list says how many there are");
   if (!reader.has("nic_link")) reader.require("nic_link", "\"pcie4_x16\"");
   node_.nics = static_cast<int>(places->size());
+  // Without a link the NICs are counted, but not connected.
   if (nic_link_.name.empty()) return;
   for (std::size_t i = 0; i < places->size(); ++i)
     add_link(reader, {fmt::format("nic{}", i), (*places)[i], nic_link_, 1, reader.span_of(key)});
@@ -287,11 +291,13 @@ void NodeReader::read_link_group(const Table& table, SourceSpan span, std::strin
   if (reader.has("mesh") && reader.has("pairs")) node_.links.resize(before);
 }
 
+/// The limit holds for all groups together.
 void NodeReader::add_link(TableReader& reader, NodeLink link) {
   if (node_.links.size() < kMostNodeLinks) return node_.links.push_back(std::move(link));
   reader.report(link.span, fmt::format("a node may have at most {} links", kMostNodeLinks));
 }
 
+/// The number of links is quadratic in the devices.
 void NodeReader::add_mesh(TableReader& reader, std::string_view key, const LinkGroup& group) {
   const auto devices = reader.strings(key, kMostGpusPerNode);
   if (!devices) return;

@@ -1,5 +1,10 @@
 // The program file: [program] first, then its kinds of ranks. References to other lists are checked when all
-// lists are read.
+// lists are read. A shortened example:
+// [program]
+// format = 1
+// world = 8
+// [[program.ranks]]
+// operators = [{ op = "aten::mm" }, { collective = "all_reduce", bytes = 4096, pass = "backward" }]
 #include "sim/scenario/schema/schema_program.hpp"
 
 #include <algorithm>
@@ -177,6 +182,7 @@ void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
     if (row.kind == record) events.push_back(row.work);
     if (row.kind == collective || row.kind == send || row.kind == receive) begun.push_back(row.work);
   }
+  // Sorted, so that each wait needs a binary search only.
   std::ranges::sort(begun), std::ranges::sort(events);
   for (const ProgramRow& row : rank.rows) {
     const bool waits = row.kind == ProgramRow::Kind::wait;
@@ -214,6 +220,7 @@ ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   to.rank.streams.id_of("");
   read_keys(table, rank_keys(), to);
   table.finish();
+  // Without groups there is one of all ranks.
   if (program.groups.empty()) program.groups.push_back({0, program.world, 1});
   check_references(table, to.groups, program.groups.size(), "group");
   check_peers(table, to, program);
@@ -221,8 +228,10 @@ ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   check_references(table, to.text.made, to.rank.rows.size(), "row");
   check_recorded_sizes(table, to.text);
   check_fixed(table, to);
+  // Without `like` all ranks do the same.
   if (to.rank.like.empty()) to.rank.like.push_back({0, program.world, 1});
   to.rank.network = std::move(to.text.network);
+  // Lost lines may have held the missing rows.
   if (table.damaged()) return std::move(to.rank);
   check_passes(table, span, to.rank);
   check_works(table, span, to.rank);
@@ -235,14 +244,17 @@ void check_kinds(TableReader& table, SourceSpan span, const Program& program) {
   for (const ProgramRank& kind : program.ranks) {
     ranks += kind.count();
     for (const RankSequence& like : kind.like) {
+      // The last rank of a sequence is its largest.
       if (like.first + (like.size - 1) * like.stride >= program.world)
         return table.report(span, fmt::format("rank {} is outside of a world of {}",
                                               like.first + (like.size - 1) * like.stride, program.world));
     }
+    // The recorded rank belongs to its own kind.
     if (std::ranges::none_of(kind.like, [&](const RankSequence& s) { return s.contains(kind.rank); }))
       return table.report(span, fmt::format("rank {} is not among the ranks that do the same", kind.rank),
                           "`like` lists the recorded rank, too");
   }
+  // Kinds that overlap, or that leave ranks out, have another sum.
   if (ranks != program.world)
     table.report(span, fmt::format("the kinds of ranks have {} ranks, the world {}", ranks, program.world),
                  "record one rank of each kind; `like` says which others do the same");
@@ -283,9 +295,11 @@ Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   TableReader table(*given, "program", diagnostics);
   program.data_ranks = 0;
   read_keys(table, program_keys(), program);
+  // All ranks train different samples unless the file states otherwise.
   if (program.data_ranks == 0) program.data_ranks = program.world;
   read_kinds(table, program);
   table.finish();
+  // Checks across kinds need all of them to be sound.
   if (diagnostics.empty() && !document.damaged()) {
     check_kinds(table, table.span_of("ranks"), program);
     check_groups(table, program);

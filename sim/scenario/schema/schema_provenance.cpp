@@ -85,6 +85,7 @@ class RuleReader {
     read_unless_set();
     read_settings();
     read_run_as();
+    // A rule without settings and replacements has no effect.
     if (!reader_.damaged() && !reader_.has("settings") && !reader_.has("run_as"))
       reader_.report(span_, "the rule changes nothing", "add settings = { framework.name = \"tensorflow\" }");
     reader_.finish();
@@ -232,6 +233,7 @@ class RuleReader {
     rule_.counts = text(run_as, "unit");
     rule_.as_cluster = text(run_as, "cluster");
     if (!rule_.as_cluster.empty()) {
+      // A wrong cluster is reported here and not at the rows that use it.
       find_named(CatalogKind::clusters, rule_.as_cluster, run_as.span_of("cluster"), run_as.diagnostics());
       rule_.as_cluster =
           name_from(run_as.diagnostics().source(), run_as.span_of("cluster"), rule_.as_cluster);

@@ -139,15 +139,19 @@ RecordedFile read_recorded(TableReader& document, std::string_view key) {
   const std::size_t mistakes = document.diagnostics().found().size();
   read_keys(table, recorded_keys(), file);
   table.finish();
+  // An empty list is a mistake of its own only if reading it gave none.
   if (table.has("operators") && file.network.operators.empty() &&
       document.diagnostics().found().size() == mistakes)
     table.report(table.span_of("operators"), "recorded.operators is empty", "record a training step");
+  // In a damaged text the lists may lack lines.
   if (!document.damaged()) {
     check_references(table, file.ready, file.network.parameters.size(), "parameter");
     check_references(table, file.made, file.network.operators.size(), "operator");
   }
   check_recorded_sizes(table, file), check_growth(table, file);
+  // Only sound sizes can be looked up.
   if (document.diagnostics().found().size() == mistakes) check_parameters(table, "parameters", file);
+  // Times are meaningless without the GPU on which they were measured.
   if (file.is_timed && !table.has("gpu"))
     table.report(file.first_time, "times need recorded.gpu, on which they were measured",
                  "add gpu = \"a100-sxm4-40gb\" to [recorded]");

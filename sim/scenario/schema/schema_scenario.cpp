@@ -7,6 +7,14 @@
 // Nothing throws until all tables are read; then one InputError has every mistake. Values that depend on
 // several tables are settled after the last of them (functions named settle_…). The cost is dominated by the
 // catalogs' files, which OpenedCatalogs keeps for further scenarios.
+//
+// A small scenario:
+// [model]
+// name = "resnet50"
+// [cluster]
+// name = "mahti"
+// [run]
+// gpus = [1, 2, 4]
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -53,6 +61,7 @@ class Section {
   TableReader& reader() { return reader_; }
 
  private:
+  // Unreadable lines may have held keys of a missing table, so none of them is required then.
   const Table* find(TableReader& document, std::string_view key) {
     const Table* found = document.table(key);
     none_.damaged = document.damaged() || document.has(key);
@@ -111,6 +120,7 @@ void read_parallel_section(TableReader& document, Scenario& scenario) {
 /// each gradient whole when it comes, and drops it.
 void check_optimizer_in_backward(TableReader& strategy, const Scenario& scenario) {
   if (!scenario.workload.optimizer.in_backward) return;
+  // These strategies use a gradient as soon as it is complete.
   constexpr std::array<std::string_view, 3> kSteps{"single", "fsdp", "fsdp2"};
   if (std::ranges::find(kSteps, scenario.strategy) == kSteps.end())
     strategy.report(
@@ -170,12 +180,14 @@ void settle_nccl_version(TableReader& document, const ScenarioDocument& source, 
           reader.span_of(has_version ? "version" : "software"),
           fmt::format("{} has no kernels for {}", title_of(framework), scenario.cluster.node.gpu.name),
           fmt::format("the first that has is {}", to_text(first_pytorch_for(gpu))));
+    // The framework decides NCCL; the software does so only if no version is stated.
     version = nccl_of(framework);
     if (has_software && !has_version) {
       const auto read = read_software(reader.spelling("software").value_or(""), framework.kind);
       if (read.stack) version = read.stack->nccl;
     }
   }
+  // The chosen version must also run on the GPU.
   if (!source.has("nccl.version")) scenario.collective.nccl.version = at_least_for(gpu, version);
 }
 
@@ -199,14 +211,18 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_keys(document, document_keys(), scenario);
   Section model(document, "model"), cluster(document, "cluster"), data(document, "data"),
       strategy(document, "strategy"), launch(document, "launch");
+  // The strategy's name decides the default framework.
   read_strategy_name(strategy.reader(), scenario);
   read_section(document, "framework", read_framework, scenario);
+  // Model and cluster are files of their own.
   read_model_section(model.reader(), opened, scenario);
   read_cluster_section(cluster.reader(), opened, scenario);
+  // Values that need both model and cluster.
   settle_image_layout(source.has("framework.layout"), scenario);
   settle_batches(model.reader(), scenario);
   model.reader().finish();
   cluster.reader().finish();
+  // Defaults of the loader depend on the node, options on the strategy.
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
   settle_param_type(strategy.reader(), source, scenario);
@@ -214,14 +230,17 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   check_matrix_optimizer(strategy.reader(), scenario);
   check_offloaded_activations(strategy.reader(), scenario);
   strategy.reader().finish();
+  // Collectives and launch come before the numbers of GPUs, which depend on them.
   read_collective_sections(document, launch.reader(), source.one_of_several(), scenario);
   settle_nccl_version(document, source, scenario);
   read_run_section(document, source, scenario);
   read_parallel_section(document, scenario);
   check_shm(launch.reader(), scenario);
   launch.reader().finish();
+  // Checks that need the numbers of GPUs.
   if (!leaves_gpus_to_study(source)) check_steps(data.reader(), scenario);
   data.reader().finish();
+  // The script, the measurement and the study need everything above.
   read_section(document, "loop", read_loop, scenario);
   read_measured_section(document, !source.one_of_several() && !source.changes_measured_job(), scenario);
   read_study(document, source, scenario);
@@ -233,13 +252,16 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
 void complete(Scenario& scenario, const std::string& file) {
   const std::string stem = name_of_file(file);
   Workload& work = scenario.workload;
+  // A network recorded under autocast has a second form, as it ran.
   if (runs_as_recorded(work) && !scenario.parallel) work.model = work.model->as_recorded;
+  // Recomputation, offload and the framework's lowering change the operators.
   const bool is_changed =
       work.recompute || is_lowered(work.framework) || work.offload_activations != ActivationOffload::none;
   if (is_changed) work.model = std::make_shared<const ExpandedModel>(as_trained(*work.model, work));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
   if (!scenario.global_batch) return;
   if (scenario.parallel) return;
+  // More GPUs than samples would leave GPUs without work.
   std::erase_if(scenario.gpus, [&](int gpus) { return gpus > *scenario.global_batch; });
   scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, *scenario.global_batch / scenario.gpus.front());
 }
@@ -258,6 +280,7 @@ ScenarioOverrides names_missing_from(const ScenarioDocument& document, const Sce
 void keep_measured_job(const SourceText& source, const ScenarioDocument& document,
                        const ScenarioOverrides& overrides, OpenedCatalogs& opened, Scenario& scenario) {
   if (!scenario.anchor || !document.changes_measured_job()) return;
+  // The file alone is the measured job; only names that it lacks come from the command line.
   const ScenarioDocument file(source, {});
   Scenario job = read_scenario(source, names_missing_from(file, overrides), opened);
   if (job.model.name == scenario.model.name && job.cluster.name == scenario.cluster.name) {
@@ -279,6 +302,7 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   opened.networks.insert(overrides.networks.begin(), overrides.networks.end());
   Scenario scenario;
   read_document(document, opened, scenario);
+  // All mistakes are thrown together.
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty())
     throw InputError(std::move(mistakes));
   complete(scenario, source.name);
@@ -305,6 +329,7 @@ Scenario make_scenario(const ScenarioOverrides& overrides) {
   return make_scenario(overrides, opened);
 }
 
+/// Overrides alone are a scenario if they name model and cluster.
 Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
   const SourceText nothing;
   const ScenarioDocument document(nothing, overrides);

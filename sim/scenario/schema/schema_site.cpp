@@ -1,5 +1,11 @@
 // The table [site] of a cluster file: batch system, partitions with their limits, and what an hour costs.
 // Texts that end up in job scripts are limited to harmless characters.
+// [site]
+// batch_system = "slurm"
+// [[site.partitions]]
+// name = "gpu"
+// most_nodes = 16
+// longest = "36 h"
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -122,6 +128,7 @@ void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
 
 }  // namespace
 
+/// Keys of [[site.partitions]].
 const Keys<Partition>& partition_keys() {
   static const Keys<Partition> keys{
       {"name", script_text<&Partition::name>(kOfName), "\"gpu\"", kRequired, "as in --partition"},
@@ -144,6 +151,7 @@ const Keys<Partition>& partition_keys() {
   return keys;
 }
 
+/// Keys of [[more_nodes]] that concern the batch system.
 const Keys<NodeKind>& kind_site_keys() {
   static const Keys<NodeKind> keys{
       {"gpu_type", script_text<&NodeKind::gpu_type>(kOfName), "\"a100\"", "none",
@@ -157,6 +165,7 @@ const Keys<NodeKind>& kind_site_keys() {
   return keys;
 }
 
+/// Keys of [site.billing].
 const Keys<Billing>& billing_keys() {
   static const Keys<Billing> keys{
       {"unit", takes::text<&Billing::unit>(), "\"BU\"", kRequired, "what the centre charges in"},
@@ -174,6 +183,7 @@ std::vector<Choice<BatchSystem>> batch_systems() {
   return out;
 }
 
+/// Keys of [site].
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
       {"name", script_text<&Site::name>(kOfName), "\"m3\"", "none",

@@ -1,4 +1,6 @@
 // Sizes of a family. A size is read by its keys; its numbers replace the defaults of the file.
+// [sizes.small]
+// with = { width = 384, layers = 4 }
 #include "sim/scenario/schema/schema_sizes.hpp"
 
 #include <algorithm>
@@ -27,6 +29,7 @@ void read_arguments_of_size(TableReader& table, std::string_view key, Arguments&
   }
 }
 
+/// Keys of [sizes.NAME].
 const Keys<ModelSize>& size_keys() {
   static const Keys<ModelSize> keys{
       {"description", takes::text<&ModelSize::description>(), "\"the small one\"", "the file's",
@@ -66,6 +69,7 @@ void read_config_numbers(TableReader& table, std::string_view key, ConfigOfFamil
   }
 }
 
+/// Keys of [config].
 const Keys<ConfigOfFamily>& config_keys() {
   static const Keys<ConfigOfFamily> keys{
       {"model_type", takes::text<&ConfigOfFamily::model_type>(), "\"modernbert\"", kRequired,

@@ -1,5 +1,7 @@
 // The tables [storage.KIND] of a cluster file: known values of its disks and file systems. They replace the
 // usual values of that kind.
+// [storage.lustre]
+// job_bandwidth = "50 GBps"
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
 
@@ -22,6 +24,7 @@ std::vector<StorageSpec> read_storage(TableReader& document) {
   const Table* tables = document.table("storage");
   if (tables == nullptr) return out;
   TableReader storage(*tables, "storage", document.diagnostics());
+  // The first kind is `none`, which has no table.
   for (std::size_t i = 1; i < kStorageNames.size(); ++i) {
     const Table* table = storage.table(kStorageNames[i]);
     if (table == nullptr) continue;

@@ -33,6 +33,7 @@ std::optional<SourceText> cluster_source(const std::string& name, SourceSpan spa
 std::optional<ClusterSpec> load_uncalibrated_cluster(const std::string& name, SourceSpan span,
                                                      Diagnostics& diagnostics, OpenedCatalogs& opened) {
   const std::string opened_as = name_from(diagnostics.source(), span, name);
+  // Several scenarios of one cluster read its file once.
   if (const auto known = opened.clusters.find(opened_as); known != opened.clusters.end())
     return known->second;
   const auto source = cluster_source(name, span, diagnostics);
@@ -66,6 +67,7 @@ std::optional<ClusterSpec> chosen_nodes(TableReader& table, const ClusterSection
   const bool by_key = section.partition.has_value();
   try {
     return chosen_of_site(section.kinds, by_key ? *section.partition : section.part, section.name);
+    // The first mistake has the hint; its place is the key that made the choice.
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
     table.report(table.span_of(by_key ? "partition" : "name"), first.message, first.hint);
@@ -126,6 +128,7 @@ void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario
   scenario.layout = section.layout;
   std::optional<ClusterSpec> chosen = chosen_nodes(cluster, section);
   if (!chosen) return;
+  // A calibration of the scenario replaces that of the cluster's file.
   Calibration calibration =
       section.calibration ? *std::move(section.calibration) : std::move(chosen->calibration);
   scenario.cluster = calibrated(*std::move(chosen), std::move(calibration));

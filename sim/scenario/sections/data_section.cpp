@@ -42,12 +42,14 @@ Keys<DataSet> preset_key() {
 /// Keys of the loader, which presets do not have.
 Keys<DataSet> loader_keys() {
   return {
+      // The loader, and where later epochs read from.
       {"cached", takes::flag<&DataSet::cached>(), "false", "whether all fit into 80 % of a node's memory",
        "from the second epoch on samples come from the page cache; steps are those of later epochs"},
       {"loader", takes::choice<&DataSet::loader>(choices_of<LoaderKind>(kLoaderNames)), "\"dali_gpu\"",
        "torch; none when [data] says nothing of a loader",
        "worker processes of PyTorch, threads of TensorFlow or of DALI (dali_gpu: the GPU decodes); none: "
        "batches lie on the GPU"},
+      // Workers and cores.
       {"workers_per_gpu", takes::integer<&DataSet::workers_per_gpu>(0, kMostWorkers), "10",
        "4; one thread per core for tf_data and DALI",
        "loader processes or threads per GPU; 0 loads in the main thread"},
@@ -60,6 +62,7 @@ Keys<DataSet> loader_keys() {
       {"per_process", takes::flag<&DataSet::per_process>(), "true", "false",
        "workers_per_gpu and cores_per_gpu are of a process, however many GPUs it drives (data_parallel, "
        "mirrored), as the arguments of a program are"},
+      // Copies to the GPU, and the ends of epochs.
       {"pinned", takes::flag<&DataSet::pinned>(), "true", "true",
        "pin_memory: batches are copied through page-locked memory"},
       {"persistent_workers", takes::flag<&DataSet::persistent_workers>(), "true", "false",
@@ -119,18 +122,21 @@ void check_steps(TableReader& data, const Scenario& scenario) {
 std::vector<std::string> data_warnings(const Scenario& scenario) {
   const DataSet& set = scenario.workload.data;
   std::vector<std::string> out;
+  // Workers beyond the cores only take turns.
   const double cores = cores_of_rank(set, scenario.cluster.node);
   if (set.loader == LoaderKind::torch && set.workers_per_gpu > cores)
     out.push_back(fmt::format(
         "{} loader workers per {} share {:.3g} core{} with the training script: they take turns, "
         "and load no faster than {:.3g} would",
         set.workers_per_gpu, set.per_process ? "process" : "GPU", cores, cores == 1 ? "" : "s", cores));
+  // With fewer cores than GPUs the processes of a node wait for each other.
   if (set.cores_per_gpu > 0 && cores < 1 && !set.per_process)
     out.push_back(fmt::format(
         "{:.3g} CPU cores for each GPU: the processes of a node take turns on them, and a step takes "
         "at least their CPU time over these cores",
         cores));
   if (set.samples == 0 || set.drop_last || scenario.gpus.empty()) return out;
+  // The smallest number of GPUs shows whether an epoch has a whole step.
   const int gpus = scenario.gpus.front();
   if (epoch_steps(scenario, gpus).full == 0)
     out.push_back(

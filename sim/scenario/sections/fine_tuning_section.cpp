@@ -108,6 +108,7 @@ void read_adapters(TableReader& model, FineTuning& tuning) {
 void assume_for_adapters(const TableReader& model, Scenario& scenario) {
   FineTuning& tuning = scenario.model.tuning;
   if (tuning.adapter == AdapterKind::none) return;
+  // Any statement on the width of weights keeps the usual precision.
   const bool says_width = model.has("weights") || model.has("precision") || model.has("half_weights");
   if (!says_width) tuning.weights = WeightFormat::bf16;
   if (!model.has("batch_per_gpu") && !model.has("global_batch")) scenario.workload.batch_per_gpu = 1;
@@ -120,6 +121,7 @@ void settle_precision_of(TableReader& model, Scenario& scenario) {
   Precision& precision = scenario.workload.precision;
   if (!model.has("precision"))
     precision = format == WeightFormat::fp16 ? Precision::amp_fp16 : Precision::bf16;
+  // Products in fp32 would need weights of 32 bits.
   if (!is_half(precision))
     model.report(model.span_of("precision"),
                  fmt::format("weights of {} are multiplied in 16 bits, not in {}", name_of(format),
@@ -157,6 +159,7 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
     scenario.workload.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
     return;
   }
+  // If the network has the same fault without changes, its length is the reason.
   Model plain = scenario.model;
   plain.tuning = {};
   const bool is_length = model.has("sequence_length") && !expand(plain).faults.empty();
@@ -175,6 +178,7 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
 
 Keys<Scenario> fine_tuning_keys() {
   return {
+      // Storage of weights, and the parameters that train.
       {"weights",
        takes::choice<&Scenario::model, &Model::tuning, &FineTuning::weights>(named(kWeightFormats)),
        "\"bf16\"", "by_precision",
@@ -195,6 +199,7 @@ Keys<Scenario> fine_tuning_keys() {
        "what trains: all, head, norms, biases, last:N blocks, from:N (all but modules with a lower number, "
        "Ultralytics' freeze), or a part of a parameter's name; everything else is "
        "frozen. Beside adapters these are trained as a whole (modules_to_save)"},
+      // Kernels that replace several operators.
       {"fused_kernels",
        {"name or list of names", read_fused_kernels},
        "\"liger\"",
@@ -212,6 +217,7 @@ Keys<Scenario> fine_tuning_keys() {
        "false",
        "the same as \"linear_cross_entropy\" among `fused_kernels` (Liger, unsloth, torchtune's and TRL's "
        "chunked losses)"},
+      // Activations in host memory, and the length of a sample.
       {"offload_activations",
        takes::choice<&Scenario::workload, &Workload::offload_activations>(
            std::vector<Choice<ActivationOffload>>{{"none", ActivationOffload::none},
@@ -271,7 +277,9 @@ void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   check_upcast_and_offload(model, scenario);
   tuning.computes_in_half = is_half(scenario.workload.precision);
   tuning.is_compiled = scenario.workload.framework.execution == Execution::compiled;
+  // An unchanged network stays as it was read.
   if (!tuning.changes_network() && !tuning.is_compiled && !model.has("sequence_length")) return;
+  // A recorded network cannot be expanded in another way.
   if (scenario.model.is_recorded && tuning.changes_network()) {
     const std::string_view key = model.has("adapters")     ? "adapters"
                                  : model.has("trainable")  ? "trainable"

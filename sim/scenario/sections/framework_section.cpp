@@ -143,6 +143,7 @@ void read_framework(TableReader& table, Scenario& scenario) {
   check_execution(table, framework);
   TrainingLoop& loop = scenario.workload.loop;
   const FrameworkProfile& profile = profile_of(framework);
+  // Versions that drop gradients set them to none; others fill them with zeros.
   const bool drops = profile.drops_gradients && profile.drops_gradients->holds(framework.version);
   loop.zero_grad =
       profile.keeps_gradients && !drops ? TrainingLoop::ZeroGrad::zero : TrainingLoop::ZeroGrad::set_to_none;

@@ -47,6 +47,7 @@ Bytes shm_of_connection(const nccl::Version& version) {
 
 /// Returns the number of edges of the running rings whose GPUs cannot access each other's memory.
 std::int64_t shm_connections(const Scenario& scenario, int gpus) {
+  // One node is enough, because ranks of different nodes do not share memory.
   const Cluster cluster = Cluster::build(scenario.cluster, 1);
   const Placement placement = place_packed(gpus, scenario.cluster.node.gpus);
   const nccl::Job job = nccl::inspect(cluster, placement, scenario.collective.nccl);
@@ -155,6 +156,7 @@ void spread_over_nodes(TableReader& launch, Scenario& scenario) {
   if (nodes > cluster.nodes)
     return launch.report(launch.span_of("nodes"), fmt::format("cluster {} has {}, not {}", cluster.name,
                                                               counted(cluster.nodes, "node"), nodes));
+  // The job gets these nodes only, so the cluster is cut to them.
   scenario.layout = Layout::spread;
   cluster.nodes = nodes;
 }
@@ -225,6 +227,7 @@ void check_shm(TableReader& launch, const Scenario& scenario) {
   if (!launched.shm || launched.isolation != nccl::Isolation::none || !check(scenario.cluster).empty())
     return;
   int gpus = 1;
+  // At most the GPUs of one node share its /dev/shm.
   for (const int wanted : scenario.gpus) gpus = std::max(gpus, std::min(wanted, scenario.cluster.node.gpus));
   const std::int64_t connections = shm_connections(scenario, gpus);
   const Bytes one = shm_of_connection(scenario.collective.nccl.version), needed = one * connections;
@@ -366,6 +369,7 @@ void check_gpus(TableReader& run, Scenario& scenario) {
         other_gpus(scenario, refused.front()));
   std::erase_if(scenario.gpus,
                 [&](int gpus) { return std::find(refused.begin(), refused.end(), gpus) != refused.end(); });
+  // The plain loop has one GPU by definition, so it needs no warning.
   if (find_strategy(scenario.strategy)->one_gpu) return;
   scenario.warnings.push_back(fmt::format("{} GPUs are left out: {}", fmt::join(refused, ", "), why));
 }

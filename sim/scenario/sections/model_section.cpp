@@ -23,6 +23,7 @@ namespace {
 std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, OpenedCatalogs& opened) {
   const auto name = model.string(key);
   if (!name) return std::nullopt;
+  // A relative name belongs to the folder of the text that has it.
   const std::string opened_as = name_from(model.diagnostics().source(), model.span_of(key), *name);
   if (const auto known = opened.models.find(opened_as); known != opened.models.end()) return known->second;
   const auto made = opened.networks.find(opened_as);
@@ -119,6 +120,7 @@ void take_program(TableReader& model, SourceSpan span, const std::vector<std::st
       if (std::ranges::any_of(recorded, is_same))
         return model.report(span, fmt::format("two recordings are of {} ranks", program->world),
                             "record the program on different numbers of ranks");
+      // Recordings without a number of parameters cannot be compared.
       const bool is_known = program->parameters > 0 && !recorded.empty() && recorded.front()->parameters > 0;
       if (is_known && recorded.front()->parameters != program->parameters)
         return model.report(
@@ -289,6 +291,7 @@ void settle_recording(TableReader& model, Scenario& scenario) {
   Workload& work = scenario.workload;
   if (!work.model || !work.model->recording || scenario.program) return;
   const Recording& recording = *work.model->recording;
+  // Without a stated batch the recorded one is used, for which the sizes are exact.
   if (!model.has("batch_per_gpu") && !model.has("global_batch")) work.batch_per_gpu = recording.batch;
   const bool is_stated = model.has("batch_per_gpu") && scenario.asked_batches.empty() && !scenario.balances;
   if (recording.was_tried_at_two && !recording.grows && is_stated && work.batch_per_gpu != recording.batch)

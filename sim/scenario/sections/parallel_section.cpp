@@ -83,6 +83,7 @@ Keys<J> degree_keys() {
 /// Keys of how the run trains: framework, precision, schedule, sharding, recomputation, offload.
 Keys<J> way_keys() {
   return {
+      // Framework, precision and schedule.
       {"framework", framework(), "\"megatron\"", "megatron",
        "whose kernels, calls and rules a step is made of"},
       {"precision",
@@ -104,6 +105,7 @@ Keys<J> way_keys() {
                                                  {"zbv", PipelineSchedule::zbv},
                                                  {"dualpipe", PipelineSchedule::dualpipe}}),
        "\"interleaved\"", "1f1b, with virtual_stages interleaved", "in which order stages run their passes"},
+      // State that data-parallel and tensor ranks share.
       {"shard",
        takes::choice<&J::sharding>(
            std::vector<Choice<ModelSharding>>{{"none", ModelSharding::none},
@@ -117,6 +119,7 @@ Keys<J> way_keys() {
        "so many neighbouring ranks share out, and all such groups hold the same (HSDP)"},
       {"sequence_parallel", takes::flag<&J::sequence_parallel>(), "false", "true",
        "norms and residuals are cut over tensor ranks as well"},
+      // Memory against time: recomputation and offload.
       {"recompute",
        takes::choice<&J::recompute>(std::vector<Choice<Recompute>>{{"none", Recompute::none},
                                                                    {"selective", Recompute::selective},
@@ -152,6 +155,7 @@ std::vector<Choice<AttentionKernel>> attention_choices() {
 /// Keys of exchanges, of their overlap, and of the bytes of gradients and optimizer states.
 Keys<J> exchange_keys() {
   return {
+      // Exchanges of context and expert ranks.
       {"context_exchange",
        takes::choice<&J::context_exchange>(
            std::vector<Choice<ContextExchange>>{{"ring", ContextExchange::ring},
@@ -170,6 +174,7 @@ Keys<J> exchange_keys() {
        "an expert takes so many times its even share of tokens, and no more"},
       {"imbalance", takes::number<&J::imbalance>(1, 1000), "1.0", "1.1",
        "tokens of the busiest expert rank over the mean, where none is dropped"},
+      // Overlap, kernels and skew of tensor ranks.
       {"tensor_overlap",
        takes::choice<&J::tensor_overlap>(
            std::vector<Choice<TensorOverlap>>{{"none", TensorOverlap::none},
@@ -185,12 +190,14 @@ Keys<J> exchange_keys() {
        "in a pipeline, longer for each exchange of tensor ranks and each of them"},
       {"overlap_gradients", takes::flag<&J::overlaps_gradients>(), "false", "the framework's own",
        "gradients are summed beside the last backward pass"},
+      // Bytes of each gradient and optimizer state.
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
        "of each value when data-parallel ranks sum gradients"},
       {"moment_bytes", takes::number<&J::moment_bytes>(1, 4), "2", "4",
        "of each of the optimizer's two moments (Megatron-LM's precision-aware optimizer: 2)"},
       {"master_bytes", takes::number<&J::master_bytes>(0, 4), "2", "4",
        "of the optimizer's copy of each weight (apex's DistributedFusedAdam with remainders: 2)"},
+      // Loss, reserved memory and host.
       {"loss_chunks", takes::integer<&J::loss_chunks>(1, 1024), "8", "1",
        "parts of the sequence that head and loss take in turn (torchtitan's ChunkedCELoss: 8): norm and head "
        "are gathered for each use, and the head is reduced apart"},
@@ -231,6 +238,7 @@ KernelPrecision precision_of(Precision precision) {
 
 /// Returns default numbers of GPUs: 1, 2, 4, … times those of one replica, up to the cluster.
 std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
+  // A stated data degree fixes the number of GPUs.
   const std::int64_t fewest = fewest_gpus_of(job);
   if (job.degrees.data > 0) return {static_cast<int>(fewest)};
   std::vector<int> gpus;
@@ -240,6 +248,7 @@ std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
 
 /// Reports faults of the run at their keys, each once for all numbers of GPUs.
 void report_faults(TableReader& parallel, const Scenario& scenario) {
+  // Degrees that no number of the cluster's GPUs can hold are one mistake.
   const std::int64_t fewest = fewest_gpus_of(*scenario.parallel), room = gpus_of_job(scenario);
   if (fewest > room)
     return parallel.report(
@@ -275,6 +284,7 @@ void add_warnings(Scenario& scenario) {
 
 void read_parallel(TableReader& parallel, Scenario& scenario) {
   LargeModelRun job;
+  // 0 means not stated; job_on() replaces both.
   job.degrees.data = 0, job.global_batch = 0;
   settle_products(scenario);
   job.precision = precision_of(scenario.workload.precision);
@@ -287,13 +297,17 @@ void read_parallel(TableReader& parallel, Scenario& scenario) {
   // A cluster that could not be read is reported already, and there is nothing to check the degrees against.
   if (!seen.shape || gpu_count(scenario.cluster) == 0) return;
   job.shape = *seen.shape;
+  // The network's own length is the default.
   if (job.sequence <= 1) job.sequence = job.shape.sequence;
+  // Several chunks on a stage need the interleaved schedule.
   if (job.degrees.virtual_stages > 1 && job.schedule == PipelineSchedule::one_f_one_b)
     job.schedule = PipelineSchedule::interleaved;
+  // [model] and [parallel] share one global batch.
   if (scenario.global_batch && job.global_batch == 0) job.global_batch = *scenario.global_batch;
   if (job.global_batch > 0) scenario.global_batch = job.global_batch;
   scenario.workload.batch_per_gpu = job.micro_batch;
   scenario.parallel = job;
+  // Default numbers of GPUs are replaced by those that the degrees can use.
   if (!scenario.lists_gpus) scenario.gpus = usual_gpus_of(job, gpus_of_job(scenario));
   report_faults(parallel, scenario);
   add_warnings(scenario);

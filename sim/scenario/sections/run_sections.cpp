@@ -30,6 +30,7 @@ void check_kind(TableReader& reader, Periodic& periodic) {
   for (const char* key : {"duration", "samples", "bandwidth"}) {
     if (reader.has(key)) given.emplace_back(key);
   }
+  // A checkpoint without a length is written at the default rate.
   if (given.empty() && periodic.name == "checkpoint") periodic.bandwidth = kCheckpointBandwidth;
   if (given.empty() && periodic.name != "checkpoint")
     reader.require("duration", "duration = \"30 s\", or samples = 50_000 for a forward pass over them");
@@ -62,8 +63,10 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
 std::vector<int> usual_gpus(const Scenario& scenario) {
   const std::vector<NodeCapacity> nodes = nodes_of_job(scenario);
   std::set<int> out;
+  // Inside the first node.
   for (int gpus = 1; gpus < nodes.front().gpus; gpus *= 2) out.insert(gpus);
   int gpus = 0;
+  // Whole nodes: powers of two, and the last node of each kind.
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     gpus += nodes[i].gpus;
     const bool ends_kind = i + 1 == nodes.size() || kind_of_node(scenario.cluster, nodes[i].node) !=
@@ -113,6 +116,7 @@ void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t si
 void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
+  // Defaults need a cluster that could be read.
   if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus_of_training(scenario);
   if (!found) return;
   if (found->empty())
@@ -120,6 +124,7 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
                "leave it out to get 1, 2, 4, … up to the whole cluster");
   const auto& values = std::get<Array>(run.value(key)->data);
   if (size > 0) report_too_many(run, scenario, size, *found, values);
+  // More GPUs than samples cannot share a global batch.
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::int64_t gpus = (*found)[i];
     if (gpus > scenario.global_batch.value_or(kMostGpus)) {
@@ -173,11 +178,14 @@ void read_every(TableReader& run, Scenario& scenario) {
 /// on the same samples count them once.
 double step_of(const MeasuredSection& measured, const Scenario& scenario) {
   const int gpus = measured.anchor.gpus;
+  // A measured step needs no conversion.
   if (measured.step && to_seconds(*measured.step) > 0) return to_seconds(*measured.step);
   if (gpus > gpus_of_job(scenario)) return 1;  // check_measured() has reported it
+  // Throughput counts every sample once.
   if (measured.samples_per_s)
     return static_cast<double>(samples_of_step(scenario, gpus)) / readers_of_a_sample(scenario, gpus) /
            *measured.samples_per_s;
+  // An epoch is divided by its steps.
   const std::int64_t steps = std::max<std::int64_t>(1, epoch_steps(scenario, gpus).count());
   return to_seconds(measured.epoch.value_or(Time{})) / static_cast<double>(steps);
 }
@@ -203,6 +211,7 @@ void check_measured(TableReader& table, const MeasuredSection& measured, const S
 
 const Keys<Periodic>& periodic_keys() {
   static const Keys<Periodic> keys{
+      // Frequency, and three ways to state the length.
       {"epochs", takes::number<&Periodic::every_epochs>(1e-6, 1e6), "1", "1",
        "how often the periodic work happens; the table may have any name"},
       {"duration", takes::time<&Periodic::duration>(), "\"30 s\"", "none",
@@ -237,11 +246,13 @@ const Keys<RunSection>& run_keys() {
 const Keys<MeasuredSection>& measured_keys() {
   using M = MeasuredSection;
   static const Keys<M> keys{
+      // The measured run.
       {"gpus", takes::integer<&M::anchor, &Anchor::gpus>(1, kMostGpus), "1", "1",
        "GPUs of a measured run, to which the model is scaled"},
       {"reused_batch", takes::flag<&M::anchor, &Anchor::reused_batch>(), "true", "false",
        "the measured run trained on one batch again and again (synthetic data): the anchor is fitted without "
        "the input pipeline"},
+      // Three ways to state its speed.
       {"samples_per_s", takes::number<&M::samples_per_s>(1e-9, 1e15), "325.95", "none",
        "its throughput over all GPUs; one of samples_per_s, step, epoch"},
       {"step", takes::longer_time<&M::step>(), "\"98 ms\"", "none", "its step time"},

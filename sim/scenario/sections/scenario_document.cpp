@@ -140,6 +140,7 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
       one_of_several_(overrides.one_of_several),
       is_combination_(!overrides.combination.empty()) {
   if (!source.text.empty()) table_ = parse_toml(source, diagnostics_);
+  // This compares file and options, so it must precede the merge.
   changes_measured_job_ = has("measured") && finds_another_job(overrides);
   apply(overrides);
   if (is_combination_) apply_combination(overrides.combination);
@@ -191,6 +192,7 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
   if (!overrides.strategy.empty()) leave_file_of_strategy(overrides.strategy);
   set_text("strategy", "name", overrides.strategy);
   if (overrides.batch) {
+    // --batch means the kind of batch that the document has.
     const bool strong = has("model.global_batch");
     const SourceSpan span = whole(std::to_string(*overrides.batch), ++line);
     set({"model", strong ? "global_batch" : "batch_per_gpu"}, {*overrides.batch, span}, span);
@@ -226,9 +228,11 @@ void ScenarioDocument::leave_file_of_strategy(const std::string& strategy) {
   const StrategyEntry* own = find_strategy(text_of("strategy.name", "ddp"));
   const StrategyEntry* compared = find_strategy(strategy);
   if (own == nullptr || compared == nullptr || own == compared) return;
+  // The start of processes belongs to the strategy.
   for (const Key<ProcessStart>& key : process_start_keys()) erase_of_file("launch", key.name);
   const std::string usual(name_of(own->framework.value_or(FrameworkKind::pytorch)));
   if (!compared->framework || name_of(*compared->framework) == text_of("framework.name", usual)) return;
+  // A framework of the command line holds for every strategy.
   if (is_setting("framework.name")) return;
   for (const Key<Framework>& key : framework_keys()) erase_of_file("framework", key.name);
   erase_of_file("model", "optimizer_form");
@@ -342,10 +346,12 @@ std::vector<Diagnostic> ScenarioDocument::found() const {
   std::vector<Diagnostic> out = diagnostics_.found();
   for (Diagnostic& diagnostic : out) {
     const int index = diagnostic.span.line - file_lines_ - 1;
+    // Places in the file need no change.
     if (diagnostic.file != text_.name || index < 0 || index >= static_cast<int>(settings_.size())) continue;
     const Setting& setting = settings_[static_cast<std::size_t>(index)];
     diagnostic.file = setting.origin;
     diagnostic.span.line = 1;
+    // The line of a typed option is its text, which messages quote.
     if (setting.given.kind == SettingOrigin::Kind::option) continue;
     // The quoted line is made by this class and is not in the file.
     diagnostic.span = setting.given.span;

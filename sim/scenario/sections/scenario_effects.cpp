@@ -50,6 +50,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
       "data.stored_bytes",    "data.sample_bytes",      "data.prefetch", "data.pinned",
       "data.workers_per_gpu", "data.persistent_workers"};
   return {
+      // The input pipeline.
       {data.workers_per_gpu == 0, {"data.prefetch", "data.persistent_workers"}, "with workers_per_gpu = 0"},
       {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
       {threads,
@@ -61,6 +62,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
        "with storage none"},
       {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
       {data.samples == 0, {"data.drop_last"}, "without data.samples"},
+      // [parallel], single GPUs, and options of DDP.
       {scenario.parallel.has_value(),
        {"strategy", "model.batch_per_gpu", "model.recompute", "model.half_weights"},
        "with [parallel], whose keys take their place"},
@@ -71,11 +73,13 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
       {bare && !apart, options, "on one GPU without wrap_one_gpu"},
       {apart, options, "with wrapped = false"},
       {apart, {"strategy.wrap_one_gpu"}, "with wrapped = false"},
+      // Processes, nodes and epochs.
       {one_process,
        {"data.sampler"},
        fmt::format("with strategy {}, which is one process", scenario.strategy)},
       {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
       {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
+      // The network, its precision and its framework.
       {std::ranges::none_of(numbered_blocks(*scenario.workload.model), [](auto block) { return block > 0; }),
        {"model.recompute"},
        "on a network without numbered blocks"},
@@ -111,6 +115,7 @@ namespace {
 /// Settles the precision for one kind of GPU.
 std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario) {
   Precision& precision = scenario.workload.precision;
+  // fp8 exists since Ada and Hopper.
   if (precision == Precision::fp8 && gpu.fp8.per_second <= 0) {
     precision = without_fp8(gpu);
     std::vector<std::string> out{fmt::format(
@@ -123,6 +128,7 @@ std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario)
     precision = Precision::fp32;
     return {fmt::format("the GPU {} has no tf32, which came with Ampere: fp32 instead", gpu.name)};
   }
+  // Tensors have 16 bits all the same, only products are not faster.
   if (precision == Precision::bf16 && (!is_ampere(gpu) || gpu.bf16.per_second <= 0))
     return {fp32_rate(gpu, "has no bf16, which came with Ampere")};
   if (precision == Precision::amp_fp16 && gpu.fp16 < gpu.fp32)
@@ -138,7 +144,9 @@ std::vector<std::string> settle_precision(Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   for (int kind = 0; kind < kind_count(cluster); ++kind) {
     const std::vector<int>& asked = scenario.launch.nodes_of;
+    // Kinds of node that the job does not use have no influence.
     if (!asked.empty() && asked[static_cast<std::size_t>(kind)] == 0) continue;
+    // Equal kinds would repeat the warning.
     if (kind != first_kind_like(cluster, kind)) continue;
     for (std::string& text : settle_precision_on(node_of_kind(cluster, kind).gpu, scenario))
       out.push_back(std::move(text));

@@ -27,6 +27,7 @@ struct BundledNccl {
   nccl::Version nccl;
 };
 
+/// NCCL in PyTorch's binaries: the first version that has it.
 constexpr std::array<BundledNccl, 12> kPyTorchNccl{{{{1, 0}, {2, 3, 7}},
                                                     {{1, 1}, {2, 4, 2}},
                                                     {{1, 2}, {2, 4, 8}},
@@ -60,6 +61,7 @@ struct Release {
   FrameworkVersion version;
 };
 
+/// Months of releases, in order of time.
 constexpr Release kPyTorch[] = {
     {{2017, 1}, {0, 1}},  {{2017, 8}, {0, 2}},   {{2017, 12}, {0, 3}},  {{2018, 4}, {0, 4}},
     {{2018, 12}, {1, 0}}, {{2019, 5}, {1, 1}},   {{2019, 8}, {1, 2}},   {{2019, 10}, {1, 3}},
@@ -85,6 +87,7 @@ struct Container {
   nccl::Version nccl;
 };
 
+/// Containers in order of time.
 constexpr Container kContainers[] = {
     {{2019, 1}, {1, 0}, {1, 12}, {2, 3, 7}},   {{2019, 6}, {1, 1}, {1, 13}, {2, 4, 6}},
     {{2019, 10}, {1, 3}, {1, 14}, {2, 4, 8}},  {{2020, 1}, {1, 4}, {2, 0}, {2, 5, 6}},
@@ -241,10 +244,12 @@ bool was_released(FrameworkKind framework, const FrameworkVersion& version) {
 /// another library.
 SoftwareReading read_software(std::string_view text, FrameworkKind usual) {
   const bool names_year = number_of(text.substr(0, 4)) && text.size() >= 4;
+  // A year or a month.
   if (const auto date = month_of(text); date && names_year) return of_month(*date, usual);
   const std::string lower = lower_case(std::string(text));
   std::optional<FrameworkKind> framework;
   bool is_nvidias = false, is_others = false;
+  // Other names are read word by word.
   for (std::string_view word : words_of(lower)) {
     if (const auto named = framework_named(word)) framework = named;
     is_nvidias = is_nvidias || word == "ngc";

@@ -205,11 +205,13 @@ void read_strategy_name(TableReader& strategy, Scenario& scenario) {
 }
 
 void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
+  // A recorded program or another framework may change the strategy, and with it the options.
   settle_program(strategy, document, scenario);
   settle_framework(document, scenario);
   const StrategyEntry& entry = *find_strategy(scenario.strategy);
   const std::vector<Knob> own = knobs_of(entry);
   for (const Knob& knob : own) read_keys(strategy, {key_of(knob)}, scenario.knobs);
+  // Options of other strategies; each is reported once.
   std::set<std::string_view> seen;
   for (const StrategyEntry& other : strategy_catalog()) {
     for (const Knob& knob : other.knobs) {
@@ -217,8 +219,10 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
           std::any_of(own.begin(), own.end(), [&](const Knob& k) { return k.name == knob.name; });
       if (is_own || !strategy.has(knob.name) || !seen.insert(knob.name).second) continue;
       strategy.value(knob.name);
+      // A file for several strategies may have options of all of them.
       if (document.one_of_several()) continue;
       const std::string owners = joined(owners_of(knob.name));
+      // The file was written for another strategy than that of the command line.
       if (document.is_setting("strategy.name") &&
           !document.is_setting(fmt::format("strategy.{}", knob.name))) {
         scenario.warnings.push_back(fmt::format(
@@ -235,6 +239,7 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
 /// Parameters of 16 bits are computed with in that type without autocast, beside shards of fp32.
 void settle_param_type(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
   const ParamType type = scenario.knobs.get<FsdpOptions>().param_dtype;
+  // Without the key FSDP uses the type of the weights.
   if (type == ParamType::weights || !strategy.has("param_dtype")) return;
   Workload& work = scenario.workload;
   const bool is_made_half = !work.half_weights && has_half_weights(work);
@@ -247,6 +252,7 @@ void settle_param_type(TableReader& strategy, const ScenarioDocument& document, 
     return;
   }
   const Precision own = type == ParamType::bf16 ? Precision::bf16 : Precision::amp_fp16;
+  // fp8 goes together with parameters of 16 bits.
   const bool is_other = is_half(work.precision) && work.precision != own && work.precision != Precision::fp8;
   if (is_other && document.has("model.precision"))
     return strategy.report(

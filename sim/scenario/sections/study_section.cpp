@@ -60,6 +60,7 @@ class StudyReader {
     for (const Entry& entry : table_.entries) {
       if (document_.diagnostics().found().size() >= Diagnostics::kMostDiagnostics) return;
       const std::string key = key_of(entry);
+      // A key of the command line is fixed, so its axis is dropped.
       if (key.empty() || source_.is_setting(key)) continue;
       const Array* values = values_of(entry);
       if (values != nullptr) scenario_.study.axes.push_back({entry.key, key, entry.key_span, *values});
@@ -127,6 +128,7 @@ class StudyReader {
               "[study] has {:.0f} combinations on {} numbers of GPUs each, at most {} lines are predicted",
               combinations, scenario_.gpus.size(), kMostStudyLines),
           "say on which, as in gpus = [1, 2, 4]");
+    // A study that is too large is dropped, so that later stages need no limit.
     scenario_.study.axes.clear();
   }
 
@@ -184,6 +186,7 @@ class StudyReader {
       if (axis.key != "strategy.name") continue;
       std::vector<std::string> names;
       for (const Value& value : axis.values) {
+        // An unknown strategy is reported when its combination is read.
         const StrategyEntry* entry = find_strategy(text_of(value));
         names.emplace_back(entry == nullptr ? text_of(value) : std::string(entry->name));
       }
