@@ -81,7 +81,8 @@ struct DecoderForm {
   /// Default of tie_word_embeddings in this family.
   bool usually_tied = false;
 };
-/// Fills title, tokens of a sample, words, width, norm and head; all other gaps of kDecoder become empty.
+/// Fills title, tokens of a sample, words, width, norm and head. The optional gaps (<before>, <norm_keys>,
+/// <plain_keys>, <soft_cap>) become empty.
 void put_decoder(const ConfigSource& source, Filling& fill, const DecoderForm& form);
 /// Returns the layer grouped_attention for Llama and its relatives. `width` is that of a token; `more` holds
 /// further keys, such as ", window = 4096". Refuses a number of heads that does not divide the width.

@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// What a writer gets: the values of the config, and where to put its remarks. All references belong to the
+/// Input of a writer: the values of the config, and where to put its remarks. All references belong to the
 /// caller of the writer and outlive it.
 struct ConfigSource {
   ConfigValues& values;

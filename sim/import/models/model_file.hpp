@@ -37,7 +37,7 @@ struct ModelImportOptions {
 struct ImportedModel {
   /// TOML, as sim/scenario/schema/schema_model.cpp reads it.
   std::string text;
-  /// What was assumed, skipped, or not understood; one sentence each.
+  /// Remarks on what was assumed, skipped, or not understood; one sentence each.
   std::vector<std::string> remarks;
 };
 

@@ -118,7 +118,7 @@ class PatternSearch {
     const std::size_t product = next(quotient, "Mul");
     const std::string* weight = weight_of(product, quotient);
     if (weight == nullptr) return;
-    // What was squared tells the kind of norm: a difference to the mean, or the input itself.
+    // The squared value tells the kind of norm: a difference to the mean, or the input itself.
     const auto maker = maker_.find(d);
     const bool centred = maker != maker_.end() && node(maker->second).op == "Sub" &&
                          made_by(maker->second, 1, "ReduceMean") != kNone;

@@ -169,7 +169,7 @@ std::string_view PrintedModule::argument(std::string_view wanted, int place) con
   return {};
 }
 
-/// Of a pair such as (3, 3) the first number counts.
+/// The first number of a pair such as (3, 3) counts.
 std::optional<std::int64_t> PrintedModule::number(std::string_view wanted, int place) const {
   std::string_view value = argument(wanted, place);
   while (value.starts_with('(')) value.remove_prefix(1);

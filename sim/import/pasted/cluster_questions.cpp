@@ -20,7 +20,7 @@ struct AssumedKey {
   std::string_view section, key;
   // Begin of the value; empty: any value.
   std::string_view value;
-  // What the command settles, for users, and the command itself.
+  // Purpose of the command, for users, and the command itself.
   std::string_view settles, command;
 };
 

@@ -11,7 +11,7 @@ namespace foretrain {
 struct ClusterQuestion {
   /// Command line, such as "nvidia-smi topo -m".
   std::string command;
-  /// What it settles, such as "which GPUs NVLinks join, where the GPUs hang".
+  /// Facts that it settles, such as "which GPUs NVLinks join, where the GPUs hang".
   std::string settles;
   friend bool operator==(const ClusterQuestion&, const ClusterQuestion&) = default;
 };

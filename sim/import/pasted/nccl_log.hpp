@@ -28,7 +28,7 @@ struct NcclLog {
   int ranks = 0;
   /// Ranks on one node.
   int gpus_per_node = 0;
-  /// How gpus_per_node is known, for users.
+  /// Reason for gpus_per_node, for users.
   std::string gpus_because;
   /// Channels of the largest communicator.
   int channels = 0;

@@ -23,13 +23,13 @@ struct BlockFinding {
 
 /// The result of a pasted text: machines, warnings, and parts for other commands.
 struct PastedText {
-  /// In the order of lines.
+  /// Findings in the order of lines.
   std::vector<BlockFinding> findings;
-  /// One for each block that tells of a machine.
+  /// Machines, one for each block that tells of one.
   std::vector<Machine> machines;
   /// Blocks that contradict each other.
   std::vector<MachineWarning> doubts;
-  /// What other commands do with the rest, and what no reader takes.
+  /// Notes on what other commands do with the rest, and on text that no reader takes.
   std::vector<std::string> notes;
 };
 

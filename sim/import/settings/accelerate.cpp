@@ -104,6 +104,7 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
     reading.fate_of(kFile, KeyFate::usual, "read as " + inner.format);
     return reading.include(inner);
   }
+  // Without a file, the keys of this section are DeepSpeed's settings.
   const auto stage = reading.integer({"deepspeed_config.zero_stage"}, 0, 3);
   const std::string name = fmt::format("\"zero{}\"", stage.value_or(2));
   if (stage)
@@ -175,6 +176,7 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
     reading.fate(KeyFate::usual, "see megatron_lm_config");
     return read_megatron_plugin(reading);
   }
+  // Kinds of accelerate that train on no GPU, or by other means, are valid and not modelled.
   const bool known = type.starts_with("multi_") || type == "tpu" || type == "xla" || type == "tp";
   if (!known)
     return reading.mistake(fmt::format("\"{}\" is no distributed_type", type),
@@ -186,6 +188,7 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
 void read_compilation(SettingsReading& reading) {
   const auto backend = reading.word({"dynamo_config.dynamo_backend", "dynamo_backend"});
   if (!backend) return;
+  // The key is there and names a backend.
   if (*backend == "no") return reading.fate(KeyFate::usual, "not compiled");
   if (*backend == "inductor") return reading.effect({{"framework.execution", "\"compiled\""}});
   if (*backend == "cudagraphs") return reading.effect({{"framework.execution", "\"cuda_graphs\""}});
@@ -207,6 +210,7 @@ int read_processes(SettingsReading& reading) {
   if (machines && *all % *machines != 0)
     reading.mistake(fmt::format("num_processes = {} is no multiple of num_machines = {}", *all, *machines),
                     "num_processes counts the processes of all machines");
+  // The last look-up was that of num_processes, so the effect is told of it.
   reading.effect({{"run.gpus", gpu_list(*all)}}, "one process per GPU, over all machines");
   return static_cast<int>(*all);
 }

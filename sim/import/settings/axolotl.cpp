@@ -91,6 +91,7 @@ void read_axolotl_deepspeed(SettingsReading& reading) {
   const YamlNode* file = reading.find({"deepspeed"});
   if (file == nullptr || file->kind != SettingKind::scalar) return;
   const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
+  // A file that is not there leaves the stage open.
   if (!text)
     return reading.effect({{"strategy.name", "\"zero0\""}},
                           "the stage is in the file, which does not lie beside this one");

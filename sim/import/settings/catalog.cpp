@@ -83,6 +83,7 @@ bool is_known(const YamlNode& tree) {
 /// Turns a text into a tree by the kind of its first line. `words` are the arguments of a Python program.
 YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
                       const std::vector<ShellWord>* words) {
+  // The order of the tests matters: each excludes what the later readers would misread.
   const std::string_view line = first_line(source.text);
   if (line.starts_with("{") || line.starts_with("//") || line.starts_with("/*"))
     return read_json_tree(source, diagnostics);
@@ -96,6 +97,7 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
     return read_python_calls(
         source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names(), words);
   }
+  // TOML before YAML: nearly every text is some YAML.
   if (is_toml_line(line)) return read_toml_tree(source, diagnostics);
   const auto documents = read_yaml(source, {kLargestSettings, 4 * kMostSettings});
   return documents.empty() ? YamlNode{} : documents.front();
@@ -118,10 +120,12 @@ const std::vector<SettingsFormat>& settings_formats() {
        "Trainer, Fabric, DistributedDataParallel, FSDP, TrainingArguments, Accelerator; read, "
        "never run",
        is_python_program, read_python_program},
+      // Fine-tuning tools with marks of their own.
       {"PEFT adapter_config.json", "rank, target modules, modules trained as a whole", is_adapter_config,
        read_adapter_config},
       {"torchtune YAML", "model, dtype, optimizer, loss of a recipe", is_torchtune, read_torchtune},
       {"litgpt YAML", "lora_…, quantize, precision, train", is_litgpt, read_litgpt_settings},
+      // Recipes of large models, by their sections.
       {"Primus YAML", "modules.pre_trainer.overrides", is_primus, read_primus},
       {"NeMo YAML", "model and trainer with Megatron-LM's degrees", is_nemo, read_nemo},
       {"Megatron-Bridge", "model, train, ddp, as YAML or Python", is_megatron_bridge, read_megatron_bridge},
@@ -132,6 +136,7 @@ const std::vector<SettingsFormat>& settings_formats() {
       {"MaxText", "per_device_batch_size, ici_…_parallelism, remat_policy", is_maxtext, read_maxtext},
       {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
+      // Libraries of training loops; Megatron-LM's arguments come behind the tools that share their names.
       {"Ultralytics", "args.yaml, or the words of a yolo command", is_ultralytics, read_ultralytics},
       {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,
        read_lightning},
@@ -140,6 +145,7 @@ const std::vector<SettingsFormat>& settings_formats() {
       {"Megatron-LM arguments", "a command line or YAML", is_megatron, read_megatron},
       {"accelerate YAML", "with fsdp_config, deepspeed_config, megatron_lm_config", is_accelerate,
        read_accelerate},
+      // Configurations of single libraries.
       {"FSDP table", "what Hugging Face calls fsdp_config, by itself", is_fsdp_config, read_fsdp_config},
       {"DeepSpeed JSON", "with comments too", is_deepspeed, read_deepspeed},
       {"horovodrun", "its YAML of --config-file", is_horovodrun, read_horovodrun},

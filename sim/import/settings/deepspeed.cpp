@@ -212,6 +212,7 @@ bool is_on(SettingsReading& reading, const std::string& section, const char* arg
   const std::string path = section + ".enabled";
   if (!reading.is_auto(path)) return reading.flag({path}).value_or(false);
   const std::string told = reading.argument(argument);
+  // --fp16 may stand alone, as a flag.
   if (!told.empty()) return flag_in(told).value_or(true);
   if (reading.context().arguments == nullptr)
     reading.fate(KeyFate::open,
@@ -239,6 +240,7 @@ void read_numbers(SettingsReading& reading) {
   if (bf16)
     reading.effect_of(section + ".enabled",
                       {{"model.precision", "\"bf16\""}, {"model.half_weights", "true"}});
+  // DeepSpeed takes one of them.
   if (fp16 && bf16)
     reading.mistake_at(section + ".enabled", "fp16 and bf16 are both enabled", "DeepSpeed takes one of them");
   read_amp(reading);
@@ -259,6 +261,7 @@ void read_deepspeed_optimizer(SettingsReading& reading) {
   const bool decoupled = reading.flag({"optimizer.params.adam_w_mode"}).value_or(true);
   const bool is_adam = *type == "adam" || *type == "adamw" || *type == "fusedadam";
   reading.find({"optimizer.type"});
+  // adam_w_mode and torch_adam count for Adam alone.
   if (is_adam) {
     std::vector<SettingEffect> effects{
         {"model.optimizer", *type == "adam" && !decoupled ? "\"adam\"" : "\"adamw\""}};

@@ -151,6 +151,7 @@ bool is_environment(const YamlNode& tree) {
 
 /// Variables of Horovod or BytePS in a run mean that it uses that library.
 void read_environment(SettingsReading& reading) {
+  // Only these variables show that the run uses Horovod.
   const bool horovod = std::ranges::any_of(
       std::array{"HOROVOD_FUSION_THRESHOLD", "HOROVOD_CYCLE_TIME", "HOROVOD_CACHE_CAPACITY",
                  "HOROVOD_HIERARCHICAL_ALLREDUCE", "HOROVOD_TORUS_ALLREDUCE", "HOROVOD_BATCH_D2D_MEMCOPIES"},

@@ -79,6 +79,7 @@ std::vector<std::string> words_of_node(const YamlNode& node) {
     for (const YamlNode& item : node.items) words.push_back(item.text);
     return words;
   }
+  // A text with commas, as on a command line.
   std::string_view rest = node.text;
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');
@@ -184,6 +185,7 @@ class FineTuningReading {
     if (flag({"use_peft"}).value_or(false))
       return say({{std::string(kAdapterKind), "\"lora\""}, {"model.adapters.rank", "16"}});
     // A call of PEFT's class is itself the choice of the method.
+    // In a program the class tells the method.
     if (above_.ends_with("LoraConfig.") || above_.ends_with("get_peft_model."))
       reading_.by_default("LoraConfig", {{std::string(kAdapterKind), "\"lora\""}});
   }
@@ -226,6 +228,7 @@ class FineTuningReading {
   void read_names(KeyNames names, std::string_view to) {
     const YamlNode* node = find(names);
     if (node == nullptr) return;
+    // Patterns are regular expressions over names, which need the network's own names.
     std::vector<std::string> words = words_of_node(*node);
     const bool is_target = to == "model.adapters.targets";
     if (words.empty() || (is_target && !trains_adapters())) return reading_.fate(KeyFate::usual);
@@ -242,11 +245,13 @@ class FineTuningReading {
 
   /// Reads the bits of the weights. Four bits are quantised twice where the tool does so by itself
   /// (LLaMA-Factory) or is asked to.
+  // bitsandbytes' flags, and the numbers of LLaMA-Factory and ms-swift.
   void read_bits() {
     const std::string method = word({"adapter"});
     const auto nested = flag({"bnb_4bit_use_double_quant", "double_quantization", "use_bnb_nested_quant"});
     if (nested) reading_.fate(KeyFate::usual);
     const auto bits = number({"quantization_bit", "quant_bits"});
+    // A flag or a number may ask for 4 bits.
     const bool is_four = flag({"load_in_4bit"}).value_or(false) || (bits && *bits == 4);
     const bool is_own_default = bits.has_value() || method == "qlora";
     if (is_four) {

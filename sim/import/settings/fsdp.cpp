@@ -36,6 +36,7 @@ void read_wrapping(SettingsReading& reading, const std::string& above) {
   const auto parameters = reading.integer({least}, 0, 1'000'000'000'000);
   if (parameters) reading.fate(KeyFate::usual, "counts with the size-based policy");
   const auto policy = reading.word({present_path(reading, above, "auto_wrap_policy")});
+  // Policies by size have units of at least so many parameters; all others wrap blocks.
   const bool by_size = policy && policy->find("size") != std::string::npos;
   if (policy && !by_size) {
     if (*policy == "no_wrap")

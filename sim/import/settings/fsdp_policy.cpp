@@ -91,6 +91,7 @@ void read_fsdp_policy(SettingsReading& reading, const std::string& above, Unexpe
 /// In a program the type may be a variable of the run, so an unknown one stays open.
 void read_fsdp_policy_argument(SettingsReading& reading, const std::string& path) {
   read_fsdp_policy(reading, path + ".init_args.", UnexpectedType::open);
+  // The class itself has no effect beside its arguments.
   reading.fate_of(path + ".class_path", KeyFate::usual, "see its arguments");
 }
 

@@ -62,7 +62,8 @@ constexpr ArgumentRow kArgumentRows[] = {
      "sft"},
     {"freeze_trainable_layers", KeyReads::usual, "", "", ""}};
 
-/// Arguments that neither time nor memory depends on.
+/// Arguments that neither time nor memory depends on: output, learning rates, logging, validation, numbers of
+/// the optimizer, names of network and data, and options of other libraries.
 constexpr const char* kIdleArguments[] = {"output_dir",
                                           "learning_rate",
                                           "lr_scheduler_type",
@@ -151,6 +152,7 @@ void read_further(SettingsReading& reading, const std::string& above, const std:
   const YamlNode* node = reading.find({path});
   if (node == nullptr || node->kind != YamlNode::Kind::scalar || flag_in(node->text)) return;
   const auto text = reading.context().find ? reading.context().find(node->text) : std::nullopt;
+  // DeepSpeed is certain even where its stage is not known.
   if (!text && name == "deepspeed")
     return reading.effect({{"strategy.name", "\"zero0\""}},
                           "the stage is in the file, which does not lie beside this one");

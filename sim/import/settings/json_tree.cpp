@@ -63,6 +63,7 @@ class JsonReader {
     skip_blanks();
     if (!more()) return fail("the JSON ends before a value");
     if (depth > kDeepestSettings) return fail(fmt::format("nested deeper than {} levels", kDeepestSettings));
+    // Values of lists count, too, so the limit is above that of keys.
     if (++values_ > 4 * kMostSettings) return fail(fmt::format("more than {} values", 4 * kMostSettings));
     if (peek() == '{') return object(depth);
     if (peek() == '[') return array(depth);

@@ -28,7 +28,7 @@ constexpr const char* kLightningBucket = "200000000";
 /// A strategy as Lightning names it, and its name here.
 struct StrategyWord {
   std::string_view word, name;
-  // What is in host memory: parameters, optimizer, or both.
+  // State in host memory: parameters, optimizer, or both.
   std::string_view offload = {};
   bool find_unused = false;
 };

@@ -46,6 +46,8 @@ constexpr KeyRule kMegatronRules[] = {
     {"profile", KeyReads::unmodelled, {}, "profiled steps are slower"}};
 
 /// Arguments that name the network, the data, or the length of the run.
+/// The order is: network, initial values and dropout, learning rates, length of the run, files and tokenizer,
+/// logging, implementation, experts.
 constexpr const char* kMegatronIdle[] = {"num_layers",
                                          "hidden_size",
                                          "ffn_hidden_size",
@@ -228,6 +230,7 @@ void read_megatron_strategy(SettingsReading& reading) {
     return reading.effect({{"strategy.name", "\"fsdp2\""}});
   const bool shards = reading.flag({"use_distributed_optimizer"}).value_or(false);
   const bool says_shards = reading.has("use_distributed_optimizer");
+  // Without sharding, overlap is what DDP does.
   if (reading.flag({"overlap_grad_reduce"}).value_or(false) && !shards)
     return reading.effect({{"strategy.name", "\"ddp\""}},
                           "buckets are exchanged beside backward, as DDP does");

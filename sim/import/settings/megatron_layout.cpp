@@ -305,7 +305,7 @@ void put_network(SettingsReading& reading, const MegatronNetwork& n) {
     for (const char* part : {"moe_shared_expert_intermediate_size", "moe_layer_freq"})
       reading.fate_of(part, KeyFate::not_modelled,
                       "shared experts and dense layers in front are read with multi-latent attention alone");
-  // What GPT-2's form does not have makes the network Llama's form.
+  // A feature that GPT-2's form lacks makes the network Llama's form.
   const bool is_llama = n.gated || n.rms || n.groups != n.heads || n.experts > 0;
   ModelImportOptions options;
   if (n.sequence > 0) options.sequence = n.sequence;

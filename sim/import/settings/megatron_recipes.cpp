@@ -21,6 +21,7 @@ namespace {
 /// Megatron-Bridge (ConfigContainer: model, train, ddp, optimizer, dataset), also as assignments in Python.
 /// The first row that fits counts, so special names stand before "model.*".
 constexpr KeyName kNemoNames[] = {
+    // Names inside `model` that differ from Megatron-LM's.
     {"model.activations_checkpoint_granularity", "recompute_granularity"},
     {"model.activations_checkpoint_method", "recompute_method"},
     {"model.activations_checkpoint_num_layers", "recompute_num_layers"},
@@ -32,17 +33,20 @@ constexpr KeyName kNemoNames[] = {
     {"model.ub_tp_comm_overlap", "tp_comm_overlap"},
     {"comm_overlap.tp_comm_overlap", "tp_comm_overlap"},
     {"mixed_precision.fp8", "fp8"},
+    // NeMo 1 has the optimizer inside `model`.
     {"model.optim.name", "optim_name"},
     {"model.optim.overlap_grad_sync", "overlap_grad_reduce"},
     {"model.optim.grad_sync_dtype", "grad_sync_dtype"},
     {"model.optim.*", "optim"},
     {"model.data.*", "data"},
     {"model.tokenizer.*", "tokenizer"},
+    // All other keys of these tables have Megatron-LM's names.
     {"model.*", ""},
     {"train.*", ""},
     {"ddp.*", ""},
     {"optimizer.optimizer", "optimizer"},
     {"optimizer.*", ""},
+    // Megatron-Bridge's data.
     {"dataset.sequence_length", "seq_length"},
     {"dataset.seq_length", "seq_length"},
     {"dataset.num_workers", "num_workers"},
@@ -51,6 +55,7 @@ constexpr KeyName kNemoNames[] = {
     {"trainer.strategy.num_nodes", "trainer.num_nodes"},
     {"trainer.strategy.virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"},
     {"trainer.strategy.*", ""},
+    // Arguments of NeMo 2's data modules.
     {"data.micro_batch_size", "micro_batch_size"},
     {"data.global_batch_size", "global_batch_size"},
     {"data.seq_length", "seq_length"},
@@ -197,12 +202,14 @@ constexpr KeyRule kPrimusRules[] = {{"modules.*", KeyReads::nothing},
 
 /// Names of GPT-NeoX (megatron/neox_arguments), which runs Megatron-LM's layers under DeepSpeed.
 constexpr KeyName kNeoxNames[] = {
+    // Layout and batch.
     {"pipe_parallel_size", "pipeline_model_parallel_size"},
     {"model_parallel_size", "tensor_model_parallel_size"},
     {"train_micro_batch_size_per_gpu", "micro_batch_size"},
     {"train_batch_size", "global_batch_size"},
     {"intermediate_size", "ffn_hidden_size"},
     {"num_kv_heads", "num_query_groups"},
+    // DeepSpeed's sections.
     {"zero_optimization.stage", "zero_stage"},
     {"zero_optimization.overlap_comm", "overlap_grad_reduce"},
     {"no_weight_tying", "untie_embeddings_and_output_weights"},
@@ -222,6 +229,7 @@ constexpr KeyRule kNeoxRules[] = {
     {"optimizer.*", KeyReads::nothing},
     {"fp16.*", KeyReads::nothing},
     {"bf16.*", KeyReads::nothing},
+    // Recomputation, which checkpoint_activations decides.
     {"checkpoint_num_layers", KeyReads::nothing},
     {"partition_activations", KeyReads::unmodelled, {}, "kept inputs are cut over tensor ranks"},
     {"synchronize_each_layer", KeyReads::unmodelled, {}, "the host waits for every layer"},
@@ -229,6 +237,7 @@ constexpr KeyRule kNeoxRules[] = {
     {"attention_config", KeyReads::usual},
     {"wall_clock_breakdown", KeyReads::unmodelled, {}, "the host waits for the parts of every step"},
     {"steps_per_print", KeyReads::nothing},
+    // The network.
     {"pos_emb", KeyReads::usual},
     {"rotary_pct", KeyReads::nothing},
     {"scaled_upper_triang_masked_softmax_fusion", KeyReads::usual},

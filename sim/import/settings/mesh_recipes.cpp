@@ -19,6 +19,7 @@ namespace {
 /// network.
 constexpr KeyName kFoundryNames[] = {
     {"variables.*", "variables"},
+    // The network.
     {"model.d_model", "hidden_size"},
     {"model.n_heads", "num_attention_heads"},
     {"model.n_layers", "num_layers"},
@@ -33,9 +34,11 @@ constexpr KeyName kFoundryNames[] = {
     {"model.pretrained_model_name_or_path", "pretrained_model"},
     {"model.expansion_ratio", "expansion_ratio"},
     {"model.mlp_ratio", "expansion_ratio"},
+    // Batch and length of samples.
     {"max_seq_len", "seq_length"},
     {"device_train_microbatch_size", "micro_batch_size"},
     {"global_train_batch_size", "global_batch_size"},
+    // FSDP, whose table the two tools name differently.
     {"fsdp_config.sharding_strategy", "sharding_strategy"},
     {"fsdp.sharding_strategy", "sharding_strategy"},
     {"fsdp_config.mixed_precision", "sums"},
@@ -148,7 +151,7 @@ constexpr KeyName kMaxtextNames[] = {{"base_emb_dim", "hidden_size"},
                                      {"max_target_length", "seq_length"},
                                      {"num_experts_per_tok", "moe_router_topk"}};
 
-/// What remat_policy keeps, as parallel.recompute; other policies are not modelled.
+/// Values of remat_policy as parallel.recompute; other policies are not modelled.
 constexpr std::pair<std::string_view, std::string_view> kRematerialization[] = {{"full", "full"},
                                                                                 {"save_qkv_proj", "save_qkv"},
                                                                                 {"qkv_proj", "save_qkv"},

@@ -27,6 +27,7 @@ constexpr KeyRule kNanotronRules[] = {
      KeyReads::unmodelled,
      {},
      "gradients are added up and exchanged in 32 bit"},
+    // Rest of the sections.
     {"optimizer.optimizer_factory.*", KeyReads::nothing, {}, "numbers of the optimizer"},
     {"optimizer.*", KeyReads::nothing, {}, "learning rates"},
     {"profiler.*", KeyReads::unmodelled, {}, "a profiler slows the step"},
@@ -81,6 +82,7 @@ void read_nanotron_degrees(SettingsReading& reading, bool cut) {
   }
   if (!dp) return;
   reading.out().processes = static_cast<int>(all);
+  // The job's number of GPUs must be the product.
   const int gpus = reading.context().gpus;
   if (gpus > 0 && gpus != all)
     return reading.mistake_at("parallelism.dp",

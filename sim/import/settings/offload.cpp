@@ -76,6 +76,7 @@ void read_deepspeed_offload(SettingsReading& reading) {
 void read_fsdp_offload(SettingsReading& reading, const std::string& path) {
   const YamlNode* node = reading.find({path});
   if (node != nullptr && node->kind == SettingKind::scalar) {
+    // The value is a plain flag.
     if (const auto on = reading.flag({path})) reading.effect({{"strategy.offload_params", toml_flag(*on)}});
     return;
   }

@@ -23,6 +23,7 @@ constexpr std::size_t kMostReadAgain = 8u << 20, kMostNetworks = 16;
 /// Variables that are remembered, nodes of one value, and how often values are put in.
 constexpr std::size_t kMostVariables = 1000, kLargestVariable = 200, kMostCopies = 1000;
 
+/// Reads one program; see the top of the file.
 class CallReader : private PythonText {
  public:
   CallReader(const std::string& text, const std::vector<std::string_view>& names,
@@ -71,7 +72,7 @@ class CallReader : private PythonText {
       // get_peft_model(model, LoraConfig(…)), from_pretrained(…, quantization_config=BitsAndBytesConfig(…)):
       // what stands in it is a call of its own.
       if (holds_calls(name)) go_to(before);
-      // Of several loaders the first one is that of the training.
+      // The first of several loaders is that of the training.
       if (name == "DataLoader" && !out.at(name).is_null()) continue;
       if (is_policy(name) && keep_what_is_alike(out, name, arguments)) continue;
       out.entries.emplace_back(name, std::move(arguments));
@@ -211,6 +212,7 @@ class CallReader : private PythonText {
     return {is_null ? SettingKind::null : SettingKind::scalar, std::move(text), {}, {}, span};
   }
 
+  // Reads an argument; an expression with operators is not known.
   YamlNode value(int depth) {
     skip_blank();
     const SourceSpan span = here();
@@ -223,6 +225,7 @@ class CallReader : private PythonText {
     return scalar(std::string(kNotKnown), span);
   }
 
+  // Reads a literal, a name or a call, without operators behind it.
   YamlNode atom(int depth, const SourceSpan& span) {
     std::string text;
     if (depth > kDeepestSettings) return skip_expression(), scalar(std::string(kNotKnown), span);
@@ -292,6 +295,7 @@ class CallReader : private PythonText {
     return out;
   }
 
+  // Reads a dictionary or a set.
   YamlNode table(int depth, const SourceSpan& span) {
     YamlNode out{SettingKind::map, {}, {}, {}, span};
     advance();

@@ -196,6 +196,7 @@ bool is_python_program(const YamlNode& tree) {
 
 /// The names under which programs import the classes; "YOLO" and "RTDETR" are Ultralytics' networks.
 const std::vector<std::string_view>& python_call_names() {
+  // Lightning, PyTorch's wrappers, Hugging Face, the loader, PEFT, and Ultralytics, in this order.
   static const std::vector<std::string_view> kNames{"Trainer",
                                                     "Fabric",
                                                     "LightningTrainer",
@@ -243,6 +244,7 @@ void read_python_program(SettingsReading& reading) {
   // A call counts when the tree has an entry of its name.
   read_data_set(reading);
   const auto called = [&](const std::string& name) { return reading.has(name); };
+  // Data parallelism in one process each, then in one process for all GPUs.
   for (const char* name : {"DistributedDataParallel", "DDP"}) {
     if (!called(name)) continue;
     reading.by_default("DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
@@ -255,6 +257,7 @@ void read_python_program(SettingsReading& reading) {
     reading.apply(kDevices);
   }
   if (called("DataLoader")) read_loader_call(reading, called("DataParallel") && !wraps);
+  // Policies come before the call of FSDP, which may hold the same policy.
   for (const char* name : {"MixedPrecision", "MixedPrecisionPolicy"}) {
     if (called(name)) read_policy_call(reading, name);
   }
@@ -265,6 +268,7 @@ void read_python_program(SettingsReading& reading) {
                        {{"strategy.name", second ? "\"fsdp2\"" : "\"fsdp\""}});
     read_fsdp_call(reading, name);
   }
+  // Hugging Face: arguments of the Trainer, then the loading of the network and adapters.
   for (const char* name : {"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig"}) {
     if (called(name)) read_training_arguments(reading, fmt::format("{}.", name));
   }
@@ -286,6 +290,7 @@ void read_python_program(SettingsReading& reading) {
   reading.apply(kLoaded);
   if ((called("YOLO.model") || called("RTDETR.model")) && called("train")) read_ultralytics_calls(reading);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
+  // A Trainer without Lightning's arguments is Hugging Face's.
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
     if (!called(name)) continue;
     static constexpr KeyRule kOthers[] = {{"Trainer.*", KeyReads::nothing, {}, "network and data"}};

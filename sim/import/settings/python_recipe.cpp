@@ -94,6 +94,7 @@ YamlNode read_python_recipe(const SourceText& source) {
       if (!name.starts_with("self.")) put(tree, std::string_view(name).substr(dot + 1), plain(value));
       continue;
     }
+    // A call that is a table of its own, then calls whose arguments stand at the top.
     const std::string_view table = table_of(name);
     if (!table.empty()) {
       put(tree, table, plain(value));

@@ -55,6 +55,7 @@ bool PythonText::skip_string(std::string* value) {
   const char quote = peek(prefix);
   if (quote != '"' && quote != '\'') return false;
   for (std::size_t i = 0; i < prefix; ++i) advance();
+  // Three quotes begin a text that may have several lines.
   const bool triple = peek(1) == quote && peek(2) == quote;
   const std::size_t width = triple ? 3 : 1;
   for (std::size_t i = 0; i < width; ++i) advance();

@@ -245,6 +245,7 @@ bool SettingsReading::is_auto(std::string_view path) {
 
 /// Tells a leaf, or replaces what was told of it before.
 void SettingsReading::tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note) {
+  // A leaf that was told before is found by its place.
   const auto told = !leaf.told ? out_.keys.end() : std::ranges::find_if(out_.keys, [&](const ReadKey& key) {
     return key.path == leaf.path && key.span == leaf.node->span && key.file == out_.file;
   });

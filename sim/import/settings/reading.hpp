@@ -15,12 +15,12 @@
 
 namespace foretrain {
 
-/// How the value of a key becomes the value of a scenario's key.
+/// Conversion of a key's value to the value of a scenario's key.
 enum class KeyReads : std::uint8_t {
   flag,
   /// true becomes false.
   inverse,
-  /// A whole number in the range of the scenario's key.
+  /// A whole number from 0 to 1e12; the scenario's key has its own range.
   integer,
   /// A number of MiB, whole or not.
   mebibytes,
@@ -28,7 +28,7 @@ enum class KeyReads : std::uint8_t {
   milliseconds,
   /// No influence on time or memory.
   nothing,
-  /// Same as what the model assumes anyway.
+  /// Agrees with what the model assumes anyway.
   usual,
   /// Matters, unless the value is harmless or off.
   unmodelled,
@@ -91,8 +91,8 @@ class SettingsReading {
   void mistake(std::string message, std::string hint = "");
   void mistake_at(std::string_view path, std::string message, std::string hint = "");
 
-  /// Reads all keys that were not told of by the rows of a table; a key that no row covers stays for
-  /// finish().
+  /// Reads, by the rows of a table, all keys of which nothing was told so far. A key that no row covers stays
+  /// for finish().
   void apply(std::span<const KeyRule> rules);
   /// Puts down the rest as unknown, and options that the chosen strategy does not have as without influence.
   void finish();

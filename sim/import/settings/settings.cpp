@@ -22,6 +22,7 @@ std::string unknown_note(const TrainingSettings& settings) {
     if (key.fate == KeyFate::unknown) names.push_back(printable(shortened(key.path, 60)));
   }
   if (names.empty()) return "";
+  // The rest is only counted.
   const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
   names.resize(names.size() - more);
   return fmt::format("not known here: {}{}", fmt::join(names, ", "),

@@ -21,11 +21,11 @@ inline constexpr std::size_t kLargestSettings = 1u << 20, kMostSettings = 5'000;
 
 using SettingKind = YamlNode::Kind;
 
-/// What a key comes to.
+/// The account of a key: what it comes to.
 enum class KeyFate : std::uint8_t {
   /// Sets keys of the scenario.
   effect,
-  /// Same as what the model assumes anyway.
+  /// Agrees with what the model assumes anyway.
   usual,
   /// Time and memory do not depend on it.
   no_influence,

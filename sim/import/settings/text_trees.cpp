@@ -73,6 +73,7 @@ YamlNode read_environment_tree(const SourceText& source) {
     const std::string_view whole = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     ++number;
+    // `whole` stays, because columns count in it.
     std::string_view line = trimmed(whole);
     if (line.starts_with("export ")) line = trimmed(line.substr(7));
     const std::size_t equals = line.find('=');
@@ -96,6 +97,7 @@ YamlNode tree_of_words(const std::vector<ShellWord>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ShellWord& word = words[i];
     if (!begins_option(word.text)) continue;
+    // --name=value has its value in the same word.
     const std::size_t equals = word.text.find('=');
     if (equals != std::string::npos) {
       put(out, option_name(word.text),

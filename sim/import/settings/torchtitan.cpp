@@ -187,6 +187,7 @@ void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   if (const auto on = reading.flag({"training.enable_cpu_offload"}))
     reading.effect({{"strategy.offload_params", toml_flag(*on)}});
   std::vector<SettingEffect> effects{{"strategy.name", plain ? "\"ddp\"" : "\"fsdp2\""}};
+  // Copies of shards are hybrid sharding.
   if (copies > 1 && !plain) effects.push_back({"strategy.sharding", "\"hybrid_shard\""});
   const bool says = reading.has("parallelism.data_parallel_shard_degree") ||
                     reading.has("training.data_parallel_shard_degree");
@@ -217,7 +218,9 @@ void read_torchtitan_batch(SettingsReading& reading) {
   if (batch) reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
   const auto all = reading.integer({"training.global_batch_size"}, -1, 100'000'000);
   if (!all) return;
+  // -1 means one micro-step on each GPU.
   if (*all < 1) return reading.fate(KeyFate::usual, "no accumulation");
+  // The job's number of GPUs wins over that of the degrees.
   const int gpus = reading.context().gpus > 0 ? reading.context().gpus : reading.out().processes;
   if (gpus == 0 || !batch)
     return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
@@ -267,6 +270,7 @@ void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
   if (const auto name = reading.word({"optimizer.name"})) {
     if (!put_optimizer(reading, *name)) reading.fate(KeyFate::not_modelled, "no optimizer that is known");
   }
+  // Either key names the form of the optimizer's kernels.
   const auto form = reading.word({"optimizer.implementation"});
   if (form)
     reading.effect({{"model.optimizer_form", *form == "for-loop"  ? "\"for_loop\""

@@ -35,8 +35,10 @@ constexpr KeyRule kTorchtuneRules[] = {
     {"fsdp_cpu_offload", KeyReads::flag, "strategy.offload_params"},
     {"custom_sharded_layers", KeyReads::usual},
     {"model.lora_alpha", KeyReads::nothing},
+    // Parallelisms beyond data parallelism.
     {"tensor_parallel_dim", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"context_parallel_dim", KeyReads::unmodelled, {}, "context parallel", "1"},
+    // Components whose main keys are read by functions, or that have no influence.
     {"tokenizer.*", KeyReads::nothing},
     {"dataset.*", KeyReads::nothing},
     {"checkpointer.*", KeyReads::nothing},
@@ -82,6 +84,7 @@ void read_torchtune_targets(SettingsReading& reading) {
 
 /// Reads adapters; torchtune keeps them in the recipe's type, without fp32 copies.
 void read_torchtune_adapters(SettingsReading& reading, const std::string& component) {
+  // QLoRA stands in the component's name, or as an argument.
   const bool is_packed =
       component.find("qlora") != std::string::npos || reading.flag({"model.quantize_base"}).value_or(false);
   if (is_packed) reading.by_default("qlora packs frozen weights", {{"model.weights", "\"nf4_double\""}});
@@ -179,6 +182,7 @@ void read_litgpt_weights(SettingsReading& reading) {
     reading.effect({{"model.weights", "\"int8\""}});
   else if (!quantize.empty())
     reading.fate(KeyFate::not_modelled, "weights of another kind");
+  // Quantised weights keep their bits whatever the precision is.
   const std::string precision = reading.word({"precision"}).value_or("");
   if (precision.empty()) return;
   if (!value_of(reading.out(), "model.weights").empty()) return reading.fate(KeyFate::usual);

@@ -60,6 +60,7 @@ class UltralyticsKeys {
   std::int64_t read_devices() {
     const YamlNode* node = reading_.find({path("device")});
     if (node == nullptr) return 1;
+    // A list counts by its items, a text by its commas.
     std::string words = node->text;
     std::int64_t count = static_cast<std::int64_t>(node->items.size());
     if (node->kind == SettingKind::scalar) count = std::ranges::count(words, ',') + 1;
@@ -114,6 +115,7 @@ class UltralyticsKeys {
   void read_batch(std::int64_t gpus) {
     const auto said = reading_.number({path("batch")});
     if (!said && reading_.has(path("batch"))) return;  // open, or a mistake
+    // AutoBatch searches the batch that fits into the memory.
     if (said && (*said < 1 || *said != std::floor(*said))) {
       if (gpus > 1) return put_batch(kUsualYoloBatch, "AutoBatch is of one GPU; several get 16");
       return reading_.fate(KeyFate::open,
@@ -157,6 +159,7 @@ class UltralyticsKeys {
       reading_.by_default("Ultralytics trains with AMP", {{"model.precision", precision}});
     else
       reading_.effect({{"model.precision", precision}});
+    // Images are laid out with channels last unless the key says otherwise.
     const auto layout = reading_.flag({path("channels_last")});
     if (layout)
       reading_.effect({{"framework.layout", *layout ? "\"channels_last\"" : "\"channels_first\""}});
@@ -244,7 +247,8 @@ class UltralyticsKeys {
       for (const char* idle : kIdle) reading_.fate_of(idle, KeyFate::no_influence);
   }
 
-  /// Keys of default.yaml that neither time nor memory depends on.
+  /// Keys of default.yaml that neither time nor memory depends on: output, learning rates, weights of the
+  /// losses, augmentation (which the loader does beside training), masks, validation, and files.
   static constexpr const char* kIdle[] = {"task",
                                           "mode",
                                           "patience",

@@ -25,6 +25,7 @@ constexpr PrecisionWord kPrecisionWords[] = {{"no", "fp32"},
                                              {"32-true", "fp32"},
                                              {"float32", "fp32"},
                                              {"float", "fp32"},
+                                             // Mixed precision in 16 bits.
                                              {"fp16", "amp_fp16"},
                                              {"16", "amp_fp16"},
                                              {"16-mixed", "amp_fp16"},
@@ -35,6 +36,7 @@ constexpr PrecisionWord kPrecisionWords[] = {{"no", "fp32"},
                                              {"bf16-mixed", "bf16"},
                                              {"bfloat16", "bf16"},
                                              {"mixed_bfloat16", "bf16"},
+                                             // Weights of 16 bits, then products of 8 bits.
                                              {"16-true", "amp_fp16", true},
                                              {"bf16-true", "bf16", true},
                                              {"fp8", "fp8"},
@@ -61,6 +63,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"adam", "adam", "", ""},
                                              {"adamw", "adamw", "", ""},
                                              {"torch_adam", "adam", "", ""},
+                                             // transformers, Apex and DeepSpeed.
                                              {"adamw_hf", "adamw", "for_loop", ""},
                                              {"adamw_torch", "adamw", "", ""},
                                              {"adamw_torch_fused", "adamw", "fused", ""},
@@ -68,6 +71,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"fusedadam", "adam", "fused", ""},
                                              {"fused_adam", "adam", "fused", ""},
                                              {"deepspeedcpuadam", "adam", "", ""},
+                                             // States in 8 or 4 bits, and paged states.
                                              {"adamw_8bit", "adamw_8bit", "", ""},
                                              {"adamw_bnb_8bit", "adamw_8bit", "", ""},
                                              {"adamw8bit", "adamw_8bit", "", ""},
@@ -78,6 +82,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"paged_adamw", "adamw", "", kPaged},
                                              {"adamw_torch_8bit", "adamw_8bit", "", ""},
                                              {"adamw_torch_4bit", "adamw_4bit", "", ""},
+                                             // Optimizers with smaller or other states.
                                              {"adafactor", "adafactor", "", ""},
                                              {"lion_32bit", "lion", "", ""},
                                              {"lion", "lion", "", ""},
@@ -90,6 +95,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"apolloadamw", "apollo_adamw", "", ""},
                                              {"shampoo", "shampoo", "", ""},
                                              {"distributedshampoo", "shampoo", "", ""},
+                                             // Further optimizers.
                                              {"lamb", "lamb", "", ""},
                                              {"fusedlamb", "lamb", "fused", ""},
                                              {"adagrad", "adagrad", "", ""},
@@ -145,6 +151,7 @@ void put_sharding(SettingsReading& reading, std::string_view word) {
   if (found == kWords.end())
     return reading.mistake(fmt::format("\"{}\" is no sharding strategy", word),
                            "FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD or HYBRID_SHARD_ZERO2");
+  // The model has one form of hybrid sharding.
   const bool zero2 = wanted == "5" || wanted.ends_with("zero2");
   reading.effect({{"strategy.sharding", toml_text(found->second)}},
                  zero2 ? "predicted as HYBRID_SHARD, which gathers parameters once more, in backward" : "");

@@ -40,7 +40,7 @@ struct ExecutionTrace {
   /// Name of the file, and version of its schema, such as "1.1.0-chakra.0.0.4".
   std::string file, schema;
   TraceNames names;
-  /// By id, which is the order of the calls.
+  /// Nodes by id, which is the order of the calls.
   std::deque<ExecutionNode> nodes;
   std::vector<TraceCollective> collectives;
   std::vector<std::string> notes;

@@ -25,7 +25,7 @@ struct RawEvent {
   std::vector<std::string> types;
   /// Sizes of tensors, with lists of tensors flattened.
   std::vector<std::vector<std::int64_t>> dims;
-  /// For each argument the indices into `dims`.
+  /// Indices into `dims`, for each argument.
   std::vector<std::vector<std::size_t>> places;
   TraceCollective collective;
   bool has_collective = false;

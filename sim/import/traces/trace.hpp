@@ -91,12 +91,12 @@ struct Trace {
   /// -1 and 0: not given.
   int rank = -1, ranks = 0;
   TraceNames names;
-  /// By start; of those with one start the longer first.
+  /// Events by start; the longer of two with one start comes first.
   std::deque<TraceEvent> events;
   std::vector<TraceLane> lanes;
-  /// Each different one once.
+  /// Different collectives, each once.
   std::vector<TraceCollective> collectives;
-  /// What was left out, and why.
+  /// Notes on what was left out, and why.
   std::vector<std::string> notes;
   const std::string& name_of(const TraceEvent& event) const { return names.at(event.name); }
 };

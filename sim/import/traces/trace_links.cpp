@@ -44,7 +44,7 @@ std::uint32_t innermost(const std::vector<std::uint32_t>& open) {
 /// Launches by correlation number, with what was open around them, and operators by their number.
 struct CallIndex {
   std::vector<NumberedEvent> launches, ops;
-  // For launches, in the order in which they were found.
+  // Links of launches, in the order in which they were found.
   std::vector<TraceLink> links;
 };
 

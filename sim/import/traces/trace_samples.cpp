@@ -22,7 +22,7 @@ using CollectiveKind = std::tuple<std::string, std::int64_t, int, int>;
 
 /// Returns the bytes of a collective as nccl-tests counts them: the larger side of a gather.
 std::int64_t sample_bytes(const TraceCollective& collective) {
-  // As nccl-tests counts: the larger side of a gather.
+  // nccl-tests counts the larger side of a gather.
   const bool gathers = collective.op == "all_gather" || collective.op == "gather";
   return gathers ? std::max(collective.in_bytes(), collective.out_bytes()) : collective.in_bytes();
 }

@@ -20,7 +20,7 @@ struct TraceStep {
 
 /// The training steps of a trace: their bounds, and how they were found.
 struct TraceSteps {
-  /// In order of time, without gaps; empty: none found.
+  /// Steps in order of time, without gaps; empty: none found.
   std::vector<TraceStep> steps;
   /// "ProfilerStep#", "Optimizer.step#" or "kernels that repeat".
   std::string found_by;

@@ -130,7 +130,7 @@ class ExecutionWalk {
   std::string step;
 
  private:
-  /// What is around a call: the optimizer's mark, or a node of autograd.
+  /// Surroundings of a call: the optimizer's mark, or a node of autograd.
   struct Around {
     bool optimizer = false;
     // Node of autograd; empty: none.

@@ -35,7 +35,7 @@ struct OuterCall {
   std::uint32_t main_inner = TraceLink::kNone;
   // Operators recorded in it, itself included.
   int ops = 1;
-  // Of these, those behind the accumulation of a gradient.
+  // Operators among these that run behind the accumulation of a gradient.
   int hook_ops = 0;
   // Size of the accumulated gradient.
   std::string sizes;

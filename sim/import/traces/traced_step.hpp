@@ -19,7 +19,7 @@ struct TracedOperator {
   std::vector<std::string> in;
   /// Time of its kernels.
   std::int64_t gpu = 0;
-  /// From its call to the next one, without waits for the GPU.
+  /// Time from its call to the next one, without waits for the GPU.
   std::int64_t host = 0;
   int kernels = 0;
   /// Calls that the profiler recorded in `host`.

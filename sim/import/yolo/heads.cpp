@@ -69,6 +69,7 @@ void detect(const YoloHead& head, YoloLayers& out) {
 /// Writes the outputs beside boxes and classes: two convolutions and one without a norm on each level, with a
 /// loss of their own.
 void predict_further(const YoloHead& head, YoloLayers& out) {
+  // The width follows from the first level, as that of the boxes does.
   const std::int64_t width = std::max<std::int64_t>(head.levels.front().channels / 4, head.further);
   for (std::size_t i = 0; i < head.levels.size(); ++i) {
     out.part(fmt::format("cv4.{}.0", i), head.levels[i].result);
@@ -86,6 +87,7 @@ void predict_further(const YoloHead& head, YoloLayers& out) {
 void prototypes(const YoloHead& head, YoloLayers& out) {
   out.part("proto.cv1", head.levels.front().result);
   out.conv({.out = head.prototypes, .kernel = 3, .padding = 1});
+  // The transposed convolution doubles the sides.
   out.part("proto.upsample");
   out.plain(fmt::format("\"conv_transpose\", out = {}, kernel = 2, stride = 2", head.prototypes));
   out.part("proto.cv2");

@@ -29,6 +29,7 @@ std::string blocks_of_family(std::string_view family) {
     // The blocks stand between the layers and the table of sizes.
     const std::size_t first = text.find("\n[blocks."), sizes = text.find("\n[sizes.");
     if (first == std::string::npos || sizes == std::string::npos || sizes < first) return "";
+    // Both names of a block, its table and its uses, get the family in front.
     text = text.substr(first + 1, sizes - first);
     // Blocks of several families may have one name, so each gets its family in front.
     replace_all(text, "[blocks.", fmt::format("[blocks.{}_", family));
@@ -41,6 +42,7 @@ std::string blocks_of_family(std::string_view family) {
 /// Returns the end of a layer's line: its name and, where it does not follow the line above, its input.
 std::string YoloLayers::tail(std::string_view suffix) {
   std::string name = part_.empty() ? std::to_string(number_) : fmt::format("{}.{}", number_, part_);
+  // Parts of a layer are named as in PyTorch: number, part, and module.
   if (!suffix.empty()) name += fmt::format(".{}", suffix);
   std::string out = fmt::format(", name = \"{}\"", name);
   if (!from_.empty()) out += fmt::format(", from = \"{}\"", from_);

@@ -57,6 +57,7 @@ YoloScale chosen_scale(const YamlNode& tree, const std::string& asked, const std
   YoloScale scale;
   const YamlNode& scales = tree.at("scales");
   if (scales.entries.empty()) {
+    // YOLOv5's file is one scale by itself.
     scale.depth = factor_in(tree.at("depth_multiple"), 1, diagnostics);
     scale.width = factor_in(tree.at("width_multiple"), 1, diagnostics);
     return scale;
@@ -72,6 +73,7 @@ YoloScale chosen_scale(const YamlNode& tree, const std::string& asked, const std
     return scale;
   }
   remarks.push_back(fmt::format("scale {}; another by --name", scale.letter));
+  // The three numbers are depth, width, and the most channels.
   if (numbers.items.size() != 3) {
     diagnostics.report(numbers.span, "a scale must be [depth, width, most channels]");
     return scale;
