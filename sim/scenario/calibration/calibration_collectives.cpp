@@ -56,6 +56,7 @@ void read_line(TableReader& reader, TimeSegment& segment) {
   const auto bandwidth = read_quantity(reader, "bandwidth", Dimension::byte_rate);
   segment.latency_s = latency.value_or(0);
   if (bandwidth && *bandwidth > 0) segment.seconds_per_byte = 1 / *bandwidth;
+  // A latency of 0 s is valid only together with a bandwidth.
   if (segment.latency_s > kLongest)
     reader.report(reader.span_of("latency"),
                   fmt::format("{} is longer than 12 days", reader.full_name("latency")));
@@ -79,6 +80,7 @@ TimeSegment read_segment(const Table& table, const std::string& path, double beg
   read_line(reader, segment);
   segment.spread = reader.number("spread", 0, kLargestSpread).value_or(0);
   segment.samples = static_cast<int>(reader.integer("samples", 0, kMostOfSamples).value_or(0));
+  // The end must not lie below the start, nor the start in the segment before.
   if (segment.most > 0 && segment.most < segment.least)
     reader.report(reader.span_of("to"),
                   fmt::format("{} is smaller than {}", reader.full_name("to"), reader.full_name("from")));
@@ -131,6 +133,7 @@ class CollectivesReader {
                     "gpus counts those of all nodes");
     read_segments(reader, out);
     reader.finish();
+    // Two tables for the same operation and job would contradict each other.
     const bool is_new =
         seen_.insert({out.op, out.gpus, out.nodes, out.processes_per_node, out.algorithm, out.protocol})
             .second;
@@ -155,6 +158,7 @@ class CollectivesReader {
         continue;
       }
       out.segments.push_back(read_segment(*table, "collectives.segments", begin, reader.diagnostics()));
+      // A wrong segment does not move the end back.
       begin = std::max(begin, out.segments.back().most);
     }
   }

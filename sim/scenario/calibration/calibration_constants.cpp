@@ -34,6 +34,7 @@ std::vector<ConstantRange> calibratable_constants() {
   append(ranges, gpu_constants());
   append(ranges, host_constants());
   append(ranges, host_call_constants());
+  // Constants of links have the link's name inside; here `*` stands for it.
   for (const ConstantOf<LinkType>& row : link_constants()) {
     ranges.push_back(row.range);
     ranges.back().name = name_of_link_constant("*", row.range.name);

@@ -31,6 +31,7 @@ std::optional<CalibrationPoints::Row> read_point_row(const Value& value) {
     if (!one || !(*one >= 0) || *one > 1e18) return std::nullopt;
     row.push_back(*one);
   }
+  // Lines and bytes may be 0, values may not.
   if (row[0] > 2e9 || !(row[2] > 0) || !(row[3] > 0)) return std::nullopt;
   return CalibrationPoints::Row{static_cast<int>(row[0]), row[1], row[2], row[3]};
 }
@@ -81,6 +82,7 @@ std::vector<CalibrationPoints> read_calibration_points(const SourceText& source,
   const Table table = parse_toml(source, diagnostics);
   TableReader document(table, "", diagnostics);
   std::vector<CalibrationPoints> groups;
+  // The limit holds for all tables of points together.
   std::size_t room = kMostCalibrationPoints;
   const Array* all = document.array("points", kMostCalibrationPoints);
   if (all == nullptr) return groups;

@@ -23,12 +23,14 @@ struct Scale {
   std::string_view unit;
 };
 
+/// Units of time, size and rate.
 constexpr std::array<Scale, 5> kTimes{{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {1e-12, "ps"}}};
 constexpr std::array<Scale, 5> kSizes{
     {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}}};
 constexpr std::array<Scale, 6> kPrefixes{
     {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
 
+/// Significant digits of values, and of spreads and residuals.
 std::string six_digits(double value) { return fmt::format("{:.6g}", value); }
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
@@ -96,6 +98,7 @@ std::string constant_text(const CalibratedConstant& c, const std::optional<Dimen
   out += dimension ? fmt::format("value = \"{}\"\n", write_quantity(c.value, *dimension))
                    : fmt::format("value = {}\n", six_digits(c.value));
   out += fmt::format("spread = {}\n", four_digits(c.spread));
+  // Zero or empty values are the reader's defaults.
   if (c.most > 0) out += fmt::format("range = [\"{}\", \"{}\"]\n", write_size(c.least), write_size(c.most));
   if (c.samples > 0) out += fmt::format("samples = {}\n", c.samples);
   if (c.residual > 0) out += fmt::format("residual = {}\n", four_digits(c.residual));
@@ -129,6 +132,7 @@ std::string collective_text(const CalibratedCollective& c) {
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
+  // A line end would end the string, so it becomes a blank.
   for (const char c : printable_lines(text)) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\t')
@@ -184,6 +188,7 @@ std::string write_calibration(const Calibration& calibration) {
 }
 
 Calibration as_written(Calibration calibration, const std::vector<ConstantRange>& known) {
+  // The text has values in units, so rounding follows the same path.
   for (CalibratedConstant& c : calibration.constants) {
     const auto dimension = dimension_of(c.name, known);
     c.value = dimension ? rounded_quantity(c.value, *dimension) : number_in(six_digits(c.value));

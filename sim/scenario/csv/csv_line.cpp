@@ -31,6 +31,7 @@ CsvField take_field(std::string_view line, std::size_t& at, int number) {
   CsvField field;
   const std::size_t begin = at;
   const bool quoted = at < line.size() && line[at] == '"';
+  // Quotes around the whole field are removed.
   if (quoted && !take_quoted(line, ++at, field.text)) field.fault = "the quote is not closed on this line";
   const std::size_t end = std::min(line.find(',', at), line.size());
   const std::string_view rest = line.substr(std::min(at, end), end - std::min(at, end));
@@ -53,7 +54,9 @@ std::optional<std::vector<CsvField>> CsvLines::next() {
     at_ = newline + 1;
     ++line_;
     if (line.ends_with('\r')) line.remove_suffix(1);
+    // The mark can only stand in front of the first line.
     const std::size_t first = line_ == 1 && line.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    // Empty lines and comments are no records.
     if (line.size() == first || line[first] == '#') continue;
     std::vector<CsvField> fields;
     for (std::size_t at = first; at <= line.size();) fields.push_back(take_field(line, at, line_));

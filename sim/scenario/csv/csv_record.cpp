@@ -52,6 +52,7 @@ void CsvHeader::check(const std::vector<CsvField>& fields, const std::vector<std
     if (!holds(known, field.text))
       add_mistake(diagnostics, field.span, fmt::format("unknown column \"{}\"", field.text.substr(0, 40)),
                   did_you_mean(field.text, known));
+    // The first column of a name is the valid one.
     const bool first = &fields[index(field.text)] == &field;
     if (!first)
       add_mistake(diagnostics, field.span,
@@ -72,6 +73,7 @@ bool CsvRecord::is_sound() const {
     sound = false;
   }
   if (!sound || fields_.size() == header_.size()) return sound;
+  // The place is the first field too many, or the last field.
   const SourceSpan place = fields_[std::min(header_.size(), fields_.size() - 1)].span;
   add_mistake(diagnostics_, place,
               fmt::format("{} fields, the header has {}", fields_.size(), header_.size()),

@@ -95,6 +95,7 @@ std::optional<EvidenceInput> input_in(std::string_view line) {
     EvidenceInput out{static_cast<Kind>(kind), {}};
     for (const CsvField& field : *fields) {
       if (!field.fault.empty()) return std::nullopt;
+      // The kind must be followed by exactly its fields.
       out.fields.push_back(unescaped(field.text));
     }
     return out;
@@ -178,6 +179,7 @@ JobInput job_of(const EvidenceInput& input) {
   const auto number = [&input]<class Number>(std::size_t field, Number& into) {
     const std::string& text = input.fields[field];
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), into);
+    // Trailing text and negative numbers are damage, too.
     if (problem != std::errc{} || end != text.data() + text.size() || !(into >= 0)) refuse_job(input);
   };
   JobInput out{input.source(), input.run()};

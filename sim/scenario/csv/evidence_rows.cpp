@@ -123,6 +123,7 @@ class RowReader {
     }
     StoredRow out;
     out.what = what();
+    // Texts are columns in a row; the version is the last column.
     for (std::size_t i = 0; i + 1 < kRowTexts; ++i) out.texts[i] = texts.id_of(i, fields_.at(kFirstText + i));
     out.texts.back() = texts.id_of(kRowTexts - 1, fields_.at(kVersionAt));
     out.size = number(kFirstFigure, "size", 0, kLargestObservedSize);
@@ -247,9 +248,11 @@ bool read_evidence(const SourceText& source, Diagnostics& diagnostics, EvidenceT
   std::size_t at = behind_heading(text, diagnostics);
   for (int number = 3; at > 0 && at < text.size() && !is_full(diagnostics); ++number) {
     const std::size_t end = text.find('\n', at);
+    // A line without its end was cut off while it was written.
     if (end == std::string_view::npos) return true;
     const std::string_view line = line_at(text, at, end);
     at = end + 1;
+    // Comments are inputs (evidence_inputs.hpp).
     if (line.empty() || line.starts_with('#') || !is_wanted(line, wanted)) continue;
     if (into.size() >= most) {
       add_mistake(diagnostics, {number, 1, 1}, fmt::format("more than {} rows", kMostObservations));

@@ -36,6 +36,7 @@ std::size_t TextTable::place_of(std::string_view text) const {
 
 /// The table is doubled before it is half full, so that a probe stays short.
 TextId TextTable::id_of(std::string_view text) {
+  // Growing moves the numbers, not the texts.
   if (places_.size() <= 2 * texts_.size()) {
     places_.assign(std::max(kFewestPlaces, 2 * places_.size()), kUnknownText);
     for (TextId id = 0; id < texts_.size(); ++id) places_[place_of(texts_[id])] = id;

@@ -61,6 +61,7 @@ FineTuningMeasurement read_fine_tuning_row(const CsvRecord& record) {
                                       {"packing", &FineTuningMeasurement::packing},
                                       {"gpu", &FineTuningMeasurement::gpu},
                                       {"notes", &FineTuningMeasurement::notes}})
+    // All other columns are texts as they are.
     m.*place = record.text(column);
   m.rank = tuning_size(record, "rank"), m.sequence = tuning_size(record, "seq_len");
   m.micro_batch = tuning_size(record, "micro_batch"), m.accumulation = tuning_size(record, "accumulation");

@@ -116,6 +116,7 @@ std::string nonsense_in(const KernelShape& s) {
 std::string full_gpu_name(std::string_view text, const std::vector<std::string>& gpus) {
   const std::string* found = nullptr;
   for (const std::string& name : gpus) {
+    // An exact name wins over names that it begins.
     if (name == text) return name;
     if (!name.starts_with(text) || name[text.size()] != '-') continue;
     if (found) return std::string(text);
@@ -169,6 +170,7 @@ std::optional<KernelMeasurement> read_kernel(const CsvRecord& record, const std:
   static const std::vector<std::string> names = names_of_rows(kernel_operators());
   KernelMeasurement m;
   m.op = find_row(kernel_operators(), record.one_of("op", names));
+  // Each fault is reported; a row without a shape is dropped.
   m.precision = record.one_of("precision", kPrecisions);
   m.gpu = full_gpu_name(record.text("gpu"), gpus);
   // The call reports what is wrong with the name.

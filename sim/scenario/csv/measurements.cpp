@@ -130,6 +130,7 @@ std::optional<MeasurementFile::Kind> kind_of(const CsvHeader& header) {
   if (header.has("tp") || header.has("step_time_s")) return Kind::large_models;
   if (header.has("model") || header.has("metric") || header.has("value")) return Kind::scaling;
   const bool has_series = header.has("series") || header.has("cluster");
+  // Names of GPUs are a column of other files, too.
   if (header.has("shape") || (header.has("gpu") && !has_series)) return Kind::kernels;
   const bool is_collective = header.has("time_us") || header.has("op") || header.has("bytes");
   return is_collective ? std::optional(Kind::collective) : std::nullopt;
@@ -154,6 +155,7 @@ void read_large_row(const SourceText& source, const CsvHeader& header, const std
   if (record.is_sound()) file.large_models.push_back(read_large_model(record));
   if (own.empty()) return;
   const Diagnostic& first = own.found().front();
+  // The row was added before its mistake was found.
   if (file.large_models.size() > 0 && file.large_models.back().line == record.line())
     file.large_models.pop_back();
   file.unread.emplace_back(record.line(), first.message);

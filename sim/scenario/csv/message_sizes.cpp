@@ -75,6 +75,7 @@ class SizeReader {
     for (const Piece& item : split({text, 1}, ',')) {
       if (!text.empty()) read_item(trimmed_piece(item));
       if (is_full()) break;
+      // Stops at the limits of mistakes and sizes.
     }
     return std::move(sizes_);
   }
@@ -112,9 +113,11 @@ class SizeReader {
     if (parts.size() == 1) return from ? add(item, *from) : void();
     const auto to = size(parts[1]);
     if (from && to && *from > *to) return report(item, "the range ends before it begins");
+    // The step has a sign, which a factor cannot have.
     if (parts.size() == 3 && parts[2].text.starts_with('+')) return read_step(item, parts[2], from, to);
     const auto factor = parts.size() == 3 ? read_factor(parts[2]) : std::optional(2.0);
     if (!from || !to || !factor) return;
+    // 0 times any factor stays 0.
     if (from->count == 0 && to->count > 0)
       return report(parts[0], "a factor never leaves 0 bytes", "start at 1, or use +STEP");
     for (double at = static_cast<double>(from->count); at <= static_cast<double>(to->count) && !is_full();) {

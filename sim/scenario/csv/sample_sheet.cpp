@@ -33,6 +33,7 @@ std::string fault_of(const Sample& sample) {
   if (std::isnan(sample.value)) return "the value is not a number";
   if (std::isinf(sample.value)) return "the value is infinite";
   const bool is_share = sample.unit == SampleUnit::share;
+  // A share may be zero; a time or rate may not.
   if (!is_share && sample.value == 0) return fmt::format("the value is 0 {}", unit);
   if (!is_share && sample.value < 0) return fmt::format("the value is negative: {} {}", sample.value, unit);
   if (!is_share && (sample.value < kLeastMeasured || sample.value > kMostMeasured))
@@ -60,6 +61,7 @@ bool SampleSheet::count_row() {
 
 void SampleSheet::add(Sample sample) {
   if (is_full_) return;
+  // The reason is noted once, for the first sample beyond the limit.
   if (file_.samples.size() >= kMostSamples) {
     is_full_ = true;
     return skip(sample.line,
@@ -104,6 +106,7 @@ void SampleSheet::include(SampleFile other) {
 
 SampleFile SampleSheet::take() {
   if (unnamed_ > 0) {
+    // The last reason is replaced by the number of the others.
     SkippedLine& last = file_.skipped.back();
     last.why = fmt::format("this line and {} more below it were left out too", unnamed_);
   }

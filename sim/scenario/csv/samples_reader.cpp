@@ -61,6 +61,7 @@ void check_header(const std::vector<CsvField>& header, Diagnostics& diagnostics)
     if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
       diagnostics.report(field.span, fmt::format("unknown column {}", in_quotes(name)),
                          did_you_mean(name, kColumns));
+    // A repeated column is reported at its second place.
     const auto same = [&](const CsvField& other) { return trimmed(other.text) == name; };
     if (&*std::find_if(header.begin(), header.end(), same) != &field)
       diagnostics.report(field.span, fmt::format("the column {} is there twice", in_quotes(name)));
@@ -190,6 +191,7 @@ void read_provenance(std::string_view text, SampleSheet& sheet) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = trimmed(text.substr(0, end));
     if (!line.empty() && line[0] != '#') return;
+    // The key is the text before the first colon.
     line = trimmed(line.substr(std::min(line.find_first_not_of('#'), line.size())));
     const std::size_t colon = std::min(line.find(':'), line.size());
     const std::string_view key = trimmed(line.substr(0, colon));
@@ -225,6 +227,7 @@ SampleFile read_samples_csv(const SourceText& source, Diagnostics& diagnostics) 
   bool goes_on = true;
   for (auto fields = lines.next(); fields && goes_on; fields = lines.next()) {
     goes_on = sheet.count_row();
+    // A row is read only if it has the header's shape.
     const std::string why = shape_fault(*fields, header->size());
     if (why.empty()) read_sample_row(*fields, places, sheet);
     if (!why.empty()) sheet.skip(lines.line(), why);

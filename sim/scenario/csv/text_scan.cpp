@@ -31,6 +31,7 @@ class Scanner {
   void start_line() {
     ++line_;
     line_begin_ = at_;
+    // At depth 0 a new statement begins.
     if (depth_ == 0) statement_ = line_, header_ = false, fresh_ = true;
     scan_.statement_start.push_back(statement_);
   }
@@ -53,6 +54,7 @@ class Scanner {
       end_key();
     else if (c == ',')
       dots_ = 0, count_value();
+    // White space keeps the line fresh: a bracket may be indented.
     if (c != ' ' && c != '\t' && c != '\n') fresh_ = false;
   }
 
@@ -100,6 +102,7 @@ class Scanner {
     if (text_.substr(at_, 3) == fence) return skip_long_string(quote, fence);
     ++at_;
     while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
+      // A backslash escapes the next character in basic strings only.
       at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
     if (at_ < text_.size() && text_[at_] == quote) ++at_;
     at_ = std::min(at_, text_.size());
@@ -161,6 +164,7 @@ bool is_text(std::string_view bytes) {
   while (!bytes.empty()) {
     bytes.remove_prefix(ascii_words(bytes));
     if (bytes.empty()) break;
+    // ASCII that is not a whole word is checked byte by byte.
     const std::size_t length = static_cast<unsigned char>(bytes.front()) < 0x80 ? 1 : utf8_length(bytes);
     if (length == 0) return false;
     bytes.remove_prefix(length);

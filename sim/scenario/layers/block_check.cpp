@@ -70,9 +70,11 @@ class BlockWalk {
 
   // Returns the height of a used block; unknown blocks and cycles are reported and count as 0.
   int height_of_use(const LayerTemplate& use) {
+    // An unknown block has no height.
     const auto found = blocks_.find(use.block);
     if (found == blocks_.end()) return report_unknown(use), 0;
     check_arguments(use);
+    // A block on the path would contain itself.
     const auto start = std::find(path_.begin(), path_.end(), use.block);
     if (start != path_.end()) return report_cycle(use, static_cast<std::size_t>(start - path_.begin())), 0;
     const int depth = static_cast<int>(path_.size());
@@ -119,6 +121,7 @@ class BlockWalk {
   }
 
   const Blocks& blocks_;
+  // Values of the network's size, which every block has.
   const Arguments& of_size_;
   Diagnostics& diagnostics_;
   // Parameters by block, and heights of finished blocks.

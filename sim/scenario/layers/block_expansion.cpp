@@ -1,5 +1,9 @@
 // Expansion. Every block yields at least one layer, so a budget of layers also bounds the work: expansion
 // stops when the budget is spent.
+//
+// Names tell where a layer comes from: "stage1.0.conv2d" is the layer conv2d in the first repeat of the use
+// stage1. Labels of weights follow the same path if an outer use shares its weights, so that equal labels
+// mean equal weights.
 #include "sim/scenario/layers/block_expansion.hpp"
 
 #include <set>
@@ -56,6 +60,7 @@ class Expansion {
   // Appends one layer with its parameters' numbers, its inputs, branches and names.
   void append_layer(const LayerTemplate& from, const Arguments& arguments, const Place& place,
                     std::vector<Layer>& out) {
+    // Branches count as layers, so that empty lists in a join are bounded, too.
     layers_ += 1 + static_cast<std::int64_t>(from.branches.size());
     if (layers_ > kMostLayers) return run_out(from.layer.span);
     Layer layer = from.layer;
@@ -72,6 +77,7 @@ class Expansion {
           list(from.branches[i], arguments, place.inside(fmt::format("{}.{}", from.layer.name, i))));
     }
     layer.with = known_names(from.with, arguments);
+    // A label of its own wins over that of an outer use.
     if (!from.weights.text.empty())
       layer.weights = text_of(from.weights, arguments);
     else if (!place.label.empty())
@@ -83,10 +89,12 @@ class Expansion {
   // Appends the layers of a block, `repeat` times. Each use has names of its own.
   void append_use(const LayerTemplate& use, const Arguments& arguments, const Place& place,
                   std::vector<Layer>& out) {
+    // A block sees the network's size and its own arguments, but not the parameters of the block around it.
     Arguments inner = of_size_;
     for (const Argument& argument : use.arguments) inner[argument.name] = lookup(argument.number, arguments);
     const std::vector<std::string> from = known_names(use.from, arguments);
     const std::int64_t repeat =
+        // A parameter may be 0, which leaves the block out.
         in_range(lookup(use.repeat, arguments), use.repeat, "repeat", {0, kRepeats.most});
     const std::size_t first = out.size();
     for (std::int64_t i = 0; i < repeat && !spent_; ++i) {
@@ -151,6 +159,7 @@ class Expansion {
   void define_names(const std::vector<NameText>& names, const Arguments& arguments, Layer& layer) {
     for (const NameText& name : names) {
       const std::string text = text_of(name, arguments);
+      // The last character tells the kind of definition.
       if (text.back() == '+') {
         layer.as.push_back(names_.define_list(text.substr(0, text.size() - 1)) + "+");
       } else if (text.back() == '=') {

@@ -27,6 +27,7 @@ void add_parameters(const LayerList& layers, std::vector<ParameterUse>& uses) {
     for (const KeyFlag& flag : layer.flags) add_number(flag.number, uses);
     add_number(layer.repeat, uses);
     for (const Argument& argument : layer.arguments) add_number(argument.number, uses);
+    // Names may contain parameters, too.
     for (const auto* names : {&layer.from, &layer.with, &layer.as}) {
       for (const NameText& name : *names) add_name(name, uses);
     }

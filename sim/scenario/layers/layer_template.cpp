@@ -30,6 +30,7 @@ std::optional<Number> read_number(const Value& value, const NumberRange& range) 
   const auto* integer = std::get_if<std::int64_t>(&value.data);
   if (is_formula(value)) return Number{0, *text, value.span};
   if (integer != nullptr && *integer >= range.least && *integer <= range.most)
+    // "same" padding is kept as -1.
     return Number{*integer, "", value.span};
   if (range.or_same && text != nullptr && *text == "same") return Number{-1, "", value.span};
   return std::nullopt;
@@ -47,6 +48,7 @@ std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const
     return {};
   }
   std::vector<Number> numbers;
+  // Keys that take one number take no list.
   const bool is_list = list != nullptr && range.longest > 1;
   for (std::size_t i = 0; i < (is_list ? list->size() : 1); ++i) {
     const Value& one = is_list ? (*list)[i] : *value;
@@ -74,6 +76,7 @@ struct KeyReading {
     if (!read.empty()) out.numbers.push_back({&key, std::move(read)});
   }
   void operator()(const LayerFlag& flag) const {
+    // A parameter may decide a flag when the block is expanded.
     const Value* given = layer.value(key.name);
     if (given != nullptr && is_formula(*given))
       return out.flags.push_back({&key, {0, std::get<std::string>(given->data), given->span}});
@@ -116,6 +119,7 @@ std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::
   if (value == nullptr) return names;
   const auto* list = std::get_if<Array>(&value->data);
   if (list == nullptr || most == 1) {
+    // A list is allowed only where several names make sense.
     read_name(layer, *value, key, names);
   } else if (list->empty() || list->size() > most) {
     layer.report(value->span,
@@ -198,6 +202,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
     }
     return std::nullopt;
   }
+  // The type is looked up first, because messages name the layer by it.
   const Entry* entry = table->find("type");
   const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
   const LayerType* known = word == nullptr ? nullptr : find_layer_type(*word);
@@ -212,6 +217,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   if (name.size() > kLongestTemplateName)
     layer.report(layer.span_of("name"),
                  fmt::format("a name has at most {} characters", kLongestTemplateName));
+  // A word that is no type can only be "block" here.
   if (known == nullptr)
     read_block_use(layer, out);
   else
@@ -219,6 +225,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   out.as = read_names(layer, "as", 1);
   for (NameText& label : read_names(layer, "weights", 1)) out.weights = std::move(label);
   layer.finish();
+  // The default name is that of the block or of the type.
   if (name.empty()) name = known == nullptr ? out.block.substr(0, kLongestTemplateName) : *type;
   return out;
 }

@@ -1,5 +1,10 @@
 // Layers as a model file writes them, before blocks are expanded: some numbers and names still have a block's
 // parameters.
+//
+// A block with a parameter, used twice:
+// layers = [{ type = "block", block = "unit", repeat = 2, with = { width = 64 } }, { type = "loss" }]
+// [blocks.unit]
+// layers = [{ type = "linear", out = "$width" }, { type = "relu" }]
 #pragma once
 
 #include <cstdint>

@@ -69,6 +69,7 @@ class FormulaReading {
 
   /// Divides and rounds down, also below zero.
   std::int64_t divided(std::int64_t left, std::int64_t right) {
+    // Negative divisors are refused, so that rounding down is simple.
     if (right <= 0) return has_value_ = false, 0;
     return left / right - (left % right < 0 ? 1 : 0);
   }

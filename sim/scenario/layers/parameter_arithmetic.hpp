@@ -1,4 +1,7 @@
 // Integers that a block's parameters determine, as a model file writes them: "$width", "4*$width".
+//
+// Formulas are checked when a file is read (is_arithmetic) and computed when a block is expanded
+// (arithmetic_value), because the numbers of parameters are known only then.
 #pragma once
 
 #include <cstdint>

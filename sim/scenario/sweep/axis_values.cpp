@@ -46,6 +46,7 @@ std::optional<NumberWithUnit> number_behind(const Value& value) {
 std::optional<NumberWithUnit> read_end(TableReader& table, std::string_view key) {
   table.require(key, "1");
   const Value* value = table.value(key);
+  // A missing end was reported by require().
   if (value == nullptr) return std::nullopt;
   auto number = number_behind(*value);
   if (!number)
@@ -87,6 +88,7 @@ class RangeReader {
     auto range = read_range(table_);
     const auto step = table_.number("step", -1e18, 1e18), factor = table_.number("factor", -1e18, 1e18);
     const auto steps = table_.integer("steps", 1, kMost), random = table_.integer("random", 1, kMost);
+    // The four ways exclude each other.
     const int ways =
         int{step.has_value()} + int{factor.has_value()} + int{steps.has_value()} + int{random.has_value()};
     table_.finish();
@@ -141,6 +143,7 @@ class RangeReader {
 
   // Values `step` apart; 1e-9 keeps the last one in spite of rounding.
   std::vector<Value> by_step(const AxisRange& range, double step) {
+    // A step away from the end would never reach it.
     if (step == 0 || (range.to - range.from) / step < 0) return report_endless("step");
     const double count = std::floor((range.to - range.from) / step + 1e-9) + 1;
     if (is_too_many(count)) return {};
@@ -153,6 +156,7 @@ class RangeReader {
 
   // Each value is `factor` times the one before.
   std::vector<Value> by_factor(const AxisRange& range, double factor) {
+    // A factor above 1 grows, below 1 shrinks; ends must have that order.
     const bool grows = factor > 1 && range.to >= range.from, shrinks = factor < 1 && range.to <= range.from;
     if (range.from <= 0 || range.to <= 0 || factor <= 0 || !(grows || shrinks))
       return report_endless("factor");
@@ -205,12 +209,14 @@ std::optional<AxisRange> read_range(TableReader& table) {
   const auto from = read_end(table, "from"), to = read_end(table, "to");
   const auto scale = table.one_of("scale", {"linear", "log"});
   if (!from || !to) return std::nullopt;
+  // Two units would need a conversion that the file does not state.
   if (from->unit != to->unit) {
     table.report(table.span_of("to"), "both ends of a range have one unit",
                  "as in { from = \"1 MiB\", to = \"64 MiB\", steps = 7 }");
     return std::nullopt;
   }
   AxisRange range{from->number, to->number, scale == "log", from->is_whole && to->is_whole, from->unit};
+  // Even ratios need a logarithm of both ends.
   if (!range.is_log || (range.from > 0 && range.to > 0)) return range;
   table.report(table.span_of("from"), "a range in even ratios needs both ends above zero",
                "scale = \"linear\", or ends above zero");
@@ -222,6 +228,7 @@ std::vector<Value> read_axis_values(const Entry& entry, TableReader& document, s
   if (entry.value.is_table()) return RangeReader(entry, document).read(seed, stream);
   const auto* list = std::get_if<Array>(&entry.value.data);
   const bool is_list = list != nullptr && !list->empty() && std::ranges::all_of(*list, is_plain);
+  // A list is taken as it is; its values are checked when cases are read.
   if (is_list && list->size() <= kMostAxisValues) return *list;
   report_no_list(entry, document);
   return {};

@@ -29,6 +29,7 @@ UnitPoints latin_hypercube(const CounterRandom& draws, std::size_t count, std::s
   std::vector<std::size_t> order(count);
   for (std::size_t d = 0; d < dimensions; ++d) {
     std::iota(order.begin(), order.end(), std::size_t{0});
+    // Fisher-Yates shuffle with a counter-based generator.
     for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[draws.bits(kOrders + d, i) % i]);
     for (std::size_t i = 0; i < count; ++i)
       points[i][d] = (static_cast<double>(order[i]) + points[i][d]) / static_cast<double>(count);
@@ -45,6 +46,7 @@ UnitPoints sobol(const CounterRandom& draws, std::size_t count, std::size_t dime
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t d = 0; d < dimensions; ++d) {
       const double moved = static_cast<double>(engine()) / whole + draws.uniform(kShifts + d, 0);
+      // The result must stay below 1 in spite of rounding.
       points[i][d] = std::min(moved - std::floor(moved), std::nextafter(1.0, 0.0));
     }
   }

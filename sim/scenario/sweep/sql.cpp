@@ -49,6 +49,7 @@ bool is_function(std::string_view name) {
 /// SQLite's callback on whether a statement may do something: only reading and the functions above are
 /// allowed.
 int authorize(void*, int action, const char*, const char* second, const char*, const char*) {
+  // Reading a column of an existing table, or a query itself.
   if (action == SQLITE_SELECT || action == SQLITE_READ) return SQLITE_OK;
   const bool is_known = action == SQLITE_FUNCTION && second != nullptr && is_function(second);
   return is_known ? SQLITE_OK : SQLITE_DENY;
@@ -109,6 +110,7 @@ int flags_of(SqlAccess access) {
 /// The operations that one statement of other people may still take.
 struct SqlFile::Limit {
   std::int64_t most = 0, left = 0;
+  // Called by SQLite every kOperationsAtOnce operations; 1 ends the statement.
   static int look(void* limit) {
     auto& own = *static_cast<Limit*>(limit);
     return (own.left -= kOperationsAtOnce) <= 0 ? 1 : 0;
@@ -175,10 +177,12 @@ Value SqlStatement::value(int column) const {
 SqlFile::SqlFile(const std::string& path, SqlAccess access) : path_(path) {
   std::error_code none;
   const bool must_be_there = access == SqlAccess::read || access == SqlAccess::write;
+  // SQLite would make a missing file.
   if (must_be_there && !std::filesystem::is_regular_file(path, none))
     throw InputError(fmt::format("{} {}", shortened(path),
                                  std::filesystem::exists(path, none) ? "is no file" : "does not exist"));
   open(flags_of(access));
+  // A reader may not replay a log, so the file is opened for writing and then restricted.
   if (access != SqlAccess::read || !needs_recovery()) return;
   ::sqlite3_close_v2(file_);
   open(flags_of(SqlAccess::write));
@@ -249,6 +253,7 @@ void SqlFile::only_read(std::int64_t most_operations) {
 }
 
 SqlStatement SqlFile::prepare_foreign(const std::string& statement, std::string_view what) {
+  // Each statement has the whole limit.
   limit_->left = limit_->most;
   if (statement.find('\0') != std::string::npos)
     throw InputError(fmt::format("{} holds a character that is none", what));
@@ -264,6 +269,7 @@ SqlStatement SqlFile::prepare_foreign(const std::string& statement, std::string_
                      "an expression of SQL, as in \"gpus <= 8 AND strategy = 'ddp'\"");
   }
   SqlStatement out(made, path_);
+  // Text behind the statement, or a statement that writes, is refused.
   const std::string_view left(rest, statement.size() - static_cast<std::size_t>(rest - statement.data()));
   if (made == nullptr || left.find_first_not_of(" \t\r\n") != std::string_view::npos ||
       ::sqlite3_stmt_readonly(made) == 0)

@@ -43,6 +43,7 @@ SweepCases::SweepCases(const Sweep& sweep, const std::string& strategy, const So
     : strategy_(strategy) {
   add_digits(sweep);
   strategy_column_ = columns_.size();
+  // Column of the strategies; columns_.size() when none varies.
   for (std::size_t c = 0; c < columns_.size(); ++c)
     if (columns_[c]->key == "strategy.name") strategy_column_ = c;
   for (const StudyAxis* column : columns_) {
@@ -51,6 +52,7 @@ SweepCases::SweepCases(const Sweep& sweep, const std::string& strategy, const So
     const std::size_t strategies = varies ? columns_[strategy_column_]->values.size() : 1;
     for (std::size_t s = 0; s < strategies; ++s) {
       const auto* name =
+          // The strategy of a case decides which options it has.
           varies ? std::get_if<std::string>(&columns_[strategy_column_]->values[s].data) : &strategy_;
       known.push_back(name == nullptr || is_option_of(*name, column->key));
       has_repeats_ = has_repeats_ || !known.back();
@@ -66,11 +68,13 @@ void SweepCases::add_digits(const Sweep& sweep) {
   refuse_too_many(numbers);
   const bool has_gpus = !sweep.axes.empty() && sweep.axes.back().key == "run.gpus";
   const std::size_t before = sweep.axes.size() - (has_gpus ? 1 : 0);
+  // Numbers of GPUs come last, so that a group has neighbouring numbers.
   for (std::size_t i = 0; i < before; ++i) columns_.push_back(&sweep.axes[i]);
   first_drawn_ = columns_.size(), drawn_ = sweep.sampled.size();
   for (const StudyAxis& axis : sweep.sampled) columns_.push_back(&axis);
   if (has_gpus) columns_.push_back(&sweep.axes.back());
   digits_.resize(columns_.size());
+  // The stride of a digit is the product of the sizes of the digits behind it.
   for (std::size_t c = columns_.size(); c-- > 0;) {
     digits_[c] = {static_cast<std::int64_t>(columns_[c]->values.size()), numbers_};
     const bool is_of_drawn = c > first_drawn_ && c < first_drawn_ + drawn_;
@@ -136,10 +140,12 @@ std::vector<Value> SweepCases::values(std::int64_t number) const {
 /// An option that the strategy lacks stays at its first value, so that combinations which differ there only
 /// count once. Drawn columns are exempt, because their points differ in other columns.
 bool SweepCases::is_case(std::int64_t number, const std::vector<Value>& values) {
+  // The smallest of equal numbers has the first value of each option without effect.
   for (std::size_t c = 0; c < columns_.size() && has_repeats_; ++c) {
     const bool is_drawn = c >= first_drawn_ && c < first_drawn_ + drawn_;
     if (!is_drawn && !applies(c, number) && index(c, number) > 0) return false;
   }
+  // NULL and 0 count as false, as in SQL.
   for (SqlStatement& condition : conditions_) {
     condition.reset();
     for (std::size_t c = 0; c < values.size(); ++c) condition.bind(static_cast<int>(c), values[c]);
@@ -152,6 +158,7 @@ std::vector<StudySetting> SweepCases::settings(const std::vector<Value>& values)
   std::vector<StudySetting> out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const StudyAxis& axis = *columns_[c];
+    // One scenario has all numbers of GPUs of its group.
     if (axis.key == "run.gpus")
       out.push_back({axis.key, {Array(axis.values)}, kNoFile});
     else if (!std::holds_alternative<std::monostate>(values[c].data))
@@ -162,6 +169,7 @@ std::vector<StudySetting> SweepCases::settings(const std::vector<Value>& values)
 
 std::uint64_t SweepCases::hash(const std::vector<Value>& values, std::uint64_t scenario) const {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
+    // A value without effect is no part of the hash.
     if (std::holds_alternative<std::monostate>(values[c].data)) continue;
     scenario = content_hash(columns_[c]->key, scenario);
     scenario = content_hash(fmt::format("={}:{}\n", values[c].data.index(), text_of(values[c])), scenario);
@@ -175,6 +183,7 @@ CaseCount SweepCases::count(const Shard& shard) {
     return SweepCases::is_of(number / group_size_, shard) && is_case(number, values(number));
   };
   const std::int64_t own_groups = (groups() - shard.part + shard.of) / shard.of;
+  // Without conditions and options every number is a case.
   if (conditions_.empty() && !has_repeats_) return {own_groups * group_size_, true};
   const bool is_exact = own_groups * group_size_ <= kMostCounted;
   const std::int64_t every = is_exact ? 1 : numbers_ / kLookedAt;

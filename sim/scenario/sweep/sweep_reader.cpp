@@ -45,6 +45,7 @@ class SweepReader {
     read_axes();
     read_sample();
     read_together();
+    // A sweep without any axis would be one scenario.
     read_conditions();
     document_.finish();
     if (sweep_.axes.empty() && sweep_.sampled.empty()) {
@@ -81,6 +82,7 @@ class SweepReader {
     sample.require("axes", "batch = { from = 16, to = 256 }");
     const Table* axes = sample.table("axes");
     sample.finish();
+    // The limit is checked before points are drawn.
     if (count && *count > static_cast<std::int64_t>(kMostAxisValues))
       return sample.report(sample.span_of("count"),
                            fmt::format("sample.count is {}, at most {} are drawn", *count, kMostAxisValues));
@@ -97,6 +99,7 @@ class SweepReader {
   // Reads one axis of [sample]. A range has the values of the points, a list is indexed by them.
   void read_sampled(const Entry& entry, const UnitPoints& points, std::size_t dimension) {
     const std::string key = key_of(entry);
+    // A range is sampled continuously, a list by index.
     if (key.empty()) return;
     std::vector<Value> values;
     if (const auto* table = std::get_if<Table>(&entry.value.data)) {
@@ -125,6 +128,7 @@ class SweepReader {
       const std::string key = key_of(entry);
       if (key.empty()) continue;
       auto values = read_axis_values(entry, document_, sweep_.seed, 0);
+      // Values that belong together must be equally many.
       if (!sweep_.sampled.empty() && !values.empty() && values.size() != sweep_.sampled[0].values.size())
         document_.report(entry.value.span, "values that go together are equally many",
                          fmt::format("\"{}\" has {}", shortened(sweep_.sampled[0].name, 60),
@@ -159,6 +163,7 @@ class SweepReader {
     }
     for (const auto* axes : {&sweep_.axes, &sweep_.sampled}) {
       for (const StudyAxis& axis : *axes) {
+        // Two axes for one key would contradict each other.
         if (set_by(axis.key) != set_by(key)) continue;
         document_.report(entry.key_span, fmt::format("\"{}\" and \"{}\" set the same", axis.name, entry.key),
                          "leave one of them out");
@@ -178,6 +183,7 @@ class SweepReader {
     if (values_ > kMostAxisValues)
       return document_.report(entry.key_span,
                               fmt::format("all axes together have more than {} values", kMostAxisValues));
+    // Names of files become relative to the sweep's folder.
     for (Value& value : values) {
       auto* text = std::get_if<std::string>(&value.data);
       if (text != nullptr && (key == "model.name" || key == "cluster.name" || key == "data.set"))

@@ -75,6 +75,7 @@ std::string choice_values(const std::string& kind) {
 std::string strategy_values(const Scenario& own) {
   const FrameworkKind framework = own.workload.framework.kind;
   Words names;
+  // A strategy must fit the framework and need nothing that is not there.
   for (const StrategyEntry& entry : strategy_catalog()) {
     const bool is_of_framework = !entry.framework || *entry.framework == framework;
     const bool is_at_hand = entry.needs.empty() || entry.home == framework || entry.name == own.strategy;
@@ -86,9 +87,11 @@ std::string strategy_values(const Scenario& own) {
 /// Returns batches around the scenario's own, if it has a single one.
 std::string batch_values(const Scenario& own) {
   const std::int64_t batch = own.global_batch.value_or(own.workload.batch_per_gpu);
+  // Batches by kind of node have no single number to vary.
   if (!own.batch_of_kind.empty() || own.balances || own.parallel) return "";
   Words values;
   for (int doubling = -kBatchDoublings; doubling <= kBatchDoublings; ++doubling) {
+    // Halves must be whole samples.
     const std::int64_t divisor = std::int64_t{1} << std::max(0, -doubling);
     if (batch % divisor == 0) values.push_back(fmt::format("{}", (batch / divisor) << std::max(0, doubling)));
   }
@@ -152,12 +155,14 @@ std::string line_of(const std::string& name, const Scenario& own, std::vector<Di
                               : fmt::format("one of {}", fmt::join(named, ", "))));
     return "";
   }
+  // An axis or an earlier name has this key already.
   if (std::ranges::find(keys, named.front()) != keys.end()) return "";
   keys.push_back(named.front());
   const std::string values = usual_values(*find_row(scenario_keys(), named.front()), own);
   if (values.empty())
     mistakes.push_back(mistake(fmt::format("--over {} has no usual values", shown),
                                fmt::format("say which: --axis '\"{}\" = [...]'", named.front())));
+  // Short names keep their meaning; ends of keys are written out.
   const bool is_axis = name == "batch" ? !own.global_batch : varied_key(name) == named.front();
   return fmt::format("\"{}\" = {}\n", is_axis ? name : named.front(), values);
 }
@@ -169,6 +174,7 @@ SourceText tuned_sweep(const std::vector<std::string>& names, const std::vector<
   std::vector<Diagnostic> mistakes;
   Words keys;
   std::string lines;
+  // Lines come first, because they win over names.
   for (const std::string& line : axes) {
     if (line.find('\n') != std::string::npos)
       mistakes.push_back(mistake("--axis has several lines", "one --axis for each"));
@@ -187,6 +193,7 @@ SourceText tuned_sweep(const std::vector<std::string>& names, const std::vector<
 std::vector<std::string> names_with_usual_values() {
   Words names;
   for (const StudyName& row : study_names())
+    // Models, clusters and cores have no usual values.
     if (row.name != "model" && row.name != "cluster" && row.name != "cores") names.emplace_back(row.name);
   for (const ScenarioKey& key : scenario_keys()) {
     const bool has_values = find_row(kUsualValues, key.name) != nullptr || !choices_of(key.kind).empty();
