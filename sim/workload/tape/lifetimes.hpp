@@ -19,9 +19,9 @@ enum class ActivationWidth : std::uint8_t { full, autocast, half, graph };
 /// then the backward steps.
 struct Lifetime {
   std::uint32_t from = 0, until = 0;
-  Amount bytes;                            ///< with fp32 elements
-  std::array<float, 4> share{1, 1, 1, 1};  ///< of `bytes` that are there, by ActivationWidth
-  bool enters_block = false;               ///< what a recomputed block is computed from once more
+  Amount bytes;                            ///< bytes with fp32 elements
+  std::array<float, 4> share{1, 1, 1, 1};  ///< share of `bytes` that exists, by ActivationWidth
+  bool enters_block = false;               ///< it is the input from which a block is recomputed
   /// Returns the bytes for a batch of `batch` samples with activations stored in this width.
   double at(double batch, ActivationWidth width) const {
     return bytes.at(batch) * static_cast<double>(share[static_cast<std::size_t>(width)]);
@@ -39,7 +39,7 @@ struct OffloadedTensor {
   std::uint32_t gone = 0;    ///< forward operator before which its copy must have ended
   std::uint32_t called = 0;  ///< backward step from which on it may be copied back
   std::uint32_t needed = 0;  ///< backward step that waits for it
-  Lifetime life;             ///< its bytes; as it would live on the GPU otherwise
+  Lifetime life;             ///< its bytes, and the life that it would have on the GPU otherwise
 };
 
 /// The tensors that a step copies to the host, in the order of the forward pass.

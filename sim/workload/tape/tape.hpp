@@ -67,9 +67,9 @@ class LifetimeRecorder {
   /// A gradient that a node hands to one of its parents.
   struct Handed {
     Tensor made = 0, parent = 0;        ///< the node's tensor, and the one that receives a gradient
-    Storage storage = 0;                ///< of the parent
-    Storage made_storage = 0;           ///< of the node's tensor
-    double bytes = 0;                   ///< of the parent, fp32
+    Storage storage = 0;                ///< storage of the parent
+    Storage made_storage = 0;           ///< storage of the node's tensor
+    double bytes = 0;                   ///< bytes of the parent in fp32
     bool is_view = false;               ///< the node has no operators: the gradient is passed on as it is
     std::uint32_t first = 0, last = 0;  ///< the node's steps
   };
@@ -153,7 +153,7 @@ struct TapeTensor {
   bool needs_gradient = false;
   std::uint32_t storage = 0;  ///< aliases (views, in-place results) share one
   bool is_view = false;       ///< made by flatten, slice, reshape
-  double part = 1;            ///< of the tensor that is there at a time
+  double part = 1;            ///< part of the tensor that is in memory at a time
   /// What reads it need not keep it: backward of what made it makes it once more (FusedKernel::lora).
   bool is_made_anew = false;
 };
@@ -284,7 +284,7 @@ class Tape {
   std::vector<TapeTensor> tensors_;
   std::vector<std::uint8_t> storage_saved_;
   std::vector<double> storage_bytes_;  ///< per sample, of the tensor that a storage was made for
-  std::string label_;                  ///< of the current layer; empty: shares nothing
+  std::string label_;                  ///< label of the current layer; empty: it shares nothing
   std::map<std::string, std::uint32_t, std::less<>> shared_;  ///< by "label.suffix"
   std::map<std::string, std::vector<TensorId>, std::less<>> names_;
   int losses_ = 0;
