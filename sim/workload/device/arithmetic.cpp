@@ -76,7 +76,7 @@ namespace {
 /// multiplication and an addition in a clock.
 constexpr double kUsualCores = 128, kKeplerCores = 192, kFewCores = 64;
 constexpr double kFlopsPerCore = 2;
-constexpr double kUnknownClock = 1e9;  ///< of a GPU without a peak; assumed
+constexpr double kUnknownClock = 1e9;  ///< clock of a GPU without a peak; assumed
 
 }  // namespace
 

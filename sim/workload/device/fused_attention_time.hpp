@@ -19,7 +19,7 @@ struct FlashAttention {
   bool causal = true;
   bool backward = false;  ///< all three gradients, with the scores computed again: 2.5 times the arithmetic
   AttentionKernel kernel = AttentionKernel::newest;
-  double window_share = 1;  ///< of the pairs that the causal mask leaves, those within a sliding window
+  double window_share = 1;  ///< share of the pairs that the causal mask leaves within a sliding window
 };
 
 /// Returns the FLOPs of the call, two for each multiply-add. Under a causal mask only the scores that it
@@ -29,7 +29,7 @@ double flash_attention_flops(const FlashAttention& attention);
 /// Bytes of a call, divided by when they move.
 struct AttentionTraffic {
   double beside = 0;  ///< bytes that move while the scores are worked on
-  double apart = 0;   ///< those of kernels before and after
+  double apart = 0;   ///< bytes of kernels before and after
 };
 /// Returns the bytes of the call, for 16-bit tensors.
 AttentionTraffic traffic_of(const FlashAttention& attention);

@@ -12,11 +12,11 @@ namespace foretrain {
 
 /// An update in which all ranks of a node step their shares on its cores at the same time.
 struct HostUpdate {
-  double elements = 0;           ///< of one rank
-  double bytes_per_element = 0;  ///< that its cores read and write
+  double elements = 0;           ///< elements of one rank
+  double bytes_per_element = 0;  ///< bytes that its cores read and write
   int passes = 1;                ///< kernels over all elements; one is the fused Adam
-  int ranks = 1;                 ///< of the node
-  int threads = 0;               ///< of one rank; 0: every rank starts one for each core of the node
+  int ranks = 1;                 ///< ranks of the node
+  int threads = 0;               ///< threads of one rank; 0: every rank starts one for each core of the node
 };
 
 /// The resource that an update on the host waits for.

@@ -28,8 +28,8 @@ struct InputCosts {
   Time memory{};        ///< interval: bytes over the rank's share of the node's memory bandwidth
   Time pinning{};       ///< interval, and CPU time: the pin-memory thread
   Time taking{};        ///< main thread
-  double cores = 1;     ///< of the job, for this rank's workers and threads
-  Bytes copied{};       ///< to the GPU
+  double cores = 1;     ///< cores of the job for this rank's workers and threads
+  Bytes copied{};       ///< bytes copied to the GPU
   Bytes gpu_traffic{};  ///< memory traffic of decoding on the GPU; none = on the CPU
 };
 

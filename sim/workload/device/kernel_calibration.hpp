@@ -22,7 +22,7 @@ struct ProductCosts {
   double prologue_depth = 77;  ///< depth's worth of time to fill and drain a tile's pipeline
   // prologue_depth on CUDA cores since Pascal.
   double core_prologue_depth = 8;
-  double operand_bytes_per_clock = 9.1;  ///< that reach a multiprocessor while a tile waits for them
+  double operand_bytes_per_clock = 9.1;  ///< bytes that reach a multiprocessor while a tile waits for them
   friend bool operator==(const ProductCosts&, const ProductCosts&) = default;
 };
 
@@ -30,8 +30,8 @@ struct ProductCosts {
 /// docs/models/kernel_time.md.
 struct KernelCalibration {
   ComputeEfficiency conv, gemm, attention;
-  double depthwise_conv = 0.055;  ///< of the fp32 peak
-  double winograd = 0.65;         ///< of the fp32 peak, by fused Winograd kernels
+  double depthwise_conv = 0.055;  ///< share of the fp32 peak
+  double winograd = 0.65;         ///< share of the fp32 peak that fused Winograd kernels reach
   ProductCosts product;
   double roofline_power = 2.7;  ///< p of (arithmetic^p + memory^p)^(1/p): how well the two overlap
   double cache_speed = 2.5;     ///< cache bandwidth / memory bandwidth

@@ -41,10 +41,10 @@ Time memory_kernel_time(Bytes bytes, const Gpu& gpu, const KernelCalibration& ca
 struct ProductDevice {
   Arithmetic arithmetic = Arithmetic::cuda_cores;
   bool is_convolution = false;  ///< its kernels have no small square tiles
-  double flops_per_s = 0;       ///< of one multiprocessor at the class's large-product efficiency
+  double flops_per_s = 0;       ///< rate of one multiprocessor at the class's efficiency for large products
   double flops_per_clock = 0;   ///< peak of one multiprocessor
   int multiprocessors = 1;
-  double bytes_per_s = 0;  ///< of memory, achieved
+  double bytes_per_s = 0;  ///< achieved memory bandwidth
   double element_bytes = 4;
   const ProductCosts* costs = nullptr;
   bool is_simt = false;     ///< CUDA cores since Pascal: measured kernel by kernel (ProductCosts)

@@ -52,9 +52,10 @@ constexpr double kNcclBytes = 350e6;
 /// blocks also leave holes between tensors of many sizes, in proportion to activations. Fitted to the largest
 /// batches of ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
 constexpr double kScratchPerByte = 8, kMostScratch = 2.6e9, kMostScratchHalf = 2.25e9, kScratchHoles = 0.052;
-constexpr std::int64_t kTwoStates = 8;             ///< bytes per element: foreach keeps a temporary for each
-constexpr double kMostBytes = 1e17;                // seven of them still fit
-constexpr std::int64_t kLargestBatch = 1'000'000;  ///< that may be asked for (model.batch_per_gpu)
+constexpr std::int64_t kTwoStates = 8;  ///< bytes per element: foreach keeps a temporary for each
+constexpr double kMostBytes = 1e17;     // seven of them still fit
+/// Largest batch that may be requested (model.batch_per_gpu).
+constexpr std::int64_t kLargestBatch = 1'000'000;
 
 Bytes whole(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostBytes))}; }
 

@@ -17,7 +17,7 @@ namespace foretrain {
 /// Bytes that a training holds on one GPU when it holds most, by account.
 struct MemoryUse {
   Bytes parameters{}, gradients{}, optimizer{}, buckets{};
-  Bytes activations{};  ///< with their gradients, as far as they are there beside all of the above
+  Bytes activations{};  ///< activations and their gradients, at the fullest moment beside all of the above
   Bytes workspace{};    ///< scratch of the fastest convolutions; slower ones need hardly any
   Bytes framework{};    ///< CUDA context, libraries, NCCL, what the allocator rounds up
   /// Bytes that the training cannot do without: all but the workspace of convolutions.
@@ -34,17 +34,17 @@ inline constexpr double kAllocatorShare = 0.05;
 struct StrategyMemory {
   double parameters = 1, gradients = 1, optimizer = 1;  ///< share of the whole
   Bytes buffers{};                                      ///< buckets, fusion buffers, gathered shards
-  Bytes per_sample{};  ///< for each sample of a GPU's batch (outputs gathered from other GPUs)
+  Bytes per_sample{};  ///< bytes for each sample of a GPU's batch (outputs gathered from other GPUs)
   /// fp32 weights and states are held beside weights of 16 bits, whatever the script says.
   bool keeps_masters = false;
-  HostMemoryUse host{};  ///< what one rank moves to its host
+  HostMemoryUse host{};  ///< memory that one rank uses on its host
   friend bool operator==(const StrategyMemory&, const StrategyMemory&) = default;
 };
 
 /// The place of a training, as far as its memory depends on it.
 struct MemorySite {
   StrategyMemory strategy{};
-  int gpus = 1;  ///< of the job: more than one load NCCL
+  int gpus = 1;  ///< GPUs of the job: more than one load NCCL
   Architecture architecture = Architecture::volta;
 };
 
@@ -62,8 +62,8 @@ struct MemoryRow {
 struct MemoryLedger {
   std::vector<MemoryRow> rows;       ///< without those that are empty in every phase
   std::array<Bytes, 3> allocated{};  ///< the sum of the rows: torch.cuda.max_memory_allocated()
-  Bytes reserved{};                  ///< of the fullest phase, with what the allocator rounds up
-  Bytes shown{};                     ///< with context, libraries and NCCL: what nvidia-smi shows
+  Bytes reserved{};                  ///< bytes of the fullest phase, with the allocator's rounding
+  Bytes shown{};                     ///< bytes with context, libraries and NCCL, as nvidia-smi shows them
 };
 /// Returns the ledger. Its fullest phase sums to memory_use() without the framework's account, which holds
 /// the allocator's share too.

@@ -11,7 +11,7 @@ namespace foretrain {
 namespace {
 
 constexpr double kLargestSplit = 64;
-constexpr double kShortestDepth = 64;  // of one part of a split product
+constexpr double kShortestDepth = 64;  // depth of one part of a split product
 
 /// The sizes of a product at one batch, after padding.
 struct Sizes {

@@ -34,7 +34,7 @@ double first_level_bytes(const Gpu& gpu) {
     case Architecture::cdna3:
       break;
   }
-  return 16 * kKiB;  // of AMD's as well (CDNA white papers)
+  return 16 * kKiB;  // AMD's GPUs have it too (CDNA white papers)
 }
 
 /// Returns the threads that a multiprocessor holds at most.

@@ -22,7 +22,7 @@ struct TensorCores {
   double widest_overlapped_head = 0;
   bool is_persistent = false;  ///< blocks stay and take tile after tile: their pipeline is filled once
   bool is_paired = false;      ///< two multiprocessors share a large tile
-  double prologue_clocks = 0;  ///< from a block's start to its first multiplication, and from its last on
+  double prologue_clocks = 0;  ///< from a block's start to its first multiplication, and behind its last one
   std::span<const Tile> tiles;
 };
 

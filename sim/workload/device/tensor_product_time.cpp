@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kSharedBytesPerClock = 128;  ///< NVIDIA's programming guide: 32 banks of 4 bytes
 constexpr double kTensorSplits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
-constexpr double kShortestTensorDepth = 128;  ///< of one part of a split product
+constexpr double kShortestTensorDepth = 128;  ///< depth of one part of a split product
 constexpr double kPartialSumBytes = 8;        ///< written and read, fp32
-constexpr double kSmallestPair = 128 * 128;   ///< of results of a multiprocessor, from which two share a tile
+constexpr double kSmallestPair = 128 * 128;   ///< results of a multiprocessor from which two share a tile
 
 /// Share of the memory bandwidth that streams reach which almost only read, as products of few rows do.
 /// Identified by those of A100 and H100.
@@ -43,7 +43,7 @@ struct ProductMachine {
   const KernelCalibration& calibration;
   TensorRate rate;
   double bytes_per_clock;
-  double least_loss;  ///< of the best tile, which the sustained share has already
+  double least_loss;  ///< loss of the best tile, which the sustained share contains already
 
   ProductMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, double element_bytes)
       : gpu(g),

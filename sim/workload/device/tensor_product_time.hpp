@@ -11,14 +11,14 @@ namespace foretrain {
 struct TensorProduct {
   double m = 0, n = 0, k = 0, count = 1;
   double element_bytes = 2;
-  double aligned_bytes = 16;  ///< at multiples of so many begins every row of operands and results
+  double aligned_bytes = 16;  ///< every row of operands and results begins at a multiple of it
 };
 
 /// Rate of the tensor cores of a GPU.
 struct TensorRate {
-  double flops_per_clock = 0;  ///< of one multiprocessor, data sheet
+  double flops_per_clock = 0;  ///< rate of one multiprocessor by the data sheet
   double clock = 0;            ///< Hz, sustained
-  double share = 1;            ///< of it that the best product reaches
+  double share = 1;            ///< share of that rate that the best product reaches
 };
 
 /// Returns the rate for operands of this many bytes (1: fp8 where the GPU has it). `share` follows a
