@@ -35,7 +35,7 @@ struct MatrixStep {
   std::vector<std::int64_t> adam;       ///< sizes of the tensors that Adam steps
   std::vector<OptimizerLaunch> passes;  ///< element-wise work over matrices
   std::vector<MatrixProducts> products;
-  double decomposition_flops = 0;  ///< of singular values and roots, one step's part of them
+  double decomposition_flops = 0;  ///< FLOPs of singular values and roots, one step's part of them
 };
 /// Returns the work of one optimizer step on a network's trained parameters.
 MatrixStep matrix_step(const Optimizer& optimizer, const ExpandedModel& model);

@@ -105,10 +105,10 @@ struct Operator {
   std::uint16_t calls = 1;
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
-  Amount visits{};               ///< of pooling: elements that its windows hold, each for every window
-  std::int64_t channels = 0;     ///< of a normalization: those of its trained vectors
+  Amount visits{};               ///< pooling: elements that its windows hold, each counted for every window
+  std::int64_t channels = 0;     ///< normalization: channels of its trained vectors
   bool keeps_averages = false;   ///< it also updates running averages of every channel, and counts batches
-  std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
+  std::optional<Time> stated{};  ///< time at any batch; none: it follows from FLOPs and bytes
   /// Its FLOPs at the vector rate bound its time too: the operator takes the longer of these and its bytes.
   bool is_roofline = false;
   bool half_capable = true;     ///< runs in 16 bit under autocast (loss and softmax do not)
@@ -116,7 +116,7 @@ struct Operator {
   bool narrows_result = false;  ///< computes in 32 bits, and converts its result back to its operand's width
   ElementWidth width = ElementWidth::by_precision;  ///< others: the recorded types decide
   double over_model = 1;  ///< measured time of its kernels over the modelled one, on the GPU of a trace
-  std::optional<Time> stated_host{};  ///< what the calls take on the reference CPU, as measured
+  std::optional<Time> stated_host{};  ///< measured time of its calls on the reference CPU
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes
   /// are part of the totals.
   std::array<Product, 2> products{};
@@ -131,8 +131,8 @@ struct Parameter {
   std::string name;  ///< "layer path.weight"
   std::int64_t elements = 0;
   std::uint32_t layer = 0;
-  std::int64_t element_bytes = 4;  ///< of the weight, its gradient and each state of the optimizer
-  WeightFormat packed{};           ///< of 8 bits or fewer: how a frozen weight is stored
+  std::int64_t element_bytes = 4;  ///< bytes of the weight, its gradient and each optimizer state
+  WeightFormat packed{};           ///< storage of a frozen weight of 8 bits or fewer
 
   /// Returns the stored bytes; packed weights have fewer than `element_bytes` an element.
   std::int64_t bytes() const;
@@ -165,16 +165,16 @@ struct Recording {
   std::int64_t batch = 1;                    ///< samples of the recorded step
   bool grows = true;                         ///< sizes say how they grow with the batch
   bool was_tried_at_two = false;             ///< recorded at two batches, whose sizes are compared
-  std::int64_t operators = 0, launches = 0;  ///< of the step, without the optimizer
-  std::int64_t unknown_launches = 0;         ///< of operators without a formula
-  Amount bytes, unknown_bytes;               ///< that they move, and those of the unknown ones
+  std::int64_t operators = 0, launches = 0;  ///< those of the step, without the optimizer
+  std::int64_t unknown_launches = 0;         ///< launches of operators without a formula
+  Amount bytes, unknown_bytes;               ///< bytes of all operators, and of the unknown ones
   std::vector<std::string> unknown;          ///< names of operators without a formula
   std::vector<std::string> beyond_linear;    ///< operators that grow faster than the batch
   bool is_half = false;                      ///< most numbers of its parameters have 16 bits
   std::optional<Precision> autocast;         ///< it was recorded under autocast, in this precision
   std::int64_t without_gradient = 0;         ///< trained tensors that nothing makes a gradient of
-  std::int64_t measured_launches = 0;        ///< whose times a trace tells
-  std::string gpu;                           ///< of the measured times
+  std::int64_t measured_launches = 0;        ///< launches whose times a trace gives
+  std::string gpu;                           ///< GPU of the measured times
 };
 
 /// A network as operators: parameters, buffers, forward and backward in the order of execution, and the
@@ -195,7 +195,7 @@ struct ExpandedModel {
   Lifetimes lifetimes;
   OffloadedActivations offloaded;  ///< `lifetimes` are those that are left on the GPU
   std::int64_t modules = 0;
-  std::vector<Parameter> frozen;               ///< they get no gradient and no update
+  std::vector<Parameter> frozen;               ///< parameters without gradient and update
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
   bool has_half_weights = false;               ///< its weights have 16 bits or fewer, without fp32 masters
   /// Every tensor has the recorded type, and casts are operators of their own.

@@ -62,7 +62,7 @@ struct OptimizerLaunch {
   Bytes bytes{};  ///< read + written
   Flops flops{};
   Time host{};    ///< framework cost on the reference CPU, without the launch itself
-  int count = 1;  ///< so many such launches, one behind the other
+  int count = 1;  ///< number of such launches, one behind the other
 };
 
 /// Returns the name as scenario files write it: "sgd", "momentum", …; "for_loop", ….
