@@ -54,6 +54,7 @@ class RankExpansion {
   }
 
  private:
+  /// Groups the operators of a run, prices lists of the optimizer, and adds the run's events.
   void add_run(std::size_t begin, std::size_t end) {
     // The shell has the tables that all runs share; it is copied for every run and filled with operators.
     RecordedNetwork run = shell_;
@@ -191,6 +192,7 @@ Bytes& place_of(ProgramMemory& memory, StorageUse use) {
 
 }  // namespace
 
+// The fullest moment is that with most bytes in all accounts together.
 ProgramMemory memory_of(const ProgramRank& rank) {
   const RecordedNetwork& network = rank.network;
   const auto bytes = [&](SizeId size) {

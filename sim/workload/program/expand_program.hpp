@@ -15,7 +15,8 @@ namespace foretrain {
 /// counts in ExpandedRank::operators.
 struct ProgramEvent {
   ProgramRow row;
-  std::uint32_t module = 0;  ///< of an operator: into RecordedNetwork::module_names
+  /// Module of an operator: index into RecordedNetwork::module_names.
+  std::uint32_t module = 0;
 };
 
 /// The recorded program of one kind of rank after expansion: its distinct operators, and the events that

@@ -63,8 +63,9 @@ struct ProgramRow {
   Kind kind = Kind::op;
   ProgramPass pass = ProgramPass::forward;
   WireOperation operation = WireOperation::all_reduce;
-  bool is_async = false;     ///< the stream goes on until a row `wait`, or the end of the pass
-  std::uint32_t index = 0;   ///< of an operator
+  bool is_async = false;  ///< the stream goes on until a row `wait`, or the end of the pass
+  /// Index of an operator.
+  std::uint32_t index = 0;
   std::uint32_t group = 0;   ///< index into Program::groups
   std::uint32_t stream = 0;  ///< index into ProgramRank::streams; 0: the default one
   std::int64_t work = -1;    ///< number of a collective, send, receive or event; below 0: none
@@ -89,7 +90,8 @@ struct ProgramRank {
 struct Program {
   std::string name, by, command, framework;
   std::int64_t world = 1;
-  std::int64_t data_ranks = 1;               ///< that load different samples
+  /// Ranks that load different samples.
+  std::int64_t data_ranks = 1;
   std::int64_t batch = 0;                    ///< samples of one rank in an optimizer step; 0: not known
   std::int64_t micro_steps = 1;              ///< backward passes in an optimizer step
   std::int64_t parameters = 0, trained = 0;  ///< numbers of the whole model

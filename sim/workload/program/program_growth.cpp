@@ -99,6 +99,7 @@ class ProgramGrowth {
   ProgramGrowth(const Program& few, const Program& many, std::int64_t ranks)
       : few_(few), many_(many), ranks_(ranks) {}
 
+  /// Grows the numbers of the program, then every kind of rank, and stops at the first reason against it.
   GrownProgram run() && {
     Program out = few_;
     out.world = ranks_;
@@ -222,7 +223,8 @@ class ProgramGrowth {
   const Program &few_, &many_;
   std::int64_t ranks_;
   std::string why_;
-  std::map<std::pair<SizeId, SizeId>, SizeId> sizes_;  ///< of the kind at hand
+  /// Grown sizes of the present kind, by the pair of recorded ones.
+  std::map<std::pair<SizeId, SizeId>, SizeId> sizes_;
 };
 
 }  // namespace

@@ -22,9 +22,11 @@ struct ReplayedProgram {
 
 /// Facts about a program on a number of ranks, without its rows.
 struct ReplayFacts {
-  std::string why_not{};     ///< why it cannot be replayed, a sentence; empty: it can
-  std::int64_t samples = 1;  ///< that all ranks train in an optimizer step; 1 a rank where nobody knows
-  ProgramMemory memory{};    ///< of the kind that holds most
+  std::string why_not{};  ///< why it cannot be replayed, a sentence; empty: it can
+  /// Samples that all ranks train in an optimizer step; 1 a rank where it is unknown.
+  std::int64_t samples = 1;
+  /// Memory of the kind that holds most.
+  ProgramMemory memory{};
 };
 
 /// The replays of one program. All functions may be called from several threads: a mutex guards what is kept,
