@@ -21,14 +21,20 @@ enum class Projection : std::uint8_t {
 /// `width`.
 struct Attention {
   std::int64_t heads = 0;
-  std::int64_t width = 0;  ///< of all heads; 0: the input's
+  /// Width of all heads together; 0: the input's.
+  std::int64_t width = 0;
   Projection projection = Projection::separate;
-  bool bias = true;         ///< of all projections
-  bool qkv_bias = true;     ///< otherwise only the output projection has one
-  bool scaled = true;       ///< scores are divided
-  bool mask = false;        ///< one is added
-  bool causal = false;      ///< scores above the diagonal are overwritten
-  bool dropout = false;     ///< of the weights
+  /// All projections have a bias.
+  bool bias = true;
+  /// Without it only the output projection has a bias.
+  bool qkv_bias = true;
+  /// Scores are divided by the root of the head's width.
+  bool scaled = true;
+  /// A mask is added to the scores.
+  bool mask = false;
+  bool causal = false;  ///< scores above the diagonal are overwritten
+  /// Weights pass a dropout.
+  bool dropout = false;
   bool fused = false;       ///< one kernel forward, recomputation backward; nothing of size s^2 is kept
   bool alibi = false;       ///< a slope for each head times the distance is added to the scores
   std::int64_t window = 0;  ///< keys that a causal query sees, itself included; 0: all before it
@@ -37,7 +43,8 @@ struct Attention {
 /// Sizes of one sample: `queries` rows attend to `keys` rows, with `heads` heads of `head_width` elements.
 struct AttentionSize {
   std::int64_t queries = 0, keys = 0, heads = 0, head_width = 0;
-  std::int64_t value_width = 0;  ///< of a head's values; 0: as of its queries and keys
+  /// Width of a head's values; 0: that of its queries and keys.
+  std::int64_t value_width = 0;
 
   std::int64_t value_head() const { return value_width > 0 ? value_width : head_width; }
   std::int64_t width() const { return heads * head_width; }

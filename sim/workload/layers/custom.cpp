@@ -13,12 +13,14 @@ constexpr std::int64_t kMostKernels = 10'000;
 /// Options of the layer, for one sample. Bytes are read and written, for 32-bit elements; 16-bit precisions
 /// halve them.
 struct Custom {
-  std::int64_t parameters = 0;  ///< of one tensor
-  std::int64_t kernels = 1;     ///< launched by each pass
+  /// Elements of the one trained tensor; 0: none.
+  std::int64_t parameters = 0;
+  std::int64_t kernels = 1;  ///< launched by each pass
   Flops forward_flops{}, backward_flops{};
   Bytes forward_bytes{}, backward_bytes{};
-  Bytes saved_bytes{};              ///< kept for backward
-  std::vector<std::int64_t> shape;  ///< of the result; empty: the input's
+  Bytes saved_bytes{};  ///< kept for backward
+  /// Shape of the result; empty: the input's.
+  std::vector<std::int64_t> shape;
 };
 
 double amount(Bytes bytes) { return static_cast<double>(bytes.count); }

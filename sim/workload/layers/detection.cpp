@@ -12,8 +12,9 @@ constexpr std::int64_t kMostOperators = 10'000;  // of one pointwise layer
 /// Options of `pointwise`: a number of small operators of equal size.
 struct Pointwise {
   std::int64_t operators = 1;
-  std::int64_t out = 0;   ///< elements of each; 0: all of the input
-  bool gradient = false;  ///< they run backward, too
+  std::int64_t out = 0;  ///< elements of each; 0: all of the input
+  /// The operators run backward too.
+  bool gradient = false;
 };
 
 /// Options of `roi_align`: the regions, and the side of each in the result.

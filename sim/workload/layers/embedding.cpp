@@ -16,13 +16,15 @@ namespace {
 // Options of the layers.
 struct Embedding {
   std::int64_t entries = 0, out = 0;  ///< out: its width
-  bool sparse = false;                ///< the gradient is of the rows looked up
+  /// The gradient has the looked-up rows alone.
+  bool sparse = false;
 };
 struct TokenTypes {
   std::int64_t entries = 0;
 };
 struct Positions {
-  std::int64_t entries = 0;  ///< of a table that is looked up; 0: the rows themselves
+  /// Rows of a table that is looked up; 0: the rows themselves are added.
+  std::int64_t entries = 0;
   bool trained = true;
   bool counted = false;  ///< untrained rows are a parameter of the network all the same
 };

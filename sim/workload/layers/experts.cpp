@@ -33,13 +33,16 @@ constexpr int kPartsOfPerceptron = 4;
 /// Options of the layer.
 struct Experts {
   std::int64_t experts = 0, top = 0;
-  std::int64_t width = 0;         ///< inside an expert
-  bool gated = true;              ///< silu(x a) * (x b), otherwise silu(x a)
-  bool grouped = false;           ///< one kernel for a product of all experts
-  std::int64_t capacity = 0;      ///< percent of the even share that an expert takes; 0: what comes
-  std::int64_t shared_width = 0;  ///< of the experts that every row passes, together; 0: none
-  bool shared_gate = false;       ///< their result is weighted by a sigmoid of its own
-  bool balance_bias = false;      ///< of the router's choice
+  /// Inner width of an expert.
+  std::int64_t width = 0;
+  bool gated = true;          ///< silu(x a) * (x b), otherwise silu(x a)
+  bool grouped = false;       ///< one kernel for a product of all experts
+  std::int64_t capacity = 0;  ///< percent of the even share that an expert takes; 0: what comes
+  /// Inner width of the experts that every row passes, together; 0: none.
+  std::int64_t shared_width = 0;
+  bool shared_gate = false;  ///< their result is weighted by a sigmoid of its own
+  /// A bias that balances the router's choice.
+  bool balance_bias = false;
 };
 
 /// Records the router's product and softmax, and the small operators of its choice.

@@ -23,20 +23,24 @@ struct GroupedAttention {
   std::int64_t heads = 0;
   std::int64_t groups = 0;      ///< heads of keys and values; 0: as many as of queries
   std::int64_t head_width = 0;  ///< 0: the input's width shared out
-  std::int64_t rotary = 0;      ///< elements of a head that positions turn
+  /// Elements of a head that positions rotate.
+  std::int64_t rotary = 0;
   bool query_bias = false, key_bias = false, value_bias = false, output_bias = false;
-  bool packed = false;     ///< one product for queries, keys and values
-  bool norm = false;       ///< of each head of queries and keys
-  bool norm_rows = false;  ///< of all heads of queries together, and of keys
-  bool alibi = false;      ///< a slope for each head times the distance is added to the scores
-  bool relative = false;   ///< `memory` is a bias of the scores
+  bool packed = false;  ///< one product for queries, keys and values
+  /// A norm over each head of queries and keys.
+  bool norm = false;
+  /// A norm over all heads of queries together, and one over those of keys.
+  bool norm_rows = false;
+  bool alibi = false;     ///< a slope for each head times the distance is added to the scores
+  bool relative = false;  ///< `memory` is a bias of the scores
   bool scaled = true, mask = false, causal = false, dropout = false, fused = false;
   std::int64_t window = 0;  ///< keys that a query sees, itself included; 0: all before it
 };
 
 /// Sizes with as many keys as queries have heads, and the number of heads that keys really have.
 struct GroupSize {
-  AttentionSize all;  ///< as if every query had keys of its own
+  /// Sizes as if every query had keys of its own.
+  AttentionSize all;
   std::int64_t groups = 0;
   std::int64_t group_width() const { return groups * all.head_width; }
 };

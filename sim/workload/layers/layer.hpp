@@ -63,7 +63,8 @@ struct Model {
   std::string optimizer{};
   std::int64_t samples_per_input = 1;  ///< a batch counts parts of an input, as tokens of a sentence
   bool is_recorded = false;            ///< its operators come from a recording: there are no layers
-  FineTuning tuning{};                 ///< what of it trains, and what is added
+  /// The parameters that train, and what is added.
+  FineTuning tuning{};
   /// The program requests the gradient of the input, so frozen layers in front keep what backward reads.
   bool input_needs_gradient = false;
 };

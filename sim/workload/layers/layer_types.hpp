@@ -28,7 +28,8 @@ inline constexpr std::int64_t kLargestStep = 1'000'000;
 struct NumberRange {
   std::int64_t least = 1, most = kLargestNumber;
   std::size_t longest = 1;  ///< most numbers; one: no list
-  bool or_same = false;     ///< also the word "same", which is -1
+  /// The word "same" is allowed too, and means -1.
+  bool or_same = false;
 };
 
 /// The place where the numbers of a key are stored.
@@ -159,14 +160,18 @@ using Wider = std::function<std::int64_t(std::int64_t)>;
 struct DeclaredWeight {
   std::int64_t out = 0;  ///< elements
   enum class Part : std::uint8_t { weight, bias } part = Part::weight;
-  bool trained = true;  ///< otherwise it counts, gets no gradient, and no layer needs its label
+  /// An untrained weight is counted and gets no gradient; no layer needs its label.
+  bool trained = true;
 };
 
 /// The changes that a wider network makes to a layer.
 struct Widening {
-  bool sets_width = false;                          ///< its result has its own width, not its input's
-  bool (*is_rigid)(const Layer&) = nullptr;         ///< its sizes are absolute; none: never
-  std::int64_t (*divisor)(const Layer&) = nullptr;  ///< widths remain multiples of it
+  /// Its result has a width of its own, not its input's.
+  bool sets_width = false;
+  /// True where its sizes are absolute; none: never.
+  bool (*is_rigid)(const Layer&) = nullptr;
+  /// Returns a number that widths remain multiples of.
+  std::int64_t (*divisor)(const Layer&) = nullptr;
   void (*widen)(Layer&, const Wider&) = nullptr;
   /// Returns the size that a weight declared for this layer has in the wider network. Returns nothing where
   /// the layer does not determine it.

@@ -86,8 +86,10 @@ void record_weight_cast(Tape& tape, double elements) {
 
 /// Facts that decide how a product is recorded.
 struct ProductOf {
-  bool is_packed = false;    ///< the weight
-  bool keeps_input = false;  ///< for the gradient of the weight, or because bitsandbytes always does
+  /// The weight is packed.
+  bool is_packed = false;
+  /// The input is kept for the gradient of the weight, or because bitsandbytes always keeps it.
+  bool keeps_input = false;
 };
 
 /// Records the layer alone, without an adapter.

@@ -12,7 +12,8 @@ struct LinearForm {
   enum class Bias : std::uint8_t { none, fused, apart };  ///< apart: added by an operator of its own
   Bias bias = Bias::fused;
   std::string_view prefix;
-  bool is_module = true;  ///< otherwise the weight is a parameter of a larger module: no adapter finds it
+  /// Otherwise the weight is a parameter of a larger module, and no adapter applies to it.
+  bool is_module = true;
 };
 /// Returns `fused` where there is a bias.
 inline LinearForm::Bias bias_of(bool has_bias) {

@@ -81,8 +81,9 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
 
 /// Options of layer_norm.
 struct LayerNorm {
-  bool trained = true;  ///< it has a weight, and a bias
-  bool bias = true;     ///< otherwise the weight alone
+  /// It has a weight and a bias.
+  bool trained = true;
+  bool bias = true;  ///< otherwise the weight alone
 };
 
 // Every row is a group of its own, and the trained vectors are as wide as a row.

@@ -32,7 +32,8 @@ Applied need_sides(const Layer& layer, const Shape& in) {
 /// The result of sliding a window over an input: its shape and the window's size, or a misfit.
 struct Windows {
   Shape out;
-  double positions = 1;  ///< of one window
+  /// Positions of one window.
+  double positions = 1;
   Applied fault;
 };
 
@@ -72,7 +73,8 @@ Windows windows_of(const Layer& layer, const Shape& in) {
 /// FLOPs and bytes of a pool, each way, and the visits of its windows.
 struct PoolWork {
   double flops_forward = 0, bytes_forward = 0, flops_backward = 0, bytes_backward = 0;
-  double visits = 0;  ///< either way
+  /// Visits in each direction.
+  double visits = 0;
 };
 
 /// Records a pool: one kernel forward and one backward, with the same visits.

@@ -20,7 +20,8 @@ constexpr std::int64_t kMostRecurrentLayers = 1'000;
 
 /// Options of both layers.
 struct Recurrent {
-  std::int64_t width = 0;  ///< of one direction
+  /// Hidden width of one direction.
+  std::int64_t width = 0;
   std::int64_t layers = 1;
   bool bidirectional = false, bias = true;
 };
@@ -30,14 +31,16 @@ struct Recurrent {
 struct Cell {
   std::int64_t gates = 4;
   double pointwise = 21;  ///< 3 additions a gate, the activations, the cell's update
-  double kept = 5;        ///< besides the result
+  /// Elements kept besides the result.
+  double kept = 5;
 };
 constexpr Cell kLstm{}, kGru{3, 17, 4};
 
 /// The sizes of one layer in one direction, and the work that follows from them.
 struct RecurrentWork {
   double gates = 4, steps = 0, in = 0, hidden = 0;
-  double pointwise = 21, kept = 5;  ///< as the cell's
+  /// Both as in Cell.
+  double pointwise = 21, kept = 5;
   bool stepwise = false, bias = true;
 
   double gate_width() const { return gates * hidden; }

@@ -19,7 +19,8 @@ struct RelativeAttention {
   std::int64_t heads = 0;
   std::int64_t width = 0;          ///< of all heads; 0: the input's
   std::int64_t memory_length = 0;  ///< cached tokens
-  bool dropout = false;            ///< of the weights
+  /// Weights pass a dropout.
+  bool dropout = false;
 };
 
 /// Sizes and parameters of one layer.

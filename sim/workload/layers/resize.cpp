@@ -23,7 +23,8 @@ struct Reshape {
 };
 struct Start {
   std::vector<std::int64_t> input;
-  bool tokens = false;  ///< it holds ids
+  /// The input holds token ids.
+  bool tokens = false;
 };
 
 // Nearest copies one neighbour. Bilinear blends two for every side: four products and three sums for an

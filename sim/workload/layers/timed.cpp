@@ -10,7 +10,8 @@ namespace {
 
 /// Options of the layer; times are those of one pass at any batch.
 struct Timed {
-  std::int64_t parameters = 0;  ///< of one tensor
+  /// Elements of the one trained tensor; 0: none.
+  std::int64_t parameters = 0;
   Time forward{}, backward{};
 };
 

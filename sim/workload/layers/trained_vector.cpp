@@ -13,7 +13,8 @@ namespace {
 
 /// Option of both layers.
 struct TrainedVector {
-  std::int64_t out = 0;  ///< its elements; 0: the width, or the channels, of the input
+  /// Elements of the vector; 0: the width, or the channels, of the input.
+  std::int64_t out = 0;
 };
 
 /// Returns `passes` bytes per element of the tensor, and the vector once.

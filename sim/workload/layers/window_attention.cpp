@@ -27,7 +27,8 @@ struct WindowAttention {
 /// Sizes of the image of tokens, in tokens.
 struct WindowWork {
   std::int64_t side = 0, window = 0, shift = 0;
-  double elements = 0;  ///< of the tokens
+  /// Elements of all tokens.
+  double elements = 0;
   std::int64_t windows() const { return (side / window) * (side / window); }
   std::int64_t length() const { return window * window; }
   bool is_cut() const { return windows() > 1; }
