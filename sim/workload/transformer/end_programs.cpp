@@ -20,6 +20,7 @@ constexpr int kLossLaunches = 10;
 
 }  // namespace
 
+// A cut table gives zeros for words of other ranks; the exchange adds up the results.
 LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& slice,
                                const LayerKernels& kernels) {
   const LayerWriter writer(slice, kernels);
@@ -58,6 +59,7 @@ LayerProgram join_program(const TransformerShape& shape, const LayerSlice& slice
   return program;
 }
 
+// Head and loss stay in 16 bits whatever the precision of the layers is.
 LayerProgram head_program(const TransformerShape& shape, const LayerSlice& narrow,
                           const LayerKernels& kernels) {
   LayerSlice slice = narrow;

@@ -23,10 +23,12 @@ constexpr double kCountBytes = 8;
 struct Sizes {
   double sent = 0;         ///< rows that a rank gives away: tokens x top_k, or as many as capacity has
   std::int64_t local = 1;  ///< experts of a rank
-  LinearSize up, down;     ///< of all local experts
+  /// Products of all local experts.
+  LinearSize up, down;
   double row_bytes = 0;
 };
 
+/// Returns the sizes of one rank. Tokens are counted after sequence parallelism has divided them.
 Sizes sizes_of(const LayerWriter& writer, const TransformerShape& shape) {
   const ExpertLayers& own = *shape.experts;
   const LayerSlice& slice = writer.slice();
@@ -97,6 +99,8 @@ void write_shared_experts(const LayerWriter& writer, const TransformerShape& sha
   writer.row_forward(steps, down);
 }
 
+// The steps: router, counts, permutation, dispatch, grouped products with the gate between them, return,
+// combination.
 void write_experts_forward(const LayerWriter& writer, const TransformerShape& shape,
                            std::vector<LayerStep>& steps) {
   const Sizes sizes = sizes_of(writer, shape);
@@ -153,6 +157,7 @@ void write_experts_backward(const LayerWriter& writer, const TransformerShape& s
   writer.plain_backward(steps, {tokens, shape.hidden, shape.experts->experts});
 }
 
+// Kept are the rows of the experts and the tensors between their products.
 ExpertBytes saved_by_experts(const LayerWriter& writer, const TransformerShape& shape) {
   const Sizes sizes = sizes_of(writer, shape);
   const LayerKernels& kernels = writer.kernels();

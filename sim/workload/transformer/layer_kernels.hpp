@@ -42,44 +42,53 @@ enum class ContextHabit : std::uint8_t { joined, torch, apart };
 struct LayerKernels {
   LlmFramework framework{};
   std::string_view name;
-  double norm_passes = 2, norm_backward_passes = 3;  ///< over its input
+  /// Passes over a norm's input.
+  double norm_passes = 2, norm_backward_passes = 3;
   int norm_launches = 1, norm_backward_launches = 2;
-  double rotary_passes = 2;  ///< over queries and keys, each way
+  /// Passes over queries and keys, in each direction.
+  double rotary_passes = 2;
   int rotary_launches = 1;
   double attention_copies = 0;  ///< passes over queries, keys and values besides, each way
   int attention_copy_launches = 0;
   AttentionKernel attention = AttentionKernel::newest;
-  int length_launches = 0;  ///< small kernels that make cumulated lengths anew in every layer
-  double gate_passes = 3;   ///< over the inner width: two read, one written
+  /// Small kernels that make cumulated lengths again in every layer.
+  int length_launches = 0;
+  double gate_passes = 3;  ///< over the inner width: two read, one written
   double gate_backward_passes = 5;
   int gate_launches = 1, gate_backward_launches = 1;
-  double saved_inner = 3;             ///< tensors of the inner width kept for backward
-  double saved_attention_copies = 0;  ///< of queries, keys and values, beside one of each
+  double saved_inner = 3;  ///< tensors of the inner width kept for backward
+  /// Kept copies of queries, keys and values, beside one of each.
+  double saved_attention_copies = 0;
   /// Rows of experts kept: their input and, where probabilities are applied behind the experts, their result.
   double saved_expert_rows = 2;
   double loss_passes = 6;  ///< over the logits, forward; fp32 twice
   double loss_backward_passes = 4;
-  double saved_logit_bytes = 6;  ///< of each logit, most at once
+  /// Bytes of each logit when most of them are in memory.
+  double saved_logit_bytes = 6;
   /// Selective recomputation keeps every second product's result and the attention core's (torchtitan's
   /// activation_checkpoint.mode = "selective" by operator). Other frameworks keep all but the attention core.
   bool selects_by_operator = false;
   bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
-  int pieces_of_gathered = 1;  ///< products behind a gathered input: own share, those before, those behind
+  /// Products behind a gathered input: own share, those before, those behind.
+  int pieces_of_gathered = 1;
   /// In a row layer's backward, the gradient is gathered beside the product of the rank's own share.
   bool overlaps_row_backward = false;
   // Messages (docs/judges.md).
   ContextHabit context = ContextHabit::joined;
-  bool regathers_inputs = true;  ///< with sequence parallelism backward gathers a column layer's input again
+  /// With sequence parallelism, backward gathers a column layer's input again.
+  bool regathers_inputs = true;
   /// The gradient of the input of queries, keys and values, and of gate and up, is summed once for each
   /// matrix.
   bool sums_each_matrix = false;
-  bool gathers_logits = false;        ///< over tensor ranks, instead of a loss cut by vocabulary
+  /// Logits are gathered over tensor ranks, instead of a loss cut by vocabulary.
+  bool gathers_logits = false;
   bool gathers_ahead = true;          ///< forward asks for sharded parameters a layer ahead
   bool gathers_experts_ahead = true;  ///< the same where experts are cut over ranks
   /// Ranks send each other the number of tokens of each expert, which the host reads.
   bool sends_expert_counts = false;
   bool keeps_in_pipeline = false;  ///< stages gather sharded parameters once a step, and reduce once
-  double gradient_bytes = 4;       ///< of each value when data-parallel ranks sum gradients
+  /// Bytes of each value when data-parallel ranks sum gradients.
+  double gradient_bytes = 4;
   /// The buffer in which micro-batches add up gradients has the type that is summed, not always fp32.
   bool adds_in_summed_type = false;
   StageSplit split = StageSplit::equal;

@@ -25,6 +25,8 @@ struct LayerSizes {
   LinearSize out_of_heads, up, down;
 };
 
+/// Returns the sizes of one rank. Heads and inner width are divided among tensor ranks, with at least one
+/// head each.
 LayerSizes sizes_of(const TransformerShape& shape, const LayerSlice& slice) {
   const std::int64_t rows = slice.tokens(), t = slice.tensor, d = shape.head_dim;
   const std::int64_t heads = std::max<std::int64_t>(1, shape.heads / t);
@@ -358,6 +360,7 @@ std::string names_of_layer_modules(LayerModules set) {
   return names;
 }
 
+// What recomputation frees is transient: it exists while the layer's own backward runs.
 LayerProgram layer_program(const TransformerShape& shape, const LayerSlice& slice, bool with_experts,
                            const LayerKernels& kernels) {
   const LayerSteps layer(shape, slice, with_experts, kernels);

@@ -59,18 +59,21 @@ struct LayerSlice {
   std::int64_t micro_batch = 1;  ///< sequences
   std::int64_t sequence = 0;     ///< tokens of a sequence, of all context ranks together
   int tensor = 1, context = 1, expert = 1, expert_tensor = 1;
-  bool sequence_parallel = true;                      ///< norms and residuals on 1/tensor of the tokens
-  KernelPrecision precision = KernelPrecision::bf16;  ///< of linear layers' products
+  bool sequence_parallel = true;  ///< norms and residuals on 1/tensor of the tokens
+  /// Type of linear layers' products.
+  KernelPrecision precision = KernelPrecision::bf16;
   Recompute recompute = Recompute::none;
-  LayerModules recompute_modules = 0;  ///< of Recompute::selective, where somebody names them
+  /// Modules of Recompute::selective, where the job names them.
+  LayerModules recompute_modules = 0;
   ContextExchange context_exchange = ContextExchange::ring;
   TokenDispatch dispatch = TokenDispatch::all_to_all;
   TensorOverlap overlap = TensorOverlap::none;
   std::optional<AttentionKernel> attention{};  ///< none: the framework's own
-  double capacity_factor = 0;                  ///< of experts; 0: no token is dropped
-  double imbalance = 1;                        ///< tokens of the busiest expert rank over the mean
-  int loss_chunks = 1;                         ///< parts of the sequence that head and loss take in turn
-  bool accumulates = true;                     ///< gradients are added to those of earlier micro-batches
+  /// Capacity of experts; 0: no token is dropped.
+  double capacity_factor = 0;
+  double imbalance = 1;     ///< tokens of the busiest expert rank over the mean
+  int loss_chunks = 1;      ///< parts of the sequence that head and loss take in turn
+  bool accumulates = true;  ///< gradients are added to those of earlier micro-batches
 
   std::int64_t tokens() const { return micro_batch * sequence / context; }  ///< of one rank's attention
   /// Returns the tokens of one rank's norms and residuals: fewer where sequence parallelism cuts them.
@@ -81,19 +84,24 @@ struct LayerSlice {
 struct LayerStep {
   enum class Kind : std::uint8_t { product, attention, bytes, exchange };
   Kind kind = Kind::bytes;
-  std::int64_t m = 0, n = 0, k = 0, count = 1;  ///< of a product
-  bool is_half = false;                         ///< in 16 bit whatever LayerSlice::precision
+  /// Sizes of a product.
+  std::int64_t m = 0, n = 0, k = 0, count = 1;
+  bool is_half = false;  ///< in 16 bit whatever LayerSlice::precision
   FlashAttention attention{};
   double bytes = 0;  ///< read and written, or of the exchange's whole message
   int launches = 1;  ///< kernels that one step stands for
   int python = 0;    ///< Python functions of autograd that the step begins
   ParallelAxis along = ParallelAxis::none;
   Exchange exchange = Exchange::all_reduce;
-  bool behind = false;      ///< an exchange that nothing waits for until `waits_for` of a later step names it
-  int waits_for = -1;       ///< place of such an exchange in the list
-  bool host_waits = false;  ///< the host goes on only when it has ended (sizes of a dropless dispatch)
-  double exposed = 1;       ///< share of the exchange that no piece of its product hides
-  bool is_weight_gradient = false;  ///< nothing of the same layer waits for it (zero-bubble schedules)
+  /// The exchange runs beside later steps until one of them names it in `waits_for`.
+  bool behind = false;
+  /// Place of such an exchange in the list; -1: none.
+  int waits_for = -1;
+  /// The host goes on only when the step has ended (sizes of a dropless dispatch).
+  bool host_waits = false;
+  double exposed = 1;  ///< share of the exchange that no piece of its product hides
+  /// No step of the same layer waits for it (zero-bubble schedules).
+  bool is_weight_gradient = false;
 
   /// Creates a product of m x k with k x n, a kernel that moves bytes, or an exchange.
   static LayerStep product_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count = 1);
@@ -104,9 +112,12 @@ struct LayerStep {
 /// Forward and backward of one micro-batch. Steps that recomputation repeats are in `again` alone.
 struct LayerProgram {
   std::vector<LayerStep> forward, backward;
-  std::vector<LayerStep> again;  ///< in front of backward: forward steps once more
-  double saved_bytes = 0;        ///< kept for backward
-  double transient_bytes = 0;    ///< most that is there besides, while the layer runs
+  /// Forward steps that run again in front of backward.
+  std::vector<LayerStep> again;
+  /// Bytes kept for backward.
+  double saved_bytes = 0;
+  /// Largest number of other bytes while the layer runs.
+  double transient_bytes = 0;
 };
 
 /// Returns the program of a layer with the dense feed-forward part, or with experts.

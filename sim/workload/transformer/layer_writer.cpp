@@ -97,6 +97,7 @@ void LayerWriter::column_forward(std::vector<LayerStep>& steps, const LinearSize
   gathered_products(steps, size, last_of(steps));
 }
 
+// The product of each rank is a partial sum of the result, which the exchange adds up.
 void LayerWriter::row_forward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   plain_forward(steps, size);
   exchange(steps, ParallelAxis::tensor,
@@ -130,6 +131,7 @@ void LayerWriter::column_backward(std::vector<LayerStep>& steps, const LinearSiz
   steps.back().waits_for = scatter;
 }
 
+// The gradient of a scattered sum has to be gathered before both products read it.
 void LayerWriter::row_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   if (!cuts_tensor() || !slice_.sequence_parallel) return plain_backward(steps, size);
   exchange(steps, ParallelAxis::tensor, Exchange::all_gather, message(size, false));
@@ -147,6 +149,7 @@ void LayerWriter::plain_forward(std::vector<LayerStep>& steps, const LinearSize&
   steps.back().python = cuts_tensor() ? 1 : 0;
 }
 
+// Two products: for the input, then for the weights.
 void LayerWriter::plain_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
@@ -154,6 +157,7 @@ void LayerWriter::plain_backward(std::vector<LayerStep>& steps, const LinearSize
   weight_gradient(steps, size, -1);
 }
 
+// Nothing in the same layer waits for this product, so pipelines may delay it.
 void LayerWriter::weight_gradient(std::vector<LayerStep>& steps, const LinearSize& size,
                                   int waits_for) const {
   steps.push_back(LayerStep::product_of(size.in, size.out, size.rows, size.count));
@@ -161,6 +165,7 @@ void LayerWriter::weight_gradient(std::vector<LayerStep>& steps, const LinearSiz
   accumulate(steps, size.parameters());
 }
 
+// A single micro-batch writes its gradients and has nothing to add to.
 void LayerWriter::accumulate(std::vector<LayerStep>& steps, std::int64_t parameters) const {
   if (!slice_.accumulates) return;
   // A fused product adds to fp32 itself: more bytes, but no further kernel.

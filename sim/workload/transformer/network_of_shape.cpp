@@ -61,6 +61,7 @@ class NetworkWriter {
     return made("linear", std::move(name), {{"out", out}, {"bias", shape_.bias ? 1 : 0}});
   }
 
+  // Without a table of positions, attention itself encodes them.
   Layer attention(std::string name) const {
     Layer layer = made("grouped_attention", std::move(name),
                        {{"heads", shape_.heads},
@@ -91,6 +92,7 @@ class NetworkWriter {
     return sum;
   }
 
+  /// Appends one block: attention and feed-forward part, each behind a norm and with a residual connection.
   void add_block(const std::string& path, std::vector<Layer>& out) const {
     out.push_back(added(path + ".add1", {norm(path + ".norm1"), attention(path + ".attention")}));
     std::vector<Layer> feed{norm(path + ".norm2")};

@@ -55,6 +55,7 @@ struct Parts {
   std::vector<Block> blocks;
 };
 
+/// Finds embedding, positions, blocks and head in the order in which the layers run.
 Parts parts_of(const Model& model) {
   std::vector<const Layer*> layers;
   flatten(model.layers, layers);
@@ -115,6 +116,7 @@ bool take_feed(const Block& block, TransformerShape& shape) {
   return widths[widths.size() - 2] == shape.inner;
 }
 
+/// Reads the sizes of experts; shared experts count in units of one expert's width.
 ExpertLayers experts_of(const Layer& layer) {
   const std::int64_t width = number_of(layer, "width"), shared = number_of(layer, "shared_width");
   return {.experts = static_cast<int>(number_of(layer, "experts")),
@@ -146,6 +148,7 @@ bool take_experts(const std::vector<Block>& blocks, TransformerShape& shape) {
 
 }  // namespace
 
+// The first reason against a transformer is returned; the shape is complete only when none was found.
 RecognizedTransformer recognize_transformer(const Model& model) {
   if (model.is_recorded) return no("a recording has operators and no layers");
   const Parts parts = parts_of(model);

@@ -45,6 +45,7 @@ int expert_layers_of(const TransformerShape& shape) {
   return std::max(0, shape.layers - shape.experts->dense_layers) / shape.experts->every;
 }
 
+// Every layer has attention; it has either a dense feed-forward part or experts.
 ParameterCount parameters_of(const TransformerShape& shape) {
   ParameterCount count;
   count.embedding = (shape.vocabulary + shape.positions) * shape.hidden;

@@ -16,7 +16,8 @@ struct ExpertLayers {
   int shared = 0;          ///< experts of the same width that every token passes
   std::int64_t width = 0;  ///< inner width of one expert
   int dense_layers = 0;    ///< the first layers, with the dense part of TransformerShape::inner
-  int every = 1;           ///< of the layers behind them one in so many has experts
+  /// Of the layers behind them, one in this many has experts.
+  int every = 1;
   friend bool operator==(const ExpertLayers&, const ExpertLayers&) = default;
 };
 
@@ -24,7 +25,8 @@ struct ExpertLayers {
 struct LatentAttention {
   std::int64_t query_rank = 1536;  ///< 0: queries are projected directly
   std::int64_t key_value_rank = 512;
-  std::int64_t rope_dim = 64, plain_dim = 128, value_dim = 128;  ///< of a head
+  /// Elements of a head.
+  std::int64_t rope_dim = 64, plain_dim = 128, value_dim = 128;
   std::int64_t query_dim() const { return rope_dim + plain_dim; }
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
@@ -40,8 +42,9 @@ struct TransformerShape {
   std::int64_t sequence = 0;   ///< tokens of a sample, where nobody says otherwise
   std::int64_t positions = 0;  ///< rows of a learned table of positions; 0: none
   bool gated = true;           ///< two matrices up and one down (SwiGLU, GeGLU), else one and one
-  bool bias = false;           ///< of linear layers, and of the norms
-  bool tied = false;           ///< the head uses the embedding's matrix
+  /// Linear layers and norms have a bias.
+  bool bias = false;
+  bool tied = false;  ///< the head uses the embedding's matrix
   bool causal = true;
   bool head_norms = false;  ///< queries and keys have a norm over each head (Qwen3)
   std::optional<ExpertLayers> experts{};
@@ -51,13 +54,17 @@ struct TransformerShape {
 
 /// Numbers of trained values, by part.
 struct ParameterCount {
-  std::int64_t embedding = 0;  ///< with a learned table of positions
-  std::int64_t head = 0;       ///< final norm and head, its matrix even where it is the embedding's
-  std::int64_t attention = 0;  ///< of a layer, with both norms
-  std::int64_t dense = 0;      ///< the feed-forward part of a dense layer
+  /// Tables of words and, where there is one, of positions.
+  std::int64_t embedding = 0;
+  std::int64_t head = 0;  ///< final norm and head, its matrix even where it is the embedding's
+  /// Attention of a layer, with both norms.
+  std::int64_t attention = 0;
+  std::int64_t dense = 0;  ///< the feed-forward part of a dense layer
   std::int64_t one_expert = 0, router = 0;
-  std::int64_t norm = 0;               ///< of one norm, which tensor ranks do not cut
-  std::int64_t total = 0, active = 0;  ///< a tied matrix once; those that a token passes
+  /// One norm, which tensor ranks do not cut.
+  std::int64_t norm = 0;
+  /// All values, a tied matrix once; and those that a token passes.
+  std::int64_t total = 0, active = 0;
 };
 /// Returns the numbers of trained values of a transformer.
 ParameterCount parameters_of(const TransformerShape& shape);
