@@ -290,7 +290,8 @@ class CallGrouping {
   std::size_t at_ = 0, first_backward_ = SIZE_MAX;
   bool in_backward_ = false;
   LastPiece last_;
-  MeasuredTimes waiting_;  ///< of operators that run nothing, and of the one at hand
+  /// Times of operators that run nothing, and of the present one.
+  MeasuredTimes waiting_;
   std::optional<Operator> first_gradient_;
   std::vector<std::uint32_t> early_;  ///< ready before the first step
   std::set<std::uint32_t> unknown_;

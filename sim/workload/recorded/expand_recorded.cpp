@@ -267,9 +267,11 @@ class RecordedExpansion {
   ExpandedModel model_;
   GroupedStep step_;
   Recording facts_;
-  std::vector<std::uint32_t> layer_of_;  ///< by id of a module's name
+  /// Layer by id of a module's name.
+  std::vector<std::uint32_t> layer_of_;
   std::map<std::string, std::uint32_t> layers_by_path_;
-  std::vector<std::uint32_t> trained_index_;  ///< of the model, by recorded parameter
+  /// Index in the model's parameters, by recorded parameter.
+  std::vector<std::uint32_t> trained_index_;
 };
 
 }  // namespace

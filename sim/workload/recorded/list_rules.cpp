@@ -15,7 +15,8 @@ constexpr std::size_t kMostLists = 5;
 /// The tensors of a call without its numbers (learning rates, counters of steps), and the number of lists of
 /// equal sizes that they form.
 struct TensorLists {
-  std::vector<std::int64_t> elements;  ///< of the first list
+  /// Elements of the tensors of the first list.
+  std::vector<std::int64_t> elements;
   double first_bytes = 0, all_bytes = 0;
   int lists = 1;
 };

@@ -67,8 +67,9 @@ class RecordedCall {
 struct RecordedWork {
   double flops = 0, bytes = 0;
   int kernels = 1;
-  std::vector<Product> products{};  ///< at most two; their bytes in `fixed`
-  double visits = 0;                ///< Operator::visits
+  /// At most two products, whose bytes are in `fixed`.
+  std::vector<Product> products{};
+  double visits = 0;  ///< Operator::visits
 };
 
 /// The way in which an operator joins its neighbours of one call (call_groups.cpp).
@@ -90,7 +91,8 @@ struct OperatorRule {
   HostCall call = HostCall::activation;
   std::string_view flops, bytes;  ///< in words, for docs/models/recorded.md
   std::vector<RecordedWork> (*work)(const RecordedCall& call, const OperatorRule& rule) = nullptr;
-  double each = 0;  ///< FLOPs an element, where the work is by element
+  /// FLOPs an element, where the work is counted by element.
+  double each = 0;
   OperatorRole role = OperatorRole::alone;
   bool half_capable = true;
   int kernels = 1;

@@ -67,16 +67,20 @@ struct RecordedArgument {
 /// One call of an operator in the recorded step, with the sizes of its tensors. Names are indices into the
 /// tables of the network.
 struct RecordedOperator {
-  std::uint32_t name = 0;    ///< of RecordedNetwork::operator_names: "aten::addmm"
-  std::uint32_t module = 0;  ///< of module_names; empty: outside of all modules
-  std::uint32_t node = 0;    ///< of node_names; empty: not said
-  std::int64_t call = -1;    ///< operators of one number were issued by one call; below 0: a call of its own
+  /// Index into RecordedNetwork::operator_names: "aten::addmm".
+  std::uint32_t name = 0;
+  /// Index into module_names; the empty name is outside of all modules.
+  std::uint32_t module = 0;
+  /// Index into node_names; the empty name means unknown.
+  std::uint32_t node = 0;
+  std::int64_t call = -1;  ///< operators of one number were issued by one call; below 0: a call of its own
   bool backward = false, recomputed = false, autocast = false, view = false;
   std::vector<SizeId> in, out;
   std::vector<RecordedArgument> with;
   std::vector<std::uint32_t> ready;  ///< parameters whose gradients are complete after it
   std::int32_t kernels = 0;          ///< 0: as the operator's rule says
-  std::optional<Time> time, host;    ///< as measured: of its kernels, of its call
+  /// Measured times of its kernels and of its call.
+  std::optional<Time> time, host;
 };
 
 /// The purpose of a storage.
@@ -104,12 +108,15 @@ struct RecordedStorage {
 /// A training step of a network on one GPU as its framework ran it, operator by operator
 /// (docs/models/recorded.md). Sizes are in a table and shared by their number.
 struct RecordedNetwork {
-  std::string name;                  ///< of the network
-  std::string by;                    ///< what recorded it
-  std::int64_t batch = 1;            ///< samples of the recorded step
-  bool grows = false;                ///< sizes say how they grow with the batch
-  std::int64_t modules = 0;          ///< named ones, with the root
-  std::string gpu, precision;        ///< of measured times
+  /// Name of the network.
+  std::string name;
+  /// Name of the program that recorded it.
+  std::string by;
+  std::int64_t batch = 1;    ///< samples of the recorded step
+  bool grows = false;        ///< sizes say how they grow with the batch
+  std::int64_t modules = 0;  ///< named ones, with the root
+  /// GPU and precision of measured times.
+  std::string gpu, precision;
   std::vector<std::int64_t> sample;  ///< one sample's shape where the file says it; empty: as `inputs`
   NameTable operator_names, module_names, node_names;
   std::vector<TensorSize> sizes;

@@ -232,9 +232,11 @@ class StorageWalk {
   double batch_;
   StorageSums out_;
   std::vector<bool> is_gradient_, narrow_;
-  std::unordered_map<ElementCount, std::uint32_t> latest_;     ///< the storage made last, by its elements
-  std::unordered_map<std::uint32_t, std::uint32_t> replaced_;  ///< by a copy, from that moment on
-  std::vector<std::uint32_t> operands_;                        ///< of the operator at hand
+  std::unordered_map<ElementCount, std::uint32_t> latest_;  ///< the storage made last, by its elements
+  /// The moment from which a copy replaces a storage.
+  std::unordered_map<std::uint32_t, std::uint32_t> replaced_;
+  /// Storages of the present operator's operands.
+  std::vector<std::uint32_t> operands_;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ struct StorageSums {
   Lifetimes lifetimes;
   Amount saved_bytes;
   std::vector<Amount> saved_of_layer;
-  std::int64_t largest_elements = 0;  ///< of a sample
+  /// Elements of the largest tensor, for one sample.
+  std::int64_t largest_elements = 0;
 };
 
 /// Returns the lifetimes of all storages. Where types are kept a storage has its own type. Otherwise autocast
