@@ -49,17 +49,17 @@ double bytes_per_weight(WeightFormat format);
 /// The choices of a fine-tuning. The default trains every parameter.
 struct FineTuning {
   AdapterKind adapter = AdapterKind::none;
-  std::int64_t rank = 8;  ///< of lora and dora: features between the two products
+  std::int64_t rank = 8;  ///< features between the two products of lora and dora
   /// Names of linear layers with adapters, or "all-linear". Empty: query and value; for ia3 key, value and
   /// the last of the feed-forward part.
   std::vector<std::string> targets;
-  bool dropout = false;       ///< on what goes into an adapter
+  bool dropout = false;       ///< dropout on the input of an adapter
   bool wide_adapters = true;  ///< trained in fp32 beside weights of 16 bits or fewer, as PEFT does
   /// Parameters that train beside adapters, or alone: "all", "head", "norms", "biases", "last:4" blocks,
   /// "from:10" (all but modules with a lower number), or a part of a parameter's name. Empty: everything
   /// without adapters, nothing beside them.
   std::vector<std::string> trainable;
-  std::int64_t virtual_tokens = 20;  ///< of prompt, p_tuning and prefix
+  std::int64_t virtual_tokens = 20;  ///< number of them for prompt, p_tuning and prefix
   /// Features inside the network that makes virtual tokens. With 0, p_tuning takes the embedding's width, and
   /// prefix has no such network.
   std::int64_t encoder_width = 0;
@@ -124,7 +124,7 @@ class Trainability {
 
   FineTuning tuning_;
   bool everything_ = true, in_head_ = false;
-  std::int64_t words_ = 0;  ///< of the last table; 0: none yet
+  std::int64_t words_ = 0;  ///< rows of the last table of words; 0: none yet
   std::uint32_t blocks_ = 0, last_blocks_ = 0;
   std::vector<std::uint8_t> used_targets_, used_trainable_;
 };
