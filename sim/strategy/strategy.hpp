@@ -81,9 +81,9 @@ struct Knob {
                KnobValue<bool>, KnobValue<FrameworkVersion>, KnobChoice>
       value;
   std::string_view example;   ///< a value, as TOML
-  std::string_view fallback;  ///< what holds when the key is missing, in words
+  std::string_view fallback;  ///< value when the key is missing, in words
   std::string_view meaning;
-  double least = 0, most = std::numeric_limits<double>::max();  ///< of a number (bytes, seconds)
+  double least = 0, most = std::numeric_limits<double>::max();  ///< range of a number (bytes, seconds)
 };
 
 /// The types behind a pointer to a member: the options that it belongs to, and the value that it takes (of an
@@ -138,15 +138,16 @@ enum class StepPass : std::uint8_t { forward, backward, optimizer };
 struct DeviceModel {
   KernelCalibration kernel;
   HostCalibration host;
-  double input_time_scale = 1;          ///< on the time the input pipeline takes for a batch, from an anchor
-  double communication_time_scale = 1;  ///< on latencies and bytes of everything between GPUs
+  /// Factor on the time of a batch in the input pipeline, from a calibration.
+  double input_time_scale = 1;
+  double communication_time_scale = 1;  ///< factor on latencies and bytes of everything between GPUs
   /// Factors on all tasks that are charged to an account.
   std::array<double, kAccountCount> account_time_scale{1, 1, 1, 1, 1, 1};
   double scale_of(Account account) const { return account_time_scale[static_cast<std::size_t>(account)]; }
   double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
-  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
-  double busy_host = 0;         ///< by how much host calls are slower then
-  double collective_share = 1;  ///< what collectives take of a GPU, over the formula's
+  double busy_node = 0;         ///< slowdown of kernels when all GPUs of a node work
+  double busy_host = 0;         ///< slowdown of host calls in that case
+  double collective_share = 1;  ///< share of a GPU that collectives take, over the formula's
 };
 
 struct PlanReuse;  // plan_reuse.hpp
@@ -185,7 +186,7 @@ struct Plan {
   std::vector<TaskId> step_ends;  ///< last task of each step on the GPU
   /// Messages that carry the gradients of a step, in launch order; empty for one GPU.
   std::vector<Bytes> buckets;
-  StrategyMemory memory;  ///< of the GPU that holds most
+  StrategyMemory memory;  ///< memory of the GPU that holds most
   Decisions decisions;
 };
 
@@ -206,11 +207,11 @@ struct StrategyEntry {
   Processes processes = Processes::per_gpu;
   bool one_gpu = false;  ///< the plain loop, which no launcher spreads over several
   Starter starter = Starter::torchrun;
-  std::optional<FrameworkKind> framework{};  ///< whose it is; none: any
+  std::optional<FrameworkKind> framework{};  ///< the framework that it belongs to; none: any
   /// Requirements besides a script of its framework, as in "servers beside the job"; empty: none.
   std::string_view needs{};
-  std::optional<FrameworkKind> home{};  ///< where it needs nothing, as part of that framework
-  std::vector<Knob> knobs{};            ///< besides those that every strategy has
+  std::optional<FrameworkKind> home{};  ///< the framework in which it needs nothing, as a part of it
+  std::vector<Knob> knobs{};            ///< options besides those that every strategy has
   std::string_view alias{};             ///< another name people use
 };
 

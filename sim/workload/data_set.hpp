@@ -23,12 +23,12 @@ inline std::string_view name_of(LoaderKind kind) { return kLoaderNames[static_ca
 /// A data set and what one sample of it costs: bytes on storage, bytes on the GPU, CPU time to decode. Zeros
 /// and empty values mean unknown, as each member says.
 struct DataSet {
-  std::string name;          ///< of the preset it started from; empty = none
+  std::string name;          ///< name of the preset that it started from; empty = none
   std::int64_t samples = 0;  ///< per epoch over all ranks; 0 = unknown, epochs are then one step
   Bytes sample_bytes{};      ///< as copied to the GPU; 0 = the network's input in fp32 plus an 8-byte label
   Bytes stored_bytes{};      ///< read from storage per sample (a JPEG file); 0 = sample_bytes
   Time decode{};  ///< CPU time of reading, decoding and augmenting one sample on the reference core
-  double decode_spread = 0;  ///< its standard deviation over samples / mean
+  double decode_spread = 0;  ///< standard deviation of `decode` over samples, divided by the mean
   StorageKind storage = StorageKind::none;
   /// The node's page cache holds the set after the first epoch. Default: when the set fits into host memory.
   std::optional<bool> cached;

@@ -19,8 +19,8 @@ struct VersionRange {
 
 /// The facts about one framework. Their sources stand in framework_profile.cpp, beside the values.
 struct FrameworkProfile {
-  const char* name;   ///< as scenario files write it
-  const char* title;  ///< as people do
+  const char* name;   ///< name in scenario files
+  const char* title;  ///< name for people
   FrameworkVersion usual_version;
   std::vector<Execution> executions;  ///< the usual one first
 
@@ -53,14 +53,14 @@ struct FrameworkProfile {
   bool unscales_packed;  ///< the loss scaler checks gradients in launches for many tensors
 
   // Around the step.
-  LoopHooks usual_hooks;       ///< of the loop that people use
+  LoopHooks usual_hooks;       ///< hooks of the usual loop
   bool has_noise_trainer;      ///< AdaptDL's, which measures the gradients' noise
   bool horovod_is_operator;    ///< Horovod hands over gradients in operators; otherwise in hooks and Python
-  bool has_parameter_servers;  ///< its own, over gRPC; otherwise those of ps-lite
+  bool has_parameter_servers;  ///< it has its own, over gRPC; otherwise those of ps-lite
 
   // Around the run, in seconds on the reference CPU (docs/models/epoch.md).
-  double import_s;           ///< of one Python process
-  double first_step_s;       ///< what the first step costs more than the others, besides what follows
+  double import_s;           ///< import by one Python process
+  double first_step_s;       ///< additional time of the first step, besides what follows
   double traced_operator_s;  ///< the first step traces each operator into a graph
 };
 
