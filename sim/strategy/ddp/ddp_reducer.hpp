@@ -119,7 +119,7 @@ class Reducer {
   std::vector<std::uint32_t> bucket_of_;  ///< per parameter
   std::vector<std::size_t> pending_;      ///< gradients missing per bucket
   std::size_t launched_ = 0;              ///< buckets of this step
-  TaskId used_map_ = kNone;               ///< its all-reduce of this step
+  TaskId used_map_ = kNone;               ///< the map's all-reduce in this step
   LabelId buffer_label_, copy_in_label_, copy_out_label_, map_label_;
 };
 
