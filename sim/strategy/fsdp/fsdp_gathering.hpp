@@ -19,12 +19,13 @@ enum class Reshard : std::uint8_t { by_sharding, always, never };
 /// One wrapped module, which is gathered and reduced as a whole.
 struct ModelUnit {
   std::string name;
-  std::vector<std::uint32_t> parameters;   ///< indices into ExpandedModel::parameters
-  std::int64_t elements = 0;               ///< of them
-  std::int64_t frozen = 0;                 ///< of parameters without gradients, which are gathered, too
+  std::vector<std::uint32_t> parameters;  ///< indices into ExpandedModel::parameters
+  std::int64_t elements = 0;              ///< elements of `parameters`
+  /// Elements of parameters without gradients, which are gathered too.
+  std::int64_t frozen = 0;
   std::int64_t gathered = 0, reduced = 0;  ///< elements on the wire, once pad_units() has run
   Reshard reshard = Reshard::by_sharding;
-  bool prefetches = true;  ///< in front of its backward pass, the unit before it
+  bool prefetches = true;  ///< the unit before it is gathered in front of its backward pass
   std::int64_t held() const { return elements + frozen; }
 };
 
@@ -68,16 +69,16 @@ struct FsdpSettings {
   BackwardPrefetch backward_prefetch = BackwardPrefetch::pre;
   bool forward_prefetch = false;
   bool limit_all_gathers = true;
-  std::int64_t element_bytes = 4;  ///< of gathered parameters and of what backward computes
-  std::int64_t reduced_bytes = 4;  ///< of gradients on the wire
-  std::int64_t shard_bytes = 4;    ///< of the shards, which the optimizer steps on
+  std::int64_t element_bytes = 4;  ///< bytes of an element of gathered parameters and backward's gradients
+  std::int64_t reduced_bytes = 4;  ///< bytes of an element of gradients on the wire
+  std::int64_t shard_bytes = 4;    ///< bytes of an element of shards, which the optimizer steps on
   WireType gathered_type = WireType::fp32, reduced_type = WireType::fp32;
   bool offloads = false;       ///< shards, their gradients and the optimizer are on the host
   bool pinned = true;          ///< page-locked there
-  int ranks = 1;               ///< of the job
+  int ranks = 1;               ///< ranks of the job
   int shards = 1;              ///< ranks that hold one copy together
   int replicas = 1;            ///< copies (hybrid_shard: nodes)
-  Group group = Group::world;  ///< of the ranks that hold one copy
+  Group group = Group::world;  ///< the ranks that hold one copy
 
   /// Returns the padded elements of a parameter with this number of rows.
   std::int64_t padded(std::int64_t elements, std::int64_t rows) const {

@@ -12,7 +12,7 @@ namespace {
 /// Elements of units: whole parameters with frozen ones, and those that get a gradient.
 struct UnitSizes {
   std::int64_t all = 0, trained = 0, largest = 0, most_trained = 0;
-  std::int64_t behind_blocks = 0;  ///< of the root, whose gradients come first in backward
+  std::int64_t behind_blocks = 0;  ///< elements of the root whose gradients come first in backward
 };
 
 UnitSizes sizes_of(const ExpandedModel& model, const ModelUnits& units) {
