@@ -200,6 +200,7 @@ void explain_offload(const PlanRequest& request, const ZeroSettings& settings, D
                               *drive == 0 ? "" : "; ", drive));
 }
 
+// The messages of the first step are those of every step.
 Plan plan_zero(const PlanRequest& request, int stage) {
   Plan plan;
   Process process(request, plan.graph);

@@ -11,15 +11,18 @@ struct ZeroOptions;
 struct ZeroSettings {
   int stage = 0;
   int ranks = 1;
-  std::int64_t element_bytes = 4;  ///< of weights and gradients
-  bool overlap = false;            ///< gradients are reduced beside backward, on a stream of their own
-  bool offload = false;            ///< optimizer state and step on the host
-  bool offload_param = false;      ///< shards of the parameters are there, too
-  bool on_nvme = false;            ///< the optimizer's state is on a drive between steps
-  bool param_on_nvme = false;      ///< and so are the shards
-  bool pinned = true;              ///< buffers on the host are page-locked
-  bool checks_overflow = false;    ///< all ranks ask each other for infinities
-  bool sums_norm = true;           ///< and for the norm of gradients
+  /// Bytes of an element of weights and gradients.
+  std::int64_t element_bytes = 4;
+  bool overlap = false;        ///< gradients are reduced beside backward, on a stream of their own
+  bool offload = false;        ///< optimizer state and step on the host
+  bool offload_param = false;  ///< shards of the parameters are there, too
+  bool on_nvme = false;        ///< the optimizer's state is on a drive between steps
+  bool param_on_nvme = false;  ///< and so are the shards
+  bool pinned = true;          ///< buffers on the host are page-locked
+  /// All ranks ask each other for infinite gradients.
+  bool checks_overflow = false;
+  /// All ranks sum the norm of gradients.
+  bool sums_norm = true;
   /// Returns the type of weights and gradients in messages.
   WireType element_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }
   /// Returns the number of ranks that share the optimizer's state.

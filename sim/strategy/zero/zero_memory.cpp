@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+// The optimizer's part and the parameters' part are offloaded independently of each other.
 HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& settings) {
   if (!settings.offload && !settings.offload_param) return {};
   const ExpandedModel& model = *workload.model;
@@ -25,6 +26,7 @@ HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& set
   return host_memory_use(share);
 }
 
+// The second peak is that of the lifetimes cut at the first backward step with a complete gradient.
 ActivationPeaks activation_peaks(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
   const auto peak_of = [&](const Lifetimes& lifetimes) {

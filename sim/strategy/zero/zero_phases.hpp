@@ -60,18 +60,21 @@ class ZeroFetch {
   std::vector<std::uint32_t> trace_;
   std::vector<std::size_t> next_visit_;        ///< per place in the trace: the next one of the same layer
   std::vector<std::int64_t> elements_before_;  ///< per place in the trace: sum of those before
-  std::vector<std::int64_t> elements_;         ///< per layer, without persistent ones
-  std::vector<std::int64_t> parameters_;       ///< per layer: how many of them
-  QueueId stream_;                             ///< allgather_stream
-  HostThread drive_;                           ///< reads of NVMe, one behind the other
+  /// Per layer: elements, without persistent ones.
+  std::vector<std::int64_t> elements_;
+  std::vector<std::int64_t> parameters_;  ///< per layer: how many of them
+  QueueId stream_;                        ///< allgather_stream
+  HostThread drive_;                      ///< reads of NVMe, one behind the other
   LabelId gather_label_, copy_label_, host_label_;
   std::vector<std::int64_t> persistent_sizes_;
   std::int64_t persistent_ = 0, live_ = 0, most_live_ = 0;
-  std::size_t step_ = 0;           ///< place in the trace
-  std::size_t queue_ = 0;          ///< first place that no prefetch has looked at
+  std::size_t step_ = 0;  ///< place in the trace
+  /// First place of the trace that no prefetch has looked at.
+  std::size_t queue_ = 0;
   std::uint32_t current_ = kNone;  ///< layer
-  std::vector<TaskId> gathered_;   ///< per layer: the task after which it is whole, kNone while sharded
-  std::vector<bool> waited_;       ///< per layer: the compute stream waits for it already
+  /// Per layer: the task after which it is whole, kNone while sharded.
+  std::vector<TaskId> gathered_;
+  std::vector<bool> waited_;  ///< per layer: the compute stream waits for it already
   /// Per layer: one more than the last place of the trace that it was gathered for.
   std::vector<std::size_t> wanted_;
   std::vector<std::size_t> asked_by_;  ///< per layer: the last prefetch that asked for it
@@ -132,8 +135,10 @@ class ZeroReduction {
   std::vector<std::int64_t> begins_;  ///< per parameter: its place when all are laid end to end
   std::int64_t filled_ = 0;           ///< elements in the bucket
   std::vector<std::uint32_t> in_bucket_;
-  TaskId pending_ = kNone;      ///< what the next kernel of `stream_` waits for
-  TaskId last_beside_ = kNone;  ///< end of the reduction stream
+  /// The task that the next kernel of `stream_` waits for.
+  TaskId pending_ = kNone;
+  /// The last task of the reduction stream.
+  TaskId last_beside_ = kNone;
   TaskId offloaded_ = kNone;
   bool is_first_ = true, is_last_ = true;
   std::deque<TaskId> reductions_;  ///< stage 3: at most two of them run ahead of the host
@@ -177,7 +182,8 @@ class ZeroUpdate {
   ZeroSettings settings_;
   std::int64_t own_;                      ///< elements of the partition
   std::vector<std::int64_t> persistent_;  ///< stage 3: sizes of weights to be gathered
-  std::vector<std::int64_t> mine_;        ///< sizes of the gradients, or parts of them, in the partition
+  /// Sizes of the gradients, or parts of them, in the partition.
+  std::vector<std::int64_t> mine_;
   LabelId check_label_, norm_label_, optimizer_label_, weights_label_, gather_label_, host_label_,
       drive_label_;
 };

@@ -100,6 +100,8 @@ void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int
       {thread, op, size, reduce_label_, kNone, {&last_beside_, 1}, Group::world, settings_.element_type()});
 }
 
+// Stages 1 and 2 copy into the bucket in the compute stream; stage 3 does so, with overlap, in the reduction
+// stream.
 void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t parameter) {
   if (settings_.stage == 0) return;
   const std::int64_t elements = model_.parameters[parameter].elements;
@@ -194,6 +196,7 @@ void ZeroReduction::all_reduce_everything(const HostThread& thread) {
   if (!group.empty()) send();
 }
 
+// With overlap the host waits for the reduction stream too.
 void ZeroReduction::finish(const HostThread& thread, bool accumulating) {
   if (settings_.stage == 0) return all_reduce_everything(thread);
   if (filled_ > 0) reduce_bucket(thread);

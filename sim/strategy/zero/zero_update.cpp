@@ -15,8 +15,10 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kOverflowKernels = 6;  ///< float, isnan, isinf, or, float, max
-constexpr std::int64_t kOverflowBytes = 26;   ///< of them, per element, besides reading the gradient
-constexpr int kNormReads = 2;  ///< by the host: is it infinite, is it no number (is_invalid_grad_norm)
+/// Bytes per element of these kernels, besides reading the gradient.
+constexpr std::int64_t kOverflowBytes = 26;
+/// Reads by the host: is it infinite, is it no number (is_invalid_grad_norm).
+constexpr int kNormReads = 2;
 constexpr std::int64_t kDoubleBytes = 8;  ///< norms are taken in double precision
 /// Bytes per element on the host besides the update: gradients are read, scaled and written
 /// (unscale_and_clip_grads). Stage 3 also casts new weights of 16 bits there, which is counted separately.
