@@ -154,6 +154,7 @@ Plan plan_one_process(const PlanRequest& request) {
 
 }  // namespace
 
+// The rehearsal gives the cycles of a typical step, which then hold for all steps of the plan.
 Plan plan_horovod(const PlanRequest& request) {
   if (request.placement.size() == 1) return plan_one_process(request);
   Plan plan;

@@ -13,7 +13,7 @@ namespace foretrain {
 struct FusionTensor {
   std::uint32_t parameter;  ///< index into ExpandedModel::parameters
   Bytes size{};
-  std::int64_t element_bytes = 4;  ///< of its type: only equal types share a message
+  std::int64_t element_bytes = 4;  ///< bytes of an element: only equal types share a message
   bool gathered = false;           ///< sparse: rows of all ranks, a message of its own
 };
 

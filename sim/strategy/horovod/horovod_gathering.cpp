@@ -97,6 +97,7 @@ Time HorovodGathering::held(std::uint32_t parameter) const {
   return process_.on_this_host(process_.host_costs().collective_call) * 2;
 }
 
+/// Adds a task that moves data by flows, after a first part that takes a fixed time.
 TaskId HorovodGathering::send(const Sending& what, TaskId after, Time wake) {
   Task task;
   task.kind = TaskKind::copy;
@@ -129,6 +130,7 @@ TaskId HorovodGathering::gather(std::uint32_t parameter, TaskId ready) {
                               std::span(&ready, 1), Group::world});
 }
 
+// The rank's own rows are in the gradient already.
 void HorovodGathering::add_rows(const HostThread& thread, std::uint32_t parameter) {
   const SparseGradient& own = *gradients_[parameter];
   const Bytes bytes = (own.values * kAdded + own.indices) * (ranks_ - 1);

@@ -26,6 +26,7 @@ Time network_latency(const Cluster& cluster, const Placement& placement) {
 
 }  // namespace
 
+// The levels inside a node and those between nodes are counted separately; the fullest node decides.
 Time small_message_rounds(const Cluster& cluster, const Placement& placement, const CallCosts& calls) {
   std::map<int, int> ranks_on;
   for (const GpuPlace& place : placement.ranks) ++ranks_on[place.node];
@@ -43,6 +44,7 @@ ResponseCache response_cache(int capacity, std::size_t tensors) {
   return tensors <= static_cast<std::size_t>(capacity) ? ResponseCache::holds_all : ResponseCache::holds_none;
 }
 
+// Four rounds of requests: two gathers and two broadcasts. With a cache the bit vectors come first.
 Time Negotiation::of_cycle(std::size_t tensors) const {
   const Time requests = rounds * 4 + request * static_cast<std::int64_t>(tensors) * ranks;
   if (cache == ResponseCache::off) return requests;

@@ -83,6 +83,8 @@ TaskId HorovodReduction::all_reduce_between_nodes(Bytes share) {
   return process_.graph().add(task);
 }
 
+// The thread waits for the reduce-scatter and is occupied until its share is back on the GPU; the all-gather
+// follows on the stream.
 TaskId HorovodReduction::over_cpus(Bytes size, std::span<const TaskId> after) {
   const Bytes share{size.count / settings_.ranks_per_node};
   const TaskId scattered = process_.collective(

@@ -79,6 +79,7 @@ void explain_horovod_settings(const HorovodSettings& settings, FrameworkVersion 
 
 }  // namespace
 
+// Gradients of 16 bits are not compressed again. Nodes of different sizes leave the threshold unrounded.
 HorovodSettings horovod_settings(const PlanRequest& request, Decisions& decisions) {
   const HorovodOptions& options = request.options<HorovodOptions>();
   const FrameworkVersion version = options.horovod_version.value_or(kUsual);

@@ -52,7 +52,7 @@ struct HorovodSettings {
   bool batched_copies = true;
   bool waits_for_data = false;      ///< before 0.23 the thread itself waits for the gradients' kernels
   bool compresses = false;          ///< gradients travel as fp16
-  std::int64_t element_bytes = 4;   ///< of a gradient on the wire
+  std::int64_t element_bytes = 4;   ///< bytes of an element of a gradient on the wire
   bool gathers_over_hosts = false;  ///< sparse gradients by MPI in host memory: NCCL came in 0.20
   HorovodLevels levels = HorovodLevels::plain;
   int ranks_per_node = 1;

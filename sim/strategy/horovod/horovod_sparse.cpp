@@ -25,6 +25,7 @@ const Operator* look_up_of(const ExpandedModel& model, std::uint32_t layer) {
 
 }  // namespace
 
+// A gradient is sparse where the backward step that completes it is a lookup's.
 std::vector<std::optional<SparseGradient>> sparse_gradients(const PlanRequest& request) {
   const Workload& workload = request.workload;
   const ExpandedModel& model = *workload.model;

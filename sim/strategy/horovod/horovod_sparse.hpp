@@ -14,7 +14,7 @@ namespace foretrain {
 /// One rank's part of a table's gradient after a backward pass.
 struct SparseGradient {
   Bytes values{};
-  Bytes indices{};  ///< of 8 bytes
+  Bytes indices{};  ///< indices of 8 bytes each
   Bytes bytes() const { return {values.count + indices.count}; }
 };
 

@@ -20,8 +20,8 @@ namespace foretrain {
 /// A gradient on the timeline of one step. All times count from the same moment of the step.
 struct Arrival {
   FusionTensor tensor;
-  Time enqueued{};  ///< the framework has handed it to Horovod
-  Time ready{};     ///< its kernel has ended
+  Time enqueued{};  ///< the time at which the framework has handed it to Horovod
+  Time ready{};     ///< the time at which its kernel has ended
 };
 
 /// A cycle that finds gradients in the queue.
@@ -39,8 +39,8 @@ struct CycleRules {
   bool padded = true;
   /// The thread waits until a message's gradients have been computed before it launches anything.
   bool waits_for_data = false;
-  std::function<Time(std::size_t)> negotiation;     ///< of so many tensors
-  std::function<Time(const FusedMessage&)> launch;  ///< how long a message keeps the thread
+  std::function<Time(std::size_t)> negotiation;     ///< time to negotiate a number of tensors
+  std::function<Time(const FusedMessage&)> launch;  ///< time for which a message occupies the thread
 };
 
 /// Returns the cycles of a step when the first one begins at `first`. Requires arrivals in the order of
