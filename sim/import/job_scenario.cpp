@@ -367,7 +367,6 @@ class ScenarioWriter {
     table("run");
     const int gpus = gpus_of_training(script_);
     // A network that is cut over GPUs cannot run on one, nor can a program that was recorded on several.
-    // A network that is cut over GPUs cannot run on one, nor can a program that was recorded on several.
     const bool is_alone = gpus == 1 || is_cut_ || options_.is_recorded;
     if (gpus >= 1)
       key("gpus", is_alone ? fmt::format("[{}]", gpus) : fmt::format("[1, {}]", gpus), why_gpus(gpus));

@@ -95,7 +95,7 @@ YamlNode accelerate_tree(const std::vector<ShellWord>& words) {
   return out;
 }
 
-/// Reads the settings of one job. The order of the steps in read() is the order of precedence.
+/// Reads the settings of one job. read() adds them in the order of precedence, and then derives the rest.
 class JobSettingsReader {
  public:
   JobSettingsReader(const SourceText& text, JobScript& script, const ScriptFinder& find)

@@ -1,7 +1,8 @@
 // sysfs is the base, since every Linux has it. The other sources fill in what it does not say.
-// NVLinks come from NVML alone. Order matters: processors make the sockets, the PCI bus hangs its devices at
-// them, hwloc helps where sysfs gives no NUMA node, NVML then finds its GPUs by address, and Slurm adds the
-// other nodes last.
+// NVLinks come from NVML alone.
+// The order matters: processors make the sockets, and the PCI bus hangs its devices at them, with the help of
+// hwloc where sysfs gives no NUMA node. NVML then finds its GPUs by address, and Slurm adds the other nodes
+// last.
 #include "sim/import/detection/detection.hpp"
 
 #include <algorithm>

@@ -203,9 +203,8 @@ void SlurmOptions::array(const Value& value) {
   script_.request.array = {*jobs, value.word.span};
 }
 
-/// Features that all hold, joined by '&' or ','.
-// The features are cut at every character that cannot be part of a name. Alternatives and counts are not
-// read.
+/// Takes features that all hold, joined by "&" or ",". They are cut at every character that cannot be part of
+/// a name. Alternatives and counts are not read.
 void SlurmOptions::constraint(const Value& value) {
   asks_for_job_ = true;
   auto& constraints = script_.request.constraints;

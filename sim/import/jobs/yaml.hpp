@@ -40,7 +40,6 @@ struct YamlNode {
 
   /// Returns the last entry with that key; a null node where there is none, or where this is no map.
   const YamlNode& at(std::string_view key) const;
-  /// The same through several maps, as in "spec/template/spec".
   /// Returns a value through several maps, as in "spec/template/spec"; a null node where any of them lacks
   /// its key.
   const YamlNode& path(std::string_view keys) const;

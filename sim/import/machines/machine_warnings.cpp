@@ -24,7 +24,6 @@ struct SlotOfProduct {
   int generation = 0, lanes = 0;
 };
 
-/// "pcie4_x16" → 4, 16; zeros for what is no PCIe.
 /// Reads a link of the catalog: "pcie4_x16" is 4 and 16; zeros for a link that is no PCIe.
 SlotOfProduct slot_of(std::string_view link) {
   if (!link.starts_with("pcie")) return {};

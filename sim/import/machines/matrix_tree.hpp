@@ -36,8 +36,8 @@ struct MatrixDevice {
 /// `cells` is square over `devices`.
 std::vector<MachinePart> parts_of_matrix(const std::vector<MatrixDevice>& devices, const MatrixCells& cells);
 
-/// Replaces pairs of GPUs by links to NVSwitches, if every pair has the same number of NVLinks and they are
-/// more than a GPU can have to so many others.
+/// Replaces pairs of GPUs by links to NVSwitches, if every pair has the same number of NVLinks and a GPU
+/// cannot have that many to each of the others.
 void join_through_switches(std::vector<MachineNvlinks>& nvlinks, int gpus);
 
 }  // namespace foretrain

@@ -169,8 +169,8 @@ int generation_of(const Gpu& gpu) {
 }
 
 /// Returns how far an entry of the catalog is from the known facts; 0 is nearest.
-/// Each weight outweighs all below it: the generation of the chip (1000), PCIe (100), a bridge where links
-/// are wired (50), NVLinks (1), and what is usual (0.01).
+/// The weights fall with the strength of the evidence: the generation of the chip (1000), PCIe (100), a
+/// bridge where links are wired (50), NVLinks (1), and what is usual (0.01).
 double distance(const Gpu& gpu, const GpuTraits& traits) {
   const auto usual = std::ranges::find(kUsualKinds, gpu.name);
   double out = 0.01 * static_cast<double>(usual - std::begin(kUsualKinds));
