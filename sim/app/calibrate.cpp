@@ -97,7 +97,7 @@ void refuse_other_gpus(const std::vector<SampleFile>& files, const ClusterSpec& 
 
 }  // namespace
 
-// Without -o the calibration alone goes to standard output; with -o FILE the table of residuals is printed
+// The calibration alone goes to standard output without -o; with -o FILE the table of residuals is printed
 // too. Outputs are checked before the fit, so that a long fit does not end at a file that cannot be written.
 void run_calibrate_fit(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
@@ -110,7 +110,7 @@ void run_calibrate_fit(const CalibrateCommand& command) {
       fit_files(files, cluster, command.description, [&progress](double done) { progress.show(done); });
   progress.clear();
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
-  // Without -o the output is the calibration alone, so that it can be piped into a file.
+  // The output without -o is the calibration alone, so that it can be piped into a file.
   if (!prints_table) return write_output("", text);
   write_file(command.output, text);
   write_output("", list_sample_files(files, SampleListing::files) + "\n" +

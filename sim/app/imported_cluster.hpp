@@ -9,8 +9,8 @@
 
 namespace foretrain {
 
-/// What files state about machines. Each block of a pasted text is a machine of its own until blocks are
-/// joined.
+/// Facts that files state about machines. Each block of a pasted text is a machine of its own until blocks
+/// are joined.
 struct ReadMachines {
   std::vector<Machine> machines;
   /// Contradictions between blocks.

@@ -68,7 +68,8 @@ PredictedJob predicted_job(const JobCommand& command, const OpenedJob& job) {
     if (!why.empty())
       out.findings.push_back({job.text.name, shm->span, "", why, "a larger sizeLimit, or fewer workers"});
   }
-  // Without a number of samples the length of the run is unknown, so the time limit cannot be checked.
+  // The number of samples may be unknown; then the length of the run is unknown, so the time limit cannot be
+  // checked.
   if (!opened.time_limit || opened.scenario.workload.data.samples == 0) return out;
   const std::string why = time_limit_warning(opened.time_limit->seconds, opened.time_limit->gpus, prediction);
   if (!why.empty()) out.findings.push_back({job.text.name, script.request.seconds->span, "", why, ""});
@@ -229,7 +230,7 @@ std::vector<std::string> brief_lines(OpenedJob job, std::pair<int, int> added) {
 void run_job_brief(const JobCommand& command) {
   SourceText text = read_text_file(command.file == "-" ? "/dev/stdin" : command.file);
   const std::pair<int, int> added = add_directives(command.options, text);
-  // At submission every script passes through here: those without GPUs or of another kind get no output.
+  // Every submitted script passes through here: those without GPUs or of another kind get no output.
   if (!is_job_script(text.text)) return;
   const OpenedJob job = read_job(std::move(text), command.overrides);
   if (!job.script.resources.gpus || job.script.resources.gpus->value < 1) return;

@@ -93,7 +93,7 @@ void add_intervals(const Scenario& scenario, const PlanCommand& command, Planned
   const std::size_t top = plan.counts.size() == 1 ? static_cast<std::size_t>(command.top) : 0;
   for (PlannedCount& count : plan.counts) {
     std::vector<std::size_t> rows = shown_rows(count.search, top);
-    // Of several numbers of GPUs only the best layout of each is shown.
+    // With several numbers of GPUs, only the best layout of each is shown.
     if (plan.counts.size() > 1) rows.resize(std::min<std::size_t>(rows.size(), 1));
     add_intervals(scenario, rows, count.search);
   }

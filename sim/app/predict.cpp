@@ -147,11 +147,11 @@ constexpr int kSentSteps = 3, kSentKinds = 256;
 // Everything that is computed for one scenario.
 struct Answered {
   Prediction prediction;
-  // For --scaling both.
+  // The prediction of the other scaling, for --scaling both.
   std::optional<Prediction> other_scaling{};
-  // For --trace.
+  // The recorded steps, for --trace.
   StepRecording recorded{};
-  // For --program-out.
+  // The messages of the last step, for --program-out.
   SentProgram sent{};
 };
 

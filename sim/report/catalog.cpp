@@ -20,6 +20,8 @@ std::string write_several_json(const std::vector<Prediction>& predictions, const
 
 }  // namespace
 
+// Columns: name, help text, and the writers of one prediction, several, a study, and both scalings; nullptr
+// means that the format cannot show it.
 const std::vector<ReportEntry>& report_catalog() {
   static const std::vector<ReportEntry> rows{
       {"table", "for people: the answer, or with --details all tables", write_answer_or_table,

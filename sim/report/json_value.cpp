@@ -5,7 +5,7 @@
 
 namespace foretrain {
 
-// Two blanks of indentation; bytes that are no UTF-8 are replaced instead of throwing.
+// The indentation is two blanks; bytes that are no UTF-8 are replaced instead of throwing.
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

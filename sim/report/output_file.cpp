@@ -51,6 +51,7 @@ bool is_standard_output(const std::string& path) {
 
 void write_file(const std::string& path, std::string_view text) { write_bytes(path, printable_lines(text)); }
 
+// A file that was read as input in this run is never overwritten.
 void write_bytes(const std::string& path, std::string_view bytes) {
   if (path == "-") return write_standard_output(bytes);
   if (was_read(path))
@@ -63,6 +64,7 @@ void write_output(const std::string& path, std::string_view text) {
   path.empty() || path == "-" ? write_standard_output(printable_lines(text)) : write_file(path, text);
 }
 
+// Only a table on standard output is for people; a file gets the text as it is.
 void write_report(const std::string& path, std::string_view format, const std::string& text) {
   const bool is_for_people = format == "table" && (path.empty() || path == "-");
   is_for_people ? write_for_people(text) : write_output(path, text);

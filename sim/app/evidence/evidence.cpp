@@ -60,7 +60,7 @@ ResidualField field_of(const EvidenceCommand& command) {
 
 }  // namespace
 
-// All files are read before the store is changed, so that a mistake in the last file leaves it as it was.
+// The files are all read before the store is changed, so that a mistake in the last file leaves it as it was.
 void run_evidence_add(const EvidenceCommand& command) {
   EvidenceStore more;
   std::string skipped;

@@ -90,7 +90,7 @@ std::string setting_of(const std::string& value) {
   return fmt::format("measured.step=\"{}\"", value);
 }
 
-// From this quotient on, a user should check the machine: a wrong GPU explains such a difference as often as
+// A user should check the machine from this quotient on: a wrong GPU explains such a difference as often as
 // an error of the prediction.
 constexpr double kDoubtfulQuotient = 2;
 

@@ -200,7 +200,8 @@ class Again {
 
 }  // namespace
 
-// Only inputs of stale runs are predicted. The cache holds their results, whichever rows are asked for later.
+// Inputs of stale runs alone are predicted. The cache holds their results, whichever rows are asked for
+// later.
 PredictedAgain predict_again(const std::vector<Observation>& stale,
                              const std::vector<EvidenceInput>& inputs) {
   PredictedAgain out;

@@ -13,7 +13,7 @@ namespace foretrain {
 /// Stored runs with this version's predictions, and the runs that this version cannot predict.
 struct PredictedAgain {
   std::vector<Observation> rows;
-  /// One sentence for each run that cannot be predicted.
+  /// A sentence for each run that cannot be predicted.
   std::vector<std::string> problems;
 };
 

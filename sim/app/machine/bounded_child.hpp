@@ -34,7 +34,7 @@ struct ChildEnd {
     interrupted
   };
   Kind kind = Kind::well;
-  /// For `badly`: "exit code 1" or "SIGKILL"; for `not_there`: the system's message.
+  /// "exit code 1" or "SIGKILL" for `badly`; for `not_there`: the system's message.
   std::string how;
   /// Last line of an error at the end of the output, or else the last line.
   std::string last;

@@ -31,7 +31,7 @@ struct MachineRows {
   std::vector<MachineStep> steps;
   /// Steps with an error instead of a time; their rows have no value.
   std::vector<MachineStep> failed;
-  /// One sentence for each configuration that is not among `steps`.
+  /// A sentence for each configuration that is not among `steps`.
   std::vector<std::string> left_out;
 };
 

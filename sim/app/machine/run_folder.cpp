@@ -107,7 +107,7 @@ std::string run_in_words(const std::string& folder) {
 
 }  // namespace
 
-// Nothing is created here, so that a dry run can ask as well.
+// This function creates nothing, so that a dry run can ask as well.
 FolderState state_of_folder(const std::string& folder, bool resume) {
   std::error_code failed;
   const fs::file_status status = fs::status(folder, failed);

@@ -25,6 +25,7 @@ void add_files(CLI::App& command, CalibrateCommand& calibrate) {
                   "perftest, OSU, PARAM, training logs, nvidia-smi -q -x, both CSV kinds of validate; told "
                   "apart by what they hold")
       ->required();
+  // Facts that many logs leave out. A log's own statement wins over these options.
   command.add_option("--op", calibrate.hints.op, "The collective of a log that does not say")
       ->type_name("OP");
   command.add_option("--gpus", calibrate.hints.gpus, "GPUs of a log that does not say")
@@ -104,6 +105,7 @@ void add_machine(CLI::App& calibrate_command) {
   machine->add_option("--networks", command->networks, "Train only these, separated by commas")
       ->delimiter(',')
       ->type_name("LIST");
+  // A run can be interrupted at any time (exit code 130) and continued in the same folder.
   machine->add_flag("--resume", command->resume, "Go on with the run that the folder holds");
   machine->add_flag("--dry-run", command->dry_run, "Say what would run, for how long, and what is missing");
   machine->footer(
@@ -119,6 +121,7 @@ void add_fit(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* fit = calibrate_command.add_subcommand(
       "fit", "Fit the model's constants to samples and logs of one cluster: a calibration file");
   add_files(*fit, calibrate);
+  // The samples are predicted on this cluster while constants are fitted.
   fit->add_option("--cluster", calibrate.cluster,
                   "The cluster they were measured on, of the catalog or a file")
       ->required()
@@ -155,6 +158,7 @@ void add_samples(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   add_files(*samples, calibrate);
   add_format(*samples, calibrate, {"table", "csv"});
   add_output(*samples, calibrate, "Write to a file instead of standard output");
+  // CSV of this command can be corrected by hand and given to `fit`.
   samples->footer(
       "Examples:\n  foretrain calibrate samples all_reduce.log\n  foretrain calibrate samples *.log --format "
       "csv -o samples.csv");
@@ -190,6 +194,7 @@ void add_check(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
 
 }  // namespace
 
+// The commands share one struct, as only one of them is called; calibrate machine has its own.
 void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure a cluster, and put what was measured in the place of defaults");

@@ -36,6 +36,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
   command.add_option("--op", collective.op, joined(names_of(kCollectiveOps)))->required()->type_name("OP");
   command.add_option("--gpus", collective.gpus, "Number of GPUs")->required()->type_name("N");
   command
+      // More nodes than needed spread the GPUs, as a batch system may do.
       .add_option("--nodes", collective.nodes,
                   "Spread the GPUs evenly over so many nodes; otherwise as few as hold them")
       ->check(CLI::PositiveNumber)
@@ -50,6 +51,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->capture_default_str();
   command
       .add_option(
+          // The names depend on --transport, so they are checked after the parse.
           "--algorithm", collective.algorithm,
           joined(names_of_algorithms()) +
               "; otherwise what NCCL takes at each size. With another --transport: a family of `list " +
@@ -76,6 +78,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->capture_default_str();
   command
       .add_option_function<std::string>(
+          // The number of processes decides how long the host needs to launch a call on all GPUs.
           "--launch-processes",
           [&collective](const std::string& name) {
             collective.launch_processes = name == "one" ? LaunchProcesses::one : LaunchProcesses::per_gpu;
@@ -86,6 +89,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->transform(one_of({"one", "per-gpu"}))
       ->type_name("one|per-gpu");
   command
+      // Anything else about NCCL and the launch goes through settings.
       .add_option("--set", collective.settings,
                   "Any key of [nccl], as in nccl.version=2.18, launch.processes_per_node and .isolation, "
                   "nccl_tests.iterations (-n) and .threads (-t), and cluster.calibration; may be repeated")
@@ -103,6 +107,7 @@ void check_algorithm(CollectiveCommand& collective) {
 
 }  // namespace
 
+// Without further options the report is the table of nccl-tests, so that both can be compared line by line.
 void add_collective(CLI::App& app, CollectiveCommand& collective) {
   CLI::App* command = app.add_subcommand(
       "collective", "Time and bandwidth of a collective over message sizes, as nccl-tests prints them");

@@ -44,6 +44,7 @@ std::vector<std::string> settings_of(const DataSurvey& survey) {
 
 }  // namespace
 
+// A survey measures sizes and estimates decoding; its storage is an assumption, which a note states.
 void apply_data_set(const std::string& name, ScenarioOverrides& overrides) {
   if (name.empty()) return;
   std::vector<std::string> settings;

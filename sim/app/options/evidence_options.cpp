@@ -129,6 +129,7 @@ void add_writers(CLI::App& parent, EvidenceCommand& evidence) {
 
 }  // namespace
 
+// Commands that read print tables; commands that write lock the store while they change it.
 void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
   CLI::App* command =
       app.add_subcommand("evidence", "Measured runs that correct predictions: add, look at, remove, share");
@@ -145,6 +146,7 @@ void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
       "--cluster puhti");
 }
 
+// The command prints what was stored and a warning when the value is far from the prediction.
 void add_measured(CLI::App& app, MeasuredOptions& options) {
   CLI::App* parent = app.add_subcommand(
       "measured", "What a run of yours measured: the next prediction of its training is calibrated to it");

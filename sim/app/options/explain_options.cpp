@@ -38,6 +38,7 @@ void add_training_of_job(CLI::App& command, ExplainCommand& explain) {
 
 }  // namespace
 
+// Several files may describe one job, as sacct and jobstats know different things about it.
 void add_explain(CLI::App& app, ExplainCommand& explain) {
   CLI::App* command = app.add_subcommand(
       "explain", "A finished job beside its prediction: where its time went, what the next should ask for");
@@ -55,6 +56,7 @@ void add_explain(CLI::App& app, ExplainCommand& explain) {
       ->capture_default_str();
   command->add_option("-o,--output", explain.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  // The measured step goes into a store of evidence, after the report is printed.
   command->add_flag("--add", explain.add,
                     "Keep what the job measured of its step as evidence, which corrects the next prediction "
                     "(foretrain evidence)");

@@ -39,6 +39,7 @@ void add_exported_training(CLI::App& command, ExportOptions& options) {
 
 }  // namespace
 
+// Files are always written; standard output only gets a summary.
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App* command =
       app.add_subcommand("export", "Planned steps as other simulators read them: Chakra traces, GOAL");

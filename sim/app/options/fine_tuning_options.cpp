@@ -54,6 +54,7 @@ void put_adapters(ScenarioOverrides& overrides, const std::string& value) {
 
 }  // namespace
 
+// Values are checked by the reader of scenarios, so they have the same limits as the keys.
 void add_fine_tuning(CLI::App& command, ScenarioOverrides& overrides) {
   command
       .add_option_function<std::string>(
@@ -82,6 +83,7 @@ void add_fine_tuning(CLI::App& command, ScenarioOverrides& overrides) {
       ->type_name("N");
 }
 
+// The option excludes --cluster, since both name the machine.
 void add_gpu(CLI::App& command, ScenarioOverrides& overrides) {
   command
       .add_option_function<std::string>(

@@ -49,6 +49,7 @@ GpuSteps steps_of(const std::string& text) {
 
 }  // namespace
 
+// The order is kept, as tables list numbers as they were requested.
 std::vector<int> gpu_numbers(const std::vector<std::string>& texts) {
   std::vector<int> gpus;
   for (const std::string& text : texts) {

@@ -31,6 +31,7 @@ double price_of_text(std::string_view digits, const std::string& text) {
 
 }  // namespace
 
+// Both options only have an effect with --clusters; the command checks that.
 void add_machine_options(CLI::App& command, MachineTexts& texts) {
   command
       .add_option("--deadline", texts.deadline,
@@ -43,6 +44,7 @@ void add_machine_options(CLI::App& command, MachineTexts& texts) {
       ->type_name("LIST");
 }
 
+// A price without "=" counts for every cluster that has none of its own.
 MachinesRequest read_machine_options(const MachineTexts& texts) {
   RecommendationTexts run;
   run.deadline = texts.deadline;

@@ -40,7 +40,7 @@ bool is_scenario_file(const SourceText& source) {
 
 /// Returns the kind of a file by its content, and by its ending when no reader accepts it.
 FileKind kind_of(const std::string& file) {
-  // Not a file: a name of the catalog, or a mistake that the reader of scenarios reports.
+  // The word is no file: a name of the catalog, or a mistake that the reader of scenarios reports.
   if (!is_readable_file(file)) return FileKind::scenario;
   // These two formats are binary and cannot be read as text.
   if (file.ends_with(".onnx") || file.ends_with(".pt2")) return FileKind::network;
@@ -68,6 +68,7 @@ void take_model(const std::string& name, ScenarioOverrides& overrides) {
   overrides.networks[name] = std::move(made.text);
 }
 
+// The file is imported while the line is parsed, so that its mistakes come first.
 void add_model(CLI::App& command, ScenarioOverrides& overrides, const char* meaning) {
   command
       .add_option_function<std::string>(

@@ -16,6 +16,7 @@
 
 namespace foretrain {
 
+// The command ends with exit code 1 when a script is wanted and no layout fits.
 void add_plan(CLI::App& app, PlanOptions& options) {
   CLI::App* command =
       app.add_subcommand("plan", "The layouts of a large model that fit on some GPUs, ranked");
@@ -37,6 +38,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   command->add_option("--nodes", options.nodes, "The same in whole nodes")->delimiter(',')->type_name("LIST");
   command
       ->add_option(
+          // The batch decides how many micro-batches a pipeline has.
           "--global-batch", plan.global_batch,
           "Of a step: sequences, as in 1024, or tokens, as in 4M-tokens (rounded to a power of two of "
           "sequences); by default one million tokens")
@@ -73,6 +75,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   // Outputs: table, formats, job scripts, page.
+  // Layouts on the Pareto front of time and memory are shown in addition.
   command->add_option("--top", plan.top, "So many layouts of the table")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")

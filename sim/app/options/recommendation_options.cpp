@@ -115,6 +115,7 @@ Goal goal_named(std::string_view name) {
 
 }  // namespace
 
+// Each script goes to a file of its own, so several systems can be asked for at once.
 void add_job_scripts(CLI::App& command, RecommendationOptions& options, const char* group) {
   command.add_option("--sbatch", options.sbatch, "Also write the job as a Slurm script, ready to edit")
       ->type_name("FILE")
@@ -133,11 +134,12 @@ void add_job_scripts(CLI::App& command, RecommendationOptions& options, const ch
       ->group(group);
 }
 
+// Texts are converted by read_recommendation(), which reports all mistakes together.
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts) {
   const std::vector<std::string> goals(kGoalNames.begin(), kGoalNames.end());
   const char* group = "Which job to ask for";
   command
-      // What is wanted, then limits of the job, then limits of the run, then prices and waits.
+      // The order is: what is wanted, then limits of the job, then limits of the run, then prices and waits.
       .add_flag("--recommend", options.recommend,
                 "Also say how many GPUs to request, for how long, and what two others would trade")
       ->group(group);
@@ -177,6 +179,7 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
       ->type_name("X")
       ->group(group);
   command
+      // Waits depend on the size of the job, so each size may have its own.
       .add_option("--queue-wait", texts.queue_wait,
                   "How long jobs wait, as in 30min,8=4h: for any number of GPUs, and for 8. Never part of "
                   "the speedup; the time to the result "

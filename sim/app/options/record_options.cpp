@@ -29,6 +29,7 @@ void add_record(CLI::App& app) {
       "train.py\n  foretrain predict --program step.toml --cluster puhti");
 }
 
+// This is checked before the parse, because CLI11 would interpret words of the user's command.
 bool run_record_line(std::span<const std::string> words) {
   // Words of the recorder that foretrain's own help answers; "" stands for no word at all.
   constexpr std::array<std::string_view, 4> kHelp{"-h", "--help", "--help-all", ""};
@@ -38,6 +39,7 @@ bool run_record_line(std::span<const std::string> words) {
   return true;
 }
 
+// A recorded program replaces the model, and its file becomes the key model.program.
 void add_recorded_program(CLI::App& command, ScenarioOverrides& overrides) {
   command
       .add_option_function<std::vector<std::string>>(

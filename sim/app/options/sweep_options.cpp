@@ -54,6 +54,7 @@ void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
   SweepRunCommand& run = options.run;
   command->add_option("SWEEP", run.sweep, "A file with axes, samples and conditions (docs/models/sweeps.md)")
       ->required();
+  // An existing database is continued when it belongs to the same sweep.
   command->add_option("--db", run.database, "The SQLite file of its results; made if it is not there")
       ->type_name("FILE")
       ->required();
@@ -108,6 +109,7 @@ void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
   command->add_option("DATABASE", show.database, "A file of `sweep run` or `sweep merge`")->required();
   command
       ->add_option(
+          // The expressions are checked by SQLite when the question is asked.
           "--where", question.where,
           "Only cases of which this holds: an expression of SQL over axes and figures, as in \"gpus <= "
           "8 AND fits\"")
@@ -202,6 +204,7 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
 
 }  // namespace
 
+// The order is that of use: run, look, ask, merge, submit.
 void add_sweep(CLI::App& app, SweepOptions& options) {
   CLI::App* command = app.add_subcommand(
       "sweep", "Predict thousands or millions of variants of a scenario, and ask about them");

@@ -49,6 +49,7 @@ void add_topology_new(CLI::App& topology, NewClusterCommand& command) {
       "new",
       "A first cluster file for your own machine, made from the catalogs, with every assumption marked");
   NewCluster& cluster = command.cluster;
+  // Everything that is not stated comes from the catalogs and is marked as assumed in the file.
   create->add_option("--gpu", cluster.gpu, "One of `list gpus`, or a file")->required()->type_name("NAME");
   create->add_option("--gpus-per-node", cluster.gpus_per_node, "GPUs of a node")
       ->required()
@@ -169,6 +170,7 @@ void add_topology_questions(CLI::App& topology, std::string& file) {
 
 }  // namespace foretrain
 
+// `check` ends with exit code 1 for a wrong file, and prints warnings for a doubtful one.
 void add_topology(CLI::App& app, TopologyOptions& options) {
   CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
   command->require_subcommand(1);

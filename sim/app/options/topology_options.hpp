@@ -11,7 +11,7 @@ namespace foretrain {
 
 /// Values of all topology commands. CLI11 fills in those of the command that was called.
 struct TopologyOptions {
-  /// Of show, check and draw.
+  /// Values of show, check and draw.
   TopologyCommand look;
   NewClusterCommand make;
   ImportClusterCommand read;

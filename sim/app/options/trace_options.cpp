@@ -77,6 +77,7 @@ void add_trace_diff(CLI::App& app, TraceCommand& trace) {
 
 }  // namespace
 
+// Both commands read a trace in one pass and keep compact records of it.
 void add_trace(CLI::App& app, TraceCommand& trace) {
   CLI::App* command = app.add_subcommand("trace", "Look at what a profiler recorded");
   command->require_subcommand(1);

@@ -149,6 +149,7 @@ void take_question(const CLI::App& command, TrainingOptions& options) {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
 
+// Groups of options: the question, evidence, reports and further files, what else to compute.
 void add_predict(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand(
       "predict", "How long a training takes on N GPUs, how much faster that is, and why not more");
@@ -226,6 +227,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   });
 }
 
+// A parser of its own knows only options that are safe for a question from elsewhere.
 PredictCommand predict_question(std::vector<std::string> arguments) {
   CLI::App app{"a question", "predict"};
   app.set_help_flag();
@@ -253,6 +255,7 @@ PredictCommand predict_question(std::vector<std::string> arguments) {
   return std::move(predict);
 }
 
+// --models and --clusters select between three kinds of comparison; the command checks that they fit.
 void add_compare(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand(
       "compare", "The same training with several strategies, or on several machines, best first, and why");
@@ -309,6 +312,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   });
 }
 
+// The kind of rows follows from the file's columns, so options that do not apply are refused later.
 void add_validate(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
   ValidateCommand& validate = options.validate;

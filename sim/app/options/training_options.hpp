@@ -30,7 +30,7 @@ struct TrainingOptions {
   MachineTexts machines;
 };
 
-// Each function adds its command to the command line.
+// These functions add its command to the command line.
 void add_predict(CLI::App& app, TrainingOptions& options);
 void add_compare(CLI::App& app, TrainingOptions& options);
 void add_validate(CLI::App& app, TrainingOptions& options);

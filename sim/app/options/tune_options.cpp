@@ -57,6 +57,7 @@ void add_search(CLI::App& command, TuneCommand& tune) {
   const std::vector<std::string> goals = names_of_rows(kTuneGoals);
   command
       .add_option(
+          // The goal is a figure of a sweep's case.
           "--best", tune.goal,
           "What is best: the smallest of a figure, of samples_per_s the largest; by default total_s, or "
           "samples_per_s where the size of the data set is unknown")
@@ -88,6 +89,7 @@ void add_search(CLI::App& command, TuneCommand& tune) {
 
 }  // namespace
 
+// The same seed gives the same search.
 void add_tune(CLI::App& app, TuneOptions& options) {
   CLI::App* command = app.add_subcommand(
       "tune", "The best of many settings of a scenario, by search: what enumerating them would find");

@@ -82,6 +82,7 @@ bool is_explained_by_words(const CLI::ParseError& error, const ChosenCommand& ch
 
 }  // namespace
 
+// The names are copied into the check, as it outlives the caller.
 CLI::Validator one_of(std::vector<std::string> names) {
   const std::string shown = fmt::format("{{{}}}", fmt::join(names, ","));
   // A name in other case or with other separators is replaced by the exact one.
@@ -101,6 +102,7 @@ std::string unknown_command(const CLI::App& command, const std::string& path, co
                      did_you_mean(word, names_of_commands(command)));
 }
 
+// Without leftover words the parser's own message is the best there is.
 std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
   const ChosenCommand chosen = chosen_command(app);
   const std::vector<std::string> words = chosen.command->remaining();
@@ -124,6 +126,7 @@ std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
   return out + fmt::format("Run {} --help for more information.\n", chosen.path);
 }
 
+// Contradictions are found before the parse, since CLI11 would silently keep both values.
 std::vector<std::string> checked_words(std::vector<std::string> words) {
   // Both spellings, "--set KEY=VALUE" and "--set=KEY=VALUE", are collected.
   constexpr std::string_view kSet = "--set", kSetIs = "--set=";

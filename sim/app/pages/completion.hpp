@@ -45,7 +45,7 @@ struct CompletedOption {
 struct CompletedCommand {
   /// Words of the command, such as "topology show"; empty for the program itself.
   std::string path;
-  /// One line of the help, and all of it.
+  /// The first line of the help, and its whole text.
   std::string summary, description;
   /// Names of the commands below.
   std::vector<std::string> commands;

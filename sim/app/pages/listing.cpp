@@ -148,7 +148,7 @@ std::vector<ListedEntry> list_cpus() {
   return entries;
 }
 
-// All lists, in the order of the help.
+// The lists in the order of the help.
 constexpr ListedCatalog kCatalogs[] = {
     {"models", files<CatalogKind::models, describe_model>, names<CatalogKind::models>},
     {"clusters", files<CatalogKind::clusters, describe_cluster>, names<CatalogKind::clusters>},

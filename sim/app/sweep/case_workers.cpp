@@ -103,11 +103,11 @@ class BatchDealer {
         next_(how.shard.part - 1) {}
 
   void run() {
-    // When SIGCHLD is ignored, the end of a worker cannot be read.
+    // The end of a worker cannot be read while SIGCHLD is ignored.
     std::signal(SIGCHLD, SIG_DFL);
     while (true) {
       for (Worker& worker : workers_) send_requests(worker);
-      // Nothing left to send and nothing on its way: all cases are taken.
+      // All cases are taken when nothing is left to send or on its way.
       if (std::ranges::all_of(workers_, [](const Worker& w) { return w.requests.empty(); })) return;
       wait();
       for (Worker& worker : workers_)

@@ -13,7 +13,8 @@ enum class SecondSignal {
   is_noted
 };
 
-/// For its lifetime, Ctrl-C and SIGTERM are only noted. The earlier handlers are restored at the end.
+/// An object notes Ctrl-C and SIGTERM for its lifetime, and does nothing else with them. The earlier handlers
+/// are restored at the end.
 class HeededSignals {
  public:
   explicit HeededSignals(SecondSignal second = SecondSignal::ends_program);

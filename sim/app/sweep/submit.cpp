@@ -79,7 +79,7 @@ SweepSubmission submission_of(const SweepSubmitCommand& command, const OpenedSwe
   out.database = command.database.empty() ? opened.head.name : command.database;
   out.shards = shards, out.threads = command.threads;
   out.memory_mib =
-      // One process more than there are workers, for the process that writes the database.
+      // There is one process more than there are workers: the process that writes the database.
       std::max(kLeastMemoryMib, (command.threads + 1) * std::max(kMemoryOfWorkerMib, trial.memory_mib));
   out.seconds = time_of(of_each, trial, command.threads);
   out.image = command.image, out.claim = command.claim;

@@ -55,7 +55,7 @@ struct SweepSubmitCommand {
   std::string image, claim;
   /// File of the script; empty: standard output.
   std::string output;
-  /// Also submits the script.
+  /// Submits the script as well.
   bool now = false;
 };
 void run_sweep_submit(const SweepSubmitCommand& command);  // submit.cpp

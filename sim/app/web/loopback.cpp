@@ -29,7 +29,7 @@ int listening(int family, const Address& address) {
   if (socket < 0) return -1;
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  // Without this option an IPv6 socket could take over the IPv4 port as well.
+  // An IPv6 socket without this option could take over the IPv4 port as well.
   if (family == AF_INET6) ::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   if (::bind(socket, generic, sizeof address) == 0 && ::listen(socket, kWaiting) == 0) return socket;

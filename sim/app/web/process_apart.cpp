@@ -56,7 +56,7 @@ void limit(__rlimit_resource resource, rlim_t most) {
       if (written < 0 && errno != EINTR) ::_exit(1);
       at += written > 0 ? static_cast<std::size_t>(written) : 0;
     }
-    // Nothing was written, which the parent takes as the answer "none".
+    // The parent takes an empty answer as "none".
   } catch (...) {
   }
   ::_exit(0);

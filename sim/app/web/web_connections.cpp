@@ -17,7 +17,7 @@ bool WebConnections::open(int socket, Handle& out) {
     const auto slowest =
         std::ranges::find_if(open_, [](const WebConnection& one) { return one.waits && !one.gives_way; });
     if (slowest == open_.end()) return false;
-    // From here on the connection no longer counts, although its thread has not ended yet.
+    // The connection no longer counts from here on, although its thread has not ended yet.
     slowest->gives_way = true, --counted_;
     ::shutdown(slowest->socket, SHUT_RDWR);
   }

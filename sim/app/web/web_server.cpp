@@ -172,7 +172,7 @@ std::string head_of(const Reply& reply) {
       reply.type, reply.page.empty() ? reply.body.size() : reply.page.size());
 }
 
-// One request on a connection and its answer, within a deadline for all of it.
+// A request on a connection and its answer, within a deadline for all of it.
 class Conversation {
  public:
   Conversation(const WebServer& server, int port, WebConnections& connections,

@@ -45,6 +45,7 @@ Json json_of(const ErrorStatistics& e) {
 
 }  // namespace
 
+// Platforms that could not be checked stand below the table, each with its reason.
 std::string write_check_table(const CalibrationCheck& check) {
   std::string out = fmt::format("kept back: {}\n", kept_back(check.hold_out));
   out += fmt::format(
@@ -75,6 +76,7 @@ std::string write_check_table(const CalibrationCheck& check) {
   return out;
 }
 
+// `checked` has all platforms; `not_checked` is the reason of those without errors.
 std::string write_check_json(const CalibrationCheck& check) {
   Json platforms = Json::array();
   for (const CheckedPlatform& p : check.checked) {

@@ -166,6 +166,7 @@ std::string suspect_sample_lines(const CalibrationFit& fit) {
 
 }  // namespace
 
+// Sections end with an empty line; the last one is removed at the end.
 std::string write_calibration_table(const CalibrationFit& fit, const CalibrationTableOptions& options) {
   std::string out = constant_lines(fit, options.known) + collective_lines(fit.calibration.collectives);
   out += residual_lines(fit.residuals, options.worst) + held_out_lines(fit) + suspect_sample_lines(fit);

@@ -14,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+// The style uses system colours, so that the page follows the reader's colour scheme.
 constexpr std::string_view kPageStyle =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;"
     "color-scheme:light dark;background:Canvas;color:CanvasText}"
@@ -86,6 +87,7 @@ std::string html_table(const DocumentTable& table) {
 
 }  // namespace
 
+// Headings, paragraphs, tables and lists are separated by empty lines, as Markdown needs.
 std::string write_markdown(const Document& document) {
   std::string out = "# " + markdown_text(document.title) + "\n\n";
   for (const DocumentSection& section : document.sections) {
@@ -100,6 +102,7 @@ std::string write_markdown(const Document& document) {
   return out;
 }
 
+// The style is inside the page, so that it can be mailed as one file.
 std::string write_html_page(const Document& document) {
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"

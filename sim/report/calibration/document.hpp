@@ -15,7 +15,7 @@ struct DocumentTable {
 /// A section, written in the order of its members. Each may be empty; a section without any is left out.
 struct DocumentSection {
   std::string heading;
-  /// One paragraph each.
+  /// Paragraphs of text.
   std::vector<std::string> sentences{};
   DocumentTable table{};
   /// Items of a list.

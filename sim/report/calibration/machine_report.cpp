@@ -19,7 +19,7 @@ namespace foretrain {
 
 namespace {
 
-/// Each of these returns the text of one cell; "-" for an unknown value.
+/// These functions return the text of one cell; "-" for an unknown value.
 std::string time_cell(std::optional<double> seconds_of) {
   return seconds_of ? to_string(seconds(*seconds_of)) : "-";
 }

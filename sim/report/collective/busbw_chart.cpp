@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 6> kChartColors{"#0a7bbd", "#d9580d", "#0
 // Largest number of measured series that colours can distinguish.
 constexpr std::size_t kMostMeasuredSeries = 8;
 
+// Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
 constexpr std::string_view kChartStyle =
     "<style>\n"
     "  text { font: 13px system-ui, sans-serif; fill: #3d444d; }\n"
@@ -176,6 +177,7 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
 
 }  // namespace
 
+// Points without bandwidth cannot be drawn on a logarithmic axis.
 BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<CollectiveMeasurement>& measured) {
   const int nodes = curve.placement.nodes;
   BusbwChart chart{fmt::format("{} on {} of {}{}", name_of(curve.op), counted(curve.gpus(), "GPU"),
@@ -198,6 +200,7 @@ BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<Collectiv
   return chart;
 }
 
+// The drawing consists of title, axes, frame, series and legend, in this order.
 std::string draw_busbw(const BusbwChart& chart) {
   const ChartFrame frame = frame_of(chart);
   const std::string title = xml_text(chart.title);

@@ -96,6 +96,7 @@ std::string write_trees(const nccl::Job& job) {
 
 }  // namespace
 
+// There are at most some dozens of channels, so a linear search is enough.
 std::vector<ChannelGroup> group_channels(const std::vector<ChannelPath>& paths) {
   std::vector<ChannelGroup> groups;
   for (std::size_t channel = 0; channel < paths.size(); ++channel) {
@@ -119,6 +120,7 @@ std::string number_ranges(const std::vector<int>& numbers) {
   return out;
 }
 
+// Sections: the channels of each shape of node, what runs, and the trees between nodes.
 std::string write_channels(const std::string& cluster, const nccl::Job& job) {
   const int nodes = static_cast<int>(job.nodes.size());
   std::string out =

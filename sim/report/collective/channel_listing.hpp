@@ -26,6 +26,7 @@ std::string number_ranges(const std::vector<int>& numbers);
 /// at most kMostTreeNodes nodes.
 std::string write_channels(const std::string& cluster, const nccl::Job& job);
 
+/// Largest number of nodes whose trees are written out.
 inline constexpr int kMostTreeNodes = 32;
 
 }  // namespace foretrain

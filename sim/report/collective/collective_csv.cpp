@@ -25,6 +25,7 @@ std::string interval_fields(const CollectivePoint& p) {
 
 }  // namespace
 
+// The interval's fields are empty when no such collective was measured.
 std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptions& options) {
   // Columns: the job; size and time of one call; algorithm and bus bandwidth; NCCL's choice; what bounds the
   // time; the parts of the time (launch by the host, start of the kernel, latencies of steps, filling of the

@@ -58,6 +58,7 @@ std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
 
 }  // namespace
 
+// Lines about the launch come first, since they hold for all sizes.
 std::vector<std::string> explain(const CollectiveCurve& curve) {
   std::vector<std::string> lines{launch_line(curve)};
   if (curve.isolation != nccl::Isolation::none) lines.push_back(isolation_line(curve));

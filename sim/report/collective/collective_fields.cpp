@@ -7,7 +7,7 @@ namespace foretrain {
 
 namespace {
 
-// One message size of a curve.
+// A message size of a curve.
 struct ShownMessage {
   const CollectivePoint& point;
   const ShownCurve& of;
@@ -25,7 +25,7 @@ struct MessageParts {
   const CollectivePoint& point;
 };
 
-// Each of these returns the function that reads one member for a field.
+// These functions return the function that reads one member for a field.
 template <class Figure>
 auto of_message(Figure CollectivePoint::*figure) {
   return [figure](const ShownMessage& m) { return m.point.*figure; };

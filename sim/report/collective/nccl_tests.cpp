@@ -64,7 +64,7 @@ std::string heading(const CollectiveCurve& curve) {
              threads, per_thread, any ? least->size.count : 0, any ? most->size.count : 0);
 }
 
-// Two groups of columns, for out-of-place and in-place calls.
+// The table has two groups of columns, for out-of-place and in-place calls.
 constexpr std::string_view kColumns =
     "#\n"
     "#                                                              out-of-place                       "

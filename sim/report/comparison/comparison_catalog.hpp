@@ -71,8 +71,8 @@ std::string write_comparisons_json(const std::vector<Comparison>& comparisons, c
 /// Returns foretrain.strategies/1.
 std::string write_matrix_json(const StrategyMatrix& matrix);
 
-// One training on several machines. The table has the verdict first and is at most kMachineColumns characters
-// wide. Machines that cannot run the training stand last, with the reason.
+// Reports on one training on several machines. The table has the verdict first and is at most kMachineColumns
+// characters wide. Machines that cannot run the training stand last, with the reason.
 
 /// Largest width of the table in characters.
 inline constexpr std::size_t kMachineColumns = 100;

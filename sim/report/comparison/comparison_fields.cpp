@@ -18,7 +18,7 @@ struct ShownStrategy {
   const ComparedStrategy& row;
   bool is_corrected;
 };
-// All strategies on one number of GPUs, with the comparison that they belong to.
+// The strategies on one number of GPUs, with the comparison that they belong to.
 struct ShownNumbers {
   const ComparedGpus& row;
   const Comparison& of;
@@ -248,6 +248,7 @@ std::string write_comparisons_json(const std::vector<Comparison>& comparisons, c
   return json_text(declared_json(SeveralComparisons{comparisons}));
 }
 
+// Strategies that cannot run have a line too, with their reason in the last column.
 std::string write_comparison_csv(const Comparison& c, const ReportOptions&) {
   return csv_table(kComparisonColumns, with_differences(c), "points/strategies");
 }

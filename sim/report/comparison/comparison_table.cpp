@@ -158,6 +158,7 @@ std::string cell(const StrategyChoice& choice) {
 
 }  // namespace
 
+// The list is ordered by size, so the first entry is the largest difference.
 std::string differences_in_words(const std::vector<StepPart>& differences) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostReasons, differences.size()); ++i) {

@@ -118,7 +118,7 @@ std::string write_machines_json(const MachineComparison& c, const ReportOptions&
 }
 
 std::string write_machines_csv(const MachineComparison& c, const ReportOptions&) {
-  // One line for each row; the first two columns repeat the report's.
+  // There is one line for each row; the first two columns repeat the report's.
   static const std::vector<CsvColumn> columns{{"scenario", "../scenario"},
                                               {"amount", "../amount"},
                                               {"cluster"},

@@ -225,6 +225,7 @@ std::string decisions(const MachineComparison& c) {
 
 }  // namespace
 
+// --quiet prints the verdict alone.
 std::string write_machines_table(const MachineComparison& c, const ReportOptions& options) {
   std::string out = filled("", c.verdict);
   if (options.quiet) return out;

@@ -43,7 +43,7 @@ const OutputObject<StrategyMatrix>& output_object<StrategyMatrix>() {
 
 std::string write_matrix_json(const StrategyMatrix& m) { return json_text(declared_json(m)); }
 
-// One line for each pair.
+// There is one line for each pair of model and cluster.
 std::string write_matrix_csv(const StrategyMatrix& m) {
   static const std::vector<CsvColumn> columns{
       {"gpus", "../gpus"}, {"model"},       {"cluster"}, {"best"},

@@ -15,6 +15,7 @@ namespace {
 
 // Number of kinds of collectives.
 constexpr std::size_t kWireOperations = static_cast<std::size_t>(WireOperation::barrier) + 1;
+// Stands for a number that is unknown or zero.
 constexpr std::string_view kNothing = "-";
 
 /// Returns a number with separators, such as "13,883".

@@ -45,7 +45,7 @@ int level_of(const Vertex& vertex) {
   }
 }
 
-// All links between two boxes; both directions count as one link.
+// The links between two boxes; both directions count as one link.
 struct Joint {
   int links = 0;
   double bytes_per_s = 0;

@@ -45,6 +45,7 @@ DrawnPoint place_of_gpu(int gpu, int gpus, DrawnPoint middle) {
 
 double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
 
+// Up to this number of links, arcs in a row are easier to read.
 bool has_mesh(const NodeSpec& node) {
   return gpu_links(node).size() > static_cast<std::size_t>(std::max(node.gpus, kMostArcs));
 }

@@ -16,6 +16,7 @@ namespace {
 
 // Radius of the circle in pixels.
 constexpr double kRadius = 56;
+// Colours that differ from each other and from those of links.
 constexpr std::array<std::string_view, 8> kRingColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a",
                                                       "#b08900", "#7a6ff0", "#c4314b", "#2f8f9d"};
 
@@ -34,6 +35,7 @@ std::string arrow(DrawnPoint from, DrawnPoint to) {
 
 std::string_view ring_color(std::size_t ring) { return kRingColors[ring % kRingColors.size()]; }
 
+// The rim, the path with its arrows, the GPUs, and up to three lines of text below.
 std::string draw_ring(const DrawnRing& drawn, DrawnPoint corner) {
   const ChannelGroup& ring = drawn.ring;
   const std::vector<int>& gpus = drawn.gpus;

@@ -17,7 +17,7 @@ struct DrawnPoint {
 /// A ring of NCCL and how it is drawn.
 struct DrawnRing {
   const ChannelGroup& ring;
-  /// All GPUs of the node that take part.
+  /// GPUs of the node that take part.
   const std::vector<int>& gpus;
   /// Number of the ring, which decides its colour.
   std::size_t number = 0;

@@ -14,6 +14,7 @@ std::string svg_label(double x, double y, std::string_view anchor, std::string_v
                      content);
 }
 
+// The label is right for powers below 60, which the last unit covers.
 std::string size_label(int power) {
   // Each unit is 2^10 times the one before.
   static constexpr std::array<std::string_view, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

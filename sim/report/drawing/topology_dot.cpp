@@ -46,6 +46,7 @@ std::string ring_edges(const ChannelGroup& ring, std::size_t number, bool closed
 
 }  // namespace
 
+// Devices come from the node's graph, so unused ones are drawn too.
 std::string write_topology_dot(const TopologyDrawing& drawing) {
   const NodeSpec& node = drawing.cluster.node;
   std::string out = fmt::format(

@@ -29,6 +29,7 @@ constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMarg
 // Height of a line of the legend, and room below the node for arcs between GPUs.
 constexpr double kLegendLine = 20, kArcRoom = 112;
 
+// The style has one colour for each kind of device, with brighter ones for dark backgrounds.
 constexpr std::string_view kTopologyStyle =
     "<style>\n"
     "  text { font: 12px system-ui, sans-serif; fill: #3d444d; }\n"

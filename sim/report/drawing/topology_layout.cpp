@@ -14,7 +14,7 @@ class Layouter {
  public:
   explicit Layouter(const NodeGraph& graph)
       : graph_(graph), children_(graph.vertices.size()), depth_(graph.vertices.size(), -1) {
-    // All devices start without a depth, which means unreached.
+    // Devices start without a depth, which means unreached.
     layout_.devices.resize(graph.vertices.size());
   }
 

@@ -202,6 +202,7 @@ std::string write_evidence_list(const std::vector<Observation>& rows) {
   return out + counted(static_cast<int>(rows.size()), "row") + "\n";
 }
 
+// The comparison is case-sensitive.
 bool has_word(const Observation& row, const std::string& word) {
   return std::ranges::any_of(
       std::array<const std::string*, 6>{&row.run, &row.source, &row.model, &row.gpu, &row.cluster, &row.op},

@@ -15,6 +15,7 @@ namespace {
 // Size of a panel and its margins in pixels.
 constexpr double kLearningWidth = 760, kLearningHeight = 300, kLearningLeft = 76, kLearningRight = 150,
                  kLearningTop = 44, kLearningBottom = 56;
+// Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
 constexpr std::string_view kLearningStyle =
     "<style>\n"
     "  text { font: 13px system-ui, sans-serif; fill: #3d444d; }\n"
@@ -108,7 +109,7 @@ std::string drawn_jobs(const std::vector<LearnedRun>& jobs, const std::string& c
   out += fmt::format("<polygon class=\"band\" points=\"{}{}\"/>\n", polyline_of(panel, upper),
                      polyline_of(panel, lower));
   out += named_line(panel, expected, "#0a7bbd", "expected, 90 %") + dots;
-  // At most about eleven jobs are labelled.
+  // Labels are put on about eleven jobs at most.
   const double below = kLearningHeight - kLearningBottom;
   for (std::size_t i = 0; i < jobs.size(); i += 1 + jobs.size() / 11)
     out += svg_label(panel.x(static_cast<double>(i) / gaps), below + 19, "middle", fmt::format("{}", i));
@@ -140,6 +141,7 @@ std::string drawn_errors(const std::vector<LearningStep>& steps) {
 
 }  // namespace
 
+// The second panel stands below the first one.
 std::string draw_learning(const Learning& learning, const std::string& cluster) {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "

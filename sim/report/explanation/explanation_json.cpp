@@ -106,6 +106,7 @@ Json explanation_json(const JobExplanation& job) {
 
 }  // namespace
 
+// The list has one entry for each job, also when there is only one.
 std::string write_explanation_json(const std::vector<JobExplanation>& jobs) {
   Json out{{"schema", "foretrain.explanation/1"}, {"jobs", Json::array()}};
   for (const JobExplanation& job : jobs) out["jobs"].push_back(explanation_json(job));

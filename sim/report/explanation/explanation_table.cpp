@@ -167,6 +167,7 @@ std::string many_jobs(const std::vector<JobExplanation>& jobs) {
 
 }  // namespace
 
+// Several jobs are listed, so that the user can choose one with --job.
 std::string write_explanation_table(const std::vector<JobExplanation>& jobs) {
   return jobs.size() == 1 ? one_job(jobs.front()) : many_jobs(jobs);
 }

@@ -74,6 +74,7 @@ std::string csv_header(const std::vector<CsvColumn>& columns) {
   return out + "\n";
 }
 
+// The report is walked once to collect the rows, and then once for each cell.
 std::string csv_lines(const std::vector<CsvColumn>& columns, const Json& report, std::string_view rows) {
   std::vector<CsvRow> lines;
   add_csv_rows(lines, {.around = {&report}}, rows);

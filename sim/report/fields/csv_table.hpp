@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// How a column writes booleans: as true and false, or as 1 and 0.
+/// The form of booleans in a column: as true and false, or as 1 and 0.
 enum class CsvFlags : std::uint8_t { as_words, as_digits };
 
 /// A column of a CSV report.

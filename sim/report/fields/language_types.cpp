@@ -175,6 +175,7 @@ std::string typescript_text() {
   return out;
 }
 
+// The module needs only the standard library of Python.
 std::string python_text() {
   std::string out =
       "\"\"\"Types of the JSON reports, printed by `foretrain reference python` from the declared "

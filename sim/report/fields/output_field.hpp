@@ -19,7 +19,7 @@
 
 namespace foretrain {
 
-/// Whether a key is written when its getter, which returns an optional or a pointer, has no value.
+/// Decides whether a key is written when its getter, which returns an optional or a pointer, has no value.
 enum class WhenUnknown : std::uint8_t {
   /// The key is always there, with null.
   is_null,
@@ -55,7 +55,7 @@ struct NamedValues {
   std::vector<std::pair<std::string, T>> values;
 };
 
-/// How a value is written and described. The general case is an object with declared fields; specializations
+/// Writes and describes values of a type. The general case is an object with declared fields; specializations
 /// below are the plain types.
 template <class R>
 struct OutputValue {
@@ -80,6 +80,7 @@ struct OutputValue {
 /// A plain type, which is written as it is. Specializations of OutputValue derive from it.
 template <OutputKind Kind, class R>
 struct PlainOutputValue {
+  /// Returns a shape without fields.
   static OutputShape shape() { return plain_shape(Kind); }
   static Json json(const R& value) { return value; }
 };
@@ -156,7 +157,7 @@ struct OutputValue<Value> {
   static Json json(const Value& value) { return json_of_cell(value); }
 };
 
-/// One field. Its type is that of what the getter returns; the getter is a member pointer or a function of T.
+/// A field. Its type is that of what the getter returns; the getter is a member pointer or a function of T.
 template <class T>
 struct OutputField {
   std::string_view name, meaning;
@@ -198,6 +199,7 @@ struct OutputField {
   }
 
  private:
+  // Only fields_of_part() makes fields without a getter.
   OutputField() = default;
   template <class Whole, class Part, class PartOf>
   friend std::vector<OutputField<Whole>> fields_of_part(const OutputObject<Part>& part, PartOf part_of);

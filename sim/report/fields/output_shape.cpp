@@ -55,6 +55,7 @@ std::string described_field(const ShapeField& field) {
   return has_unit ? fmt::format("{}; in {}", field.meaning, unit) : field.meaning;
 }
 
+// The order lets a language without forward declarations define them one by one.
 std::vector<OutputShape> objects_in(const OutputShape& shape) {
   std::vector<OutputShape> out;
   add_objects(shape, out);

@@ -128,12 +128,13 @@ class SchemaPrinter {
     return out;
   }
 
-  // How often each object occurs.
+  // Number of occurrences of each object.
   std::map<std::string, int> count_;
 };
 
 }  // namespace
 
+// Other reports inside this one are referred to by their file name.
 std::string schema_text(const DeclaredReport& report) {
   const OutputShape shape = report.shape();
   const SchemaPrinter printer(shape);

@@ -323,6 +323,7 @@ std::string write_mcp_pong(const McpMessage& message) {
   return response(message.id, "result", Json::object());
 }
 
+// The tools only read, which readOnlyHint tells clients.
 std::string write_mcp_tools(const McpMessage& message, const std::vector<McpTool>& tools) {
   Json list = Json::array();
   for (const McpTool& tool : tools)
@@ -341,6 +342,7 @@ std::string write_mcp_fault(std::string_view id, int code, std::string_view why)
   return response(id, "error", {{"code", code}, {"message", printable(why)}});
 }
 
+// A report without such an answer is accompanied by the command's own text.
 bool has_answer_in_words(std::string_view json) {
   return !answers_in_words(Json::parse(json, nullptr, false)).empty();
 }

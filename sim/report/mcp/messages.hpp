@@ -40,7 +40,7 @@ struct McpMessage {
 /// Reads a line. Everything that is wrong becomes a fault; only std::bad_alloc is thrown.
 McpMessage read_mcp_message(std::string_view line, const std::vector<McpTool>& tools);
 
-// Each function returns an answer as one line with its end.
+// These functions return an answer as one line with its end.
 std::string write_mcp_initialized(const McpMessage& message, std::string_view program_version);
 std::string write_mcp_pong(const McpMessage& message);
 std::string write_mcp_tools(const McpMessage& message, const std::vector<McpTool>& tools);

@@ -11,12 +11,12 @@
 
 namespace foretrain {
 
-/// How the value of a parameter becomes words of a command line.
+/// Decides how the value of a parameter becomes words of a command line.
 enum class McpValueKind : std::uint8_t {
   flag,
   integer,
   text,
-  /// One value of the option, joined by commas.
+  /// A single value of the option, joined by commas.
   list,
   /// The option once for each value.
   repeated,

@@ -23,6 +23,7 @@ std::string line_of(const LayerSummary& layer, std::size_t count) {
 
 }  // namespace
 
+// --layers none leaves the header alone.
 std::string write_model_csv(const ModelSummary& summary, LayerListing listing) {
   // Columns: name, repetitions, kind and result of the layer; parameters; FLOPs and bytes of a forward pass
   // of one sample and their quotient; bytes kept for backward; kernels and their times of the batch.

@@ -95,6 +95,7 @@ Json recording_json(const Recording& recording, std::int64_t batch) {
 
 }  // namespace
 
+// "times" and "recording" are absent when they do not apply.
 std::string write_model_json(const ModelSummary& summary, LayerListing listing) {
   Json out{{"schema", "foretrain.model/1"},           {"model", summary.name},
            {"description", summary.description},      {"input", summary.input},

@@ -165,6 +165,7 @@ std::string time_lines(const ModelSummary& summary) {
 
 }  // namespace
 
+// Times are only known when a GPU was named.
 std::string write_model_table(const ModelSummary& summary, LayerListing listing) {
   const std::string title =
       summary.description.empty() ? summary.name : summary.name + ": " + summary.description;

@@ -40,6 +40,7 @@ std::string island(const Json& data) {
 
 }  // namespace
 
+// The reports are parsed and written again as one compact object.
 std::string write_page(const PageContent& content) {
   Json data{
       {"schema", "foretrain.page/1"},

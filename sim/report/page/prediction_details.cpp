@@ -51,6 +51,7 @@ Json nearest_measured(const Scenario& scenario, const EvidenceTable& measured) {
 
 }  // namespace
 
+// The timeline needs a simulation of its own; everything else exists already.
 std::string prediction_details(const Scenario& scenario, const SourceText& source,
                                const Prediction& prediction, const EvidenceTable& measured,
                                const std::string& job_script) {

@@ -171,7 +171,7 @@ std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions&)
   return json_text(out);
 }
 
-// One line for each layout; `gpus` repeats the number of GPUs of its search.
+// There is one line for each layout; `gpus` repeats the number of GPUs of its search.
 std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions&) {
   static const std::vector<CsvColumn> columns{{"tensor"},
                                               {"pipeline"},

@@ -57,6 +57,7 @@ std::string row(std::size_t place, const ModelLayout& layout) {
 
 }  // namespace
 
+// Both ends have their own unit, since they may differ by a factor of ten.
 std::string interval_text(const std::optional<Interval>& interval) {
   if (!interval) return "-";
   return fmt::format("{} .. {}", to_string(seconds(interval->low_s)), to_string(seconds(interval->high_s)));

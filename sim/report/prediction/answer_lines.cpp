@@ -42,6 +42,7 @@ std::string labelled(std::string_view label, std::string_view text) {
 
 std::string paragraph(const std::string& text) { return filled("", text, 0); }
 
+// Assumptions and options are in the same order, so a reader can match them.
 std::string assumed_words(const Answer& answer) {
   std::string texts, options;
   for (const Assumption& assumption : answer.assumptions) {
@@ -71,6 +72,7 @@ std::string answer_basis(const Answer& answer) {
          answer_how_sure(answer);
 }
 
+// The action says what to do next, or what more GPUs would bring.
 std::string answer_head(const Answer& answer) {
   return paragraph(answer.verdict) + labelled("Cause", answer.cause) +
          labelled(answer.says_more_gpus ? "More GPUs" : "Next step", answer.action);

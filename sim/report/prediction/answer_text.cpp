@@ -173,6 +173,7 @@ std::string write_named_answer(const Prediction& prediction, const ReportOptions
              : fmt::format("{}: {}\n{}", prediction.scenario, prediction.answer.question, text);
 }
 
+// --quiet is about the curve, which only the tables have.
 std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options) {
   if (options.details || options.quiet) return write_table(prediction, options);
   std::string out = write_answer(prediction);

@@ -50,7 +50,7 @@ std::optional<ShownBreakEven> batch_of(const BreakEven& b, bool strong_scaling) 
 
 }  // namespace
 
-// One value, such as width or bandwidth.
+// A value, such as width or bandwidth.
 template <>
 const OutputObject<ShownBreakEven>& output_object<ShownBreakEven>() {
   using B = ShownBreakEven;

@@ -13,6 +13,7 @@
 
 namespace foretrain {
 
+// Invalid UTF-8 is replaced, since names come from files.
 std::string json_string(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

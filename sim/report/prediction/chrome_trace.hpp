@@ -32,8 +32,8 @@ struct TracedRank {
   double lasting_bytes = 0;
 };
 
-/// What a trace shows: the last `steps` steps of each rank. `notes` say what was left out and stand beside
-/// the events.
+/// The content of a trace: the last `steps` steps of each rank. `notes` say what was left out and stand
+/// beside the events.
 struct TraceRequest {
   int steps = 3;
   std::vector<std::string> notes{};

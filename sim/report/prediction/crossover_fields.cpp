@@ -17,7 +17,7 @@ const OutputObject<WorthRequesting>& output_object<WorthRequesting>();
 
 namespace {
 
-// How thoroughly numbers of GPUs were searched.
+// The thoroughness of the search over numbers of GPUs.
 struct CrossoverSearch {
   const Crossover& of;
 };

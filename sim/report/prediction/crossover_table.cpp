@@ -176,6 +176,7 @@ std::string cause_lines(const Crossover& c) {
   return out;
 }
 
+// Nothing can be compared when one of the two does not run.
 std::string scaling_verdict(const Prediction& weak, const Prediction& strong) {
   const auto batch = [](const Prediction& p) {
     if (p.points.empty()) return std::int64_t{0};

@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+// Quotes inside a field are doubled.
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -85,6 +86,7 @@ std::vector<CsvColumn> prediction_columns() {
 
 }  // namespace
 
+// The columns are taken from the JSON report, so both have the same values.
 std::string write_csv(const Prediction& p, const ReportOptions&) {
   static const std::vector<CsvColumn> columns = prediction_columns();
   return csv_table(columns, declared_json(p), "points");

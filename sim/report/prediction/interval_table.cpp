@@ -18,7 +18,7 @@ namespace {
 // Width of the bars in characters.
 constexpr int kBarWidth = 32;
 
-/// Each of these returns a range as text; "-" when it is unknown.
+/// These functions return a range as text; "-" when it is unknown.
 std::string between(double low, double high) {
   return fmt::format("{} .. {}", spoken_time(low), spoken_time(high));
 }

@@ -13,7 +13,7 @@ namespace foretrain {
 
 /// Something that could not be checked.
 struct NotChecked {
-  /// What it is, such as "the time limit".
+  /// The thing that was not checked, such as "the time limit".
   std::string what;
   /// Why, and what the user must give so that it can be checked.
   std::string why;

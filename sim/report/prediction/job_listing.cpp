@@ -16,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-// One field of the script for both formats. A field that is not `known` is left out of the table and null in
+// A field of the script for both formats. A field that is not `known` is left out of the table and null in
 // JSON.
 struct Row {
   std::string key, label, text;

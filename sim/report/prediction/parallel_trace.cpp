@@ -67,7 +67,7 @@ class ParallelTrace {
   std::set<std::pair<int, std::size_t>> tracks_;
 };
 
-// When there are too many spans, stages in the middle are left out, since the first and the last ones differ
+// Stages in the middle are left out when there are too many spans, since the first and the last ones differ
 // most.
 void ParallelTrace::choose_stages() {
   const std::size_t each =

@@ -77,7 +77,7 @@ void add_memory(const RankTrace& trace) {
       ends[name.substr(kBackward.size())].second = end;
     }
   }
-  // At the end, layers without a backward pass are dropped.
+  // Layers without a backward pass are dropped at the end.
   while (!ends.empty()) {
     if (ends.begin()->second.second > Time::zero())
       close(ends.begin()->first);

@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// One event: its time for the order, and its line.
+/// An event: its time for the order, and its line.
 struct ChromeEvent {
   Time at;
   std::string line;

@@ -73,7 +73,7 @@ class TraceNames {
 
   const TaskGraph& graph_;
   std::set<std::string, std::less<>> layers_;
-  // For each host task the task that it starts, and for each task the host task that starts it.
+  // The task that each host task starts, and the host task that starts each task.
   std::vector<TaskId> starts_, started_by_;
 };
 

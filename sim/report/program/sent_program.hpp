@@ -14,7 +14,7 @@ struct SentRow {
   ProgramRow row;
   /// Type of the elements, such as "f32" or "bf16"; empty: unknown.
   std::string type{};
-  /// What the message is for, in words.
+  /// Purpose of the message, in words.
   std::string of{};
 };
 
@@ -22,13 +22,13 @@ struct SentRow {
 /// The rank that was recorded.
 struct SentRank {
   std::int64_t rank = 0;
-  /// All ranks that it stands for.
+  /// Ranks that it stands for.
   std::vector<RankSequence> like{};
   NameTable streams{};
   std::vector<SentRow> rows{};
 };
 
-/// One optimizer step in the steady state. Valid members of `head` are name, world, counts, groups and notes.
+/// An optimizer step in the steady state. Valid members of `head` are name, world, counts, groups and notes.
 struct SentProgram {
   Program head;
   std::vector<SentRank> ranks;

@@ -49,7 +49,7 @@ struct ExportedNode {
 
 /// The steps of all ranks, which do the same. The partners of a message follow from a rank's number.
 struct ExportedSteps {
-  /// For instance "resnet50 on mahti with ddp".
+  /// Name such as "resnet50 on mahti with ddp".
   std::string name;
   std::vector<ExportedNode> nodes;
   std::vector<std::string> queues;

@@ -27,7 +27,7 @@ struct SweepSubmission {
   double seconds = 0;
   /// Sentence on where the limits come from.
   std::string estimate;
-  /// For Kubernetes: the container, and the volume claim that has the sweep and receives the results.
+  /// Names for Kubernetes: the container, and the volume claim that has the sweep and receives the results.
   std::string image, claim;
 };
 

@@ -17,7 +17,7 @@ constexpr std::int64_t kApplication = 0x66747377;
 // Version of the tables below.
 constexpr std::int64_t kFormat = 1;
 
-// What the database is a sweep of, as keys and values.
+// Table of keys and values that describe the sweep.
 constexpr std::string_view kHeadTable = "CREATE TABLE sweep (key TEXT PRIMARY KEY, value)";
 
 /// Stores a value of the head.

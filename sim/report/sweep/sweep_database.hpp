@@ -13,7 +13,7 @@
 
 namespace foretrain {
 
-/// What a database stores about its sweep.
+/// The facts that a database stores about its sweep.
 struct SweepHead {
   /// Name of the sweep's file.
   std::string name;

@@ -228,7 +228,7 @@ class Asker {
     add_rows(axis, rows);
   }
 
-  // One value of an axis, with the cases that have it.
+  // A value of an axis, with the cases that have it.
   struct EffectRow {
     Value value;
     std::int64_t cases = 0;

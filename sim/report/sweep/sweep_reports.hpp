@@ -18,7 +18,7 @@ struct SweepState {
   Shard shard{};
   /// Finished cases.
   std::int64_t done = 0;
-  /// All cases of the shard.
+  /// Cases of the shard.
   CaseCount all{};
   /// Cases per second of its last run; 0: none has finished.
   double rate = 0;

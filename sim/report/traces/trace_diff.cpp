@@ -72,7 +72,7 @@ std::string write_trace_diff_table(const TraceDifference& diff) {
   return out;
 }
 
-// All parts of the step, and the largest differences with a sentence each.
+// JSON has all parts of the step, and the largest differences with a sentence each.
 std::string write_trace_diff_json(const TraceDifference& diff) {
   Json accounts = Json::array(), largest = Json::array();
   for (const ComparedAccount& row : diff.accounts)

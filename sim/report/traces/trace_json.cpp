@@ -117,7 +117,7 @@ std::string write_trace_json(const TraceReport& report) {
                     {"stragglers", stragglers_json(report.stragglers)}});
 }
 
-// One line for each file and step.
+// There is one line for each file and step.
 std::string write_trace_csv(const TraceReport& report) {
   std::string out = "file,rank,step,length_s";
   for (const std::string_view name : kTraceAccountNames) out += fmt::format(",{}_s", name);

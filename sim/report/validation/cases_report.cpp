@@ -13,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-// What identifies a case, besides its features.
+// The facts that identify a case, besides its features.
 struct WrittenCase {
   std::string source, series, cluster, gpu, model, strategy, precision;
   double size = 0;
@@ -62,7 +62,7 @@ bool is_rate(Measurement::Metric metric) {
 
 }  // namespace
 
-// One line for each scored row of a training run.
+// Each scored row of a training run is a line.
 std::string write_training_cases(const Validation& validation, const ValidationTableOptions& /*options*/) {
   std::string out = cases_header();
   for (const ValidatedSeries& series : validation.series) {
@@ -80,7 +80,7 @@ std::string write_training_cases(const Validation& validation, const ValidationT
   return out;
 }
 
-// One line for each size of a collective.
+// Every size of a collective is a line.
 std::string write_collective_cases(const CollectiveValidation& validation) {
   std::string out = cases_header();
   for (const ValidatedCollectiveSeries& series : validation.series) {

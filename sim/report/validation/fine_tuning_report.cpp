@@ -61,7 +61,7 @@ std::string write_fine_tuning_table(const FineTuningValidation& v, const std::ve
   return out + skipped_tunings(v);
 }
 
-// One point for each predicted row.
+// There is one point for each predicted row.
 std::string write_fine_tuning_json(const FineTuningValidation& v, const std::vector<GroupKeys>&) {
   constexpr std::string_view kTuningMetricNames[] = {"memory_gb", "step_s", "tokens_per_s", "samples_per_s",
                                                      "fits"};

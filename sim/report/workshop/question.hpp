@@ -41,13 +41,13 @@ struct WorkshopAnswer {
   std::string table, why, scenario_toml;
   /// The script, or why there is none; both empty when it was not asked for.
   std::string job_script{}, why_no_job{};
-  /// Which numbers of GPUs a curve lacks, and why.
+  /// Sentence on the numbers of GPUs that a curve lacks.
   std::string left_out{};
 };
 /// Returns {"ok": true, …} with all parts.
 std::string write_answer(const WorkshopAnswer& answer);
 
-/// One list of the catalog.
+/// A list of the catalog.
 struct WorkshopCatalog {
   struct Item {
     std::string name, summary;
