@@ -99,7 +99,7 @@ class Recommender {
     }
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
     // The advice on workers comes before the one on more nodes.
-    if (again) out.next_step = notes.back();  // more workers come before more nodes
+    if (again) out.next_step = notes.back();
     note_strategies(out);
     note_launch(out);
     note_batch(out);

@@ -289,7 +289,8 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation, 
   answer.remedy.reset();
   if (!is_another) return answer;
   explain_request(answer, scenario, use);
-  answer.next_measurement.clear(), answer.extrapolated.clear();  // those of another number of GPUs
+  // The measurement and the extrapolations are those of another number of GPUs.
+  answer.next_measurement.clear(), answer.extrapolated.clear();
   return answer;
 }
 

@@ -197,7 +197,8 @@ class Calibrator {
             one->text(RowText::source) == row->text(RowText::source))
           seconds.push_back(row->measured * one->measured);
     }
-    if (seconds.empty()) seconds.push_back(runs.step_s() * first.step_s());  // of a ratio without its series
+    // A ratio without the step of its series has the estimated time alone.
+    if (seconds.empty()) seconds.push_back(runs.step_s() * first.step_s());
     const auto [low, high] = std::ranges::minmax(seconds);
     out.low_s = low, out.high_s = high;
     return out;

@@ -34,7 +34,8 @@ struct Candidate {
 
 /// A run with the residuals of its repeats.
 struct NearRun {
-  const StoredRow* row = nullptr;  ///< the first of them
+  // The first of its repeats.
+  const StoredRow* row = nullptr;
   std::vector<double> residuals;
 };
 
@@ -159,7 +160,7 @@ double ResidualField::spread_after(const Observation& question, const std::vecto
   std::vector<Observation> rows;
   for (Neighbour& n : at(question).neighbours) rows.push_back(std::move(n.row));
   for (Observation run : runs) {
-    run.predicted = 1, run.measured = std::exp(at(run).log_factor);  // so that only the spread counts
+    run.predicted = 1, run.measured = std::exp(at(run).log_factor);
     rows.push_back(std::move(run));
   }
   return ResidualField(rows).at(question).spread;

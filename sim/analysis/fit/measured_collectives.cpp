@@ -50,7 +50,7 @@ std::map<CollectiveKey, Curve> curves_of(const std::vector<Sample>& samples,
 
 /// Mean errors |log(predicted / measured)| of both on the held-out sizes.
 struct Contest {
-  double pieces = 0, model = 0;  ///< means of |log(predicted / measured)|
+  double pieces = 0, model = 0;
 };
 
 /// Compares on every second size between the smallest and the largest. Without such a size neither is worse.

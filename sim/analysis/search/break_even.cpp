@@ -72,7 +72,7 @@ class Questions {
     try {
       return speedup(scenario) > 0;
     } catch (const InputError&) {
-      return false;  // a step longer than a day
+      return false;
     }
   }
 

@@ -216,7 +216,7 @@ class Comparer {
   DrawnSpeed drawn(std::size_t place, const ComparedStrategy& row) {
     DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(predictors_[place].simulator())};
     // A row that cannot run shows no ratio, so its draws are not computed.
-    if (!row.why_not.empty() || !row.point.fits()) return out;  // nobody runs it: no ratio is shown
+    if (!row.why_not.empty() || !row.point.fits()) return out;
     std::optional<Intervals>& intervals = intervals_[place];
     if (!intervals) intervals.emplace(predictors_[place]);
     out.step_factors = step_factors(intervals->response(row.point.gpus), draws_, row.point.gpus);

@@ -12,7 +12,7 @@ namespace foretrain {
 
 namespace {
 
-/// "tensor = 4, pipeline = 2": degrees that were not varied.
+/// Returns the degrees that were not varied: "tensor = 4, pipeline = 2".
 std::string given_degrees(const Degrees& d, const std::vector<std::string>& fixed) {
   const std::pair<std::string_view, int> degrees[] = {{"tensor", d.tensor},
                                                       {"pipeline", d.pipeline},

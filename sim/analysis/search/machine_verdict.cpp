@@ -52,12 +52,12 @@ std::string number_word(int number) {
   return at < kWords.size() ? std::string(kWords[at]) : fmt::format("{}", number);
 }
 
-/// "two P100 of m3-p100".
+/// Returns a machine in words: "two P100 of m3-p100".
 std::string machine(const MachineRow& row) {
   return fmt::format("{} {} of {}", number_word(row.gpus), short_gpu_name(row.gpu), row.cluster);
 }
 
-/// The verb's form for one GPU, or for several.
+/// Returns the verb's form for one GPU or for several.
 std::string verb(const MachineRow& row, std::string_view one, std::string_view several) {
   return std::string(row.gpus == 1 ? one : several);
 }

@@ -217,7 +217,8 @@ class Comparing {
   bool has_opened_ = false;
   int clusters_predicted_ = 0;
   std::optional<InputError> first_mistake_;
-  std::vector<std::pair<std::string, std::string>> warnings_;  ///< cluster and text
+  // Warnings as pairs of cluster and text.
+  std::vector<std::pair<std::string, std::string>> warnings_;
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ SimulatedStep CutStep::simulate(const StepSimulator& simulator, int gpus, std::i
 /// A validation pass has forward passes alone, and backward costs about twice a forward pass.
 double CutStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                          const DeviceModel& device) {
-  constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
+  constexpr double kForwardShare = 1.0 / 3;
   return kForwardShare * simulator.step_s(gpus, device);
 }
 

@@ -27,7 +27,7 @@ double loader_restart_s(const Workload& workload, const NodeSpec& node);
 double epoch_s(const EpochShape& shape, double step_s, double partial_step_s, double restart_s);
 
 // Work of a run besides its training steps: start-up, loader restarts, validation and checkpoints.
-// What a run does besides its training steps: start-up, loader restarts, validation, checkpoints.
+// Work of a run besides its training steps: start-up, loader restarts, validation and checkpoints.
 
 /// Returns the seconds of a run outside its training steps (docs/models/epoch.md). `restart_s` is the loader
 /// restart of each training epoch. Validation passes are simulated.

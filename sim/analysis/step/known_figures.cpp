@@ -12,7 +12,7 @@ KnownFigures known_figures(const PredictionPoint& point) {
   if (!point.fits()) return out;
   out.speedup = point.speedup, out.efficiency = point.efficiency;
   // An upper end of zero means that no interval was computed.
-  if (point.interval.high_s <= 0) return out;  // nobody asked for it
+  if (point.interval.high_s <= 0) return out;
   out.interval = point.interval, out.speedup_range = point.speedup_range;
   out.chance_of_gain = point.chance_of_gain;
   if (has_epoch) out.epoch_interval = point.epoch_interval, out.total_interval = point.total_interval;

@@ -77,7 +77,8 @@ class Waits {
 
   const TaskGraph& graph_;
   const Cluster& cluster_;
-  std::vector<std::optional<SlowestLink>> links_;  ///< by pattern
+  // Slowest links by pattern, found at the first use.
+  std::vector<std::optional<SlowestLink>> links_;
   std::array<Time, kWaitKinds> spent_{};
 };
 

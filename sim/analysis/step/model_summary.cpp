@@ -68,7 +68,8 @@ class LayerSums {
   const std::optional<KernelContext>& context_;
   double batch_;
   std::vector<LayerSummary> layers_;
-  std::vector<double> weights_;  // of the operator that gives a layer its kind
+  // FLOPs and bytes of the operator that gives a layer its kind.
+  std::vector<double> weights_;
   std::map<OperatorClass, ClassTime> classes_;
 };
 

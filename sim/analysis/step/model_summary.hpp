@@ -15,7 +15,7 @@
 
 namespace foretrain {
 
-// Rows of a listing that repeat: which runs of them to show once with a count.
+// Repeated rows of a listing, which are shown once with a count.
 
 /// A group of rows that repeats: rows first .. first + length - 1 stand `count` times one after the other.
 struct RowGroup {
@@ -64,8 +64,7 @@ struct ModelTotals {
   double saved = 0;
   Bytes gradients{};
   /// FLOPs of one sample; "product" counts matrix products alone.
-  double forward_flops = 0, forward_product_flops = 0,
-         backward_flops = 0;  ///< of one sample; product: matrix products alone
+  double forward_flops = 0, forward_product_flops = 0, backward_flops = 0;
   /// Bytes of one sample.
   double forward_bytes = 0;
   int forward_kernels = 0, backward_kernels = 0, optimizer_kernels = 0;

@@ -151,7 +151,7 @@ void PointPredictor::add_epoch(PredictionPoint& p) {
   p.steps_per_epoch = shape.steps, p.knows_epochs = scenario_.workload.data.samples > 0;
   Workload workload = scenario_.workload;
   // Under strong scaling the batch is this number's share of the global batch.
-  workload.batch_per_gpu = p.batch_per_gpu;  // of a global batch this number's share
+  workload.batch_per_gpu = p.batch_per_gpu;
   const double restart_s = loader_restart_s(workload, first_node(scenario_));
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);

@@ -36,7 +36,7 @@ SimulatedStep ProgramStep::simulate(const StepSimulator& simulator, int gpus, st
 /// A validation pass has forward passes alone, and backward costs about twice a forward pass.
 double ProgramStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                              const DeviceModel& device) {
-  constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
+  constexpr double kForwardShare = 1.0 / 3;
   return kForwardShare * simulator.step_s(gpus, device);
 }
 

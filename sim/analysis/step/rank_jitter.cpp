@@ -50,7 +50,8 @@ std::optional<CalibratedConstant> rank_spread_of(const std::vector<Sample>& samp
   CalibratedConstant constant;
   constant.name = "loss.rank_spread", constant.value = median(spreads),
   constant.samples = static_cast<int>(spreads.size());
-  constant.spread = 1 / std::sqrt(2.0 * (steps - 1));  // of a standard deviation from so many normal values
+  // The relative error of a standard deviation that was estimated from this many normal values.
+  constant.spread = 1 / std::sqrt(2.0 * (steps - 1));
   return constant;
 }
 

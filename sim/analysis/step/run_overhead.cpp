@@ -10,12 +10,19 @@ namespace foretrain {
 
 namespace {
 
-/// Constants in seconds on the reference CPU (docs/models/epoch.md); the profile of a framework adds its own.
-constexpr double kCuda = 0.8;              ///< context, cuBLAS and cuDNN handles, kernels loaded on first use
-constexpr double kWeightsPerSecond = 1e8;  ///< elements drawn and copied to the GPU
-constexpr double kNccl = 0.5, kNcclPerGpu = 2e-3;  ///< rendezvous and first connection; each further rank
-constexpr double kFirstPerConvolution = 15e-3;     ///< cuDNN's benchmark: some algorithms, three directions
-constexpr double kCompilePerOperator = 80e-3;      ///< torch.compile, XLA
+// The constants are seconds on the reference CPU (docs/models/epoch.md) unless stated otherwise; the profile
+// of a framework adds its own.
+
+/// Context, cuBLAS and cuDNN handles, and kernels loaded on first use.
+constexpr double kCuda = 0.8;
+/// Elements of weights that are drawn and copied to the GPU in a second.
+constexpr double kWeightsPerSecond = 1e8;
+/// Rendezvous and first connection, and each further rank.
+constexpr double kNccl = 0.5, kNcclPerGpu = 2e-3;
+/// cuDNN's benchmark of a convolution: some algorithms in three directions.
+constexpr double kFirstPerConvolution = 15e-3;
+/// Compilation of an operator by torch.compile or XLA.
+constexpr double kCompilePerOperator = 80e-3;
 
 /// Returns the extra time of the first step: the framework's own, cuDNN's search for algorithms, tracing and
 /// compiling.
@@ -37,14 +44,17 @@ double first_step_s(const Workload& workload) {
 int imports_in_a_row(const std::optional<Launcher>& launcher) {
   if (!launcher) return 1;
   switch (*launcher) {
-    case Launcher::torchrun:  // its agent
-    case Launcher::mp_spawn:  // the script itself; each child imports it anew
+    // torchrun's agent imports the framework; with mp.spawn the script does, and each child does so anew.
+    case Launcher::torchrun:
+    case Launcher::mp_spawn:
       return 2;
-    case Launcher::deepspeed:  // the command, and its launcher on the node
+    // The command imports the framework, its launcher on the node does, and then the trainer.
+    case Launcher::deepspeed:
       return 3;
+    // These launchers need no framework themselves.
     case Launcher::srun:
     case Launcher::mpirun:
-    case Launcher::horovodrun:  // needs no framework itself
+    case Launcher::horovodrun:
     case Launcher::python:
       break;
   }

@@ -46,7 +46,7 @@ struct StepModel {
   /// Name of the row: "replicated", "cut", "uncut" or "program".
   std::string_view name;
 
-  // One step on some GPUs.
+  // Steps on one number of GPUs.
   /// Simulates the mean step in the steady state.
   SimulatedStep (*simulate)(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                             const DeviceModel& device, Reading reading);
@@ -90,7 +90,7 @@ struct StepModel {
   /// The meaning of Account::other in a step; kCopiesOfActivations where activations wait in host memory.
   std::string_view other_account;
 
-  // How sure.
+  // Confidence.
   /// True if there are published and own measured runs of this model: evidence corrects it, and a prediction
   /// states where it goes beyond them.
   bool has_measured_runs;

@@ -70,7 +70,8 @@ class Parts {
 
   const TaskGraph& graph_;
   std::unordered_set<std::string_view> layers_;
-  std::vector<Time> by_kind_;  ///< by label and account; tasks without a label come last
+  // Time by label and account; tasks without a label come last.
+  std::vector<Time> by_kind_;
   Time waits_{};
 };
 

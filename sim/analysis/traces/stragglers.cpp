@@ -14,7 +14,8 @@ namespace foretrain {
 namespace {
 
 using CollectiveKey = std::tuple<std::string, int, std::string, std::int64_t>;
-using MatchedEntries = std::vector<const CollectiveEntry*>;  // by rank
+// The entries of one collective, by rank.
+using MatchedEntries = std::vector<const CollectiveEntry*>;
 
 /// Returns the collectives that every rank has, each with the entries by rank.
 std::vector<MatchedEntries> matched_entries(const std::vector<std::vector<CollectiveEntry>>& entries) {

@@ -143,8 +143,7 @@ class StepSweep {
   void add_gap(StepAccount& out, bool communicates, std::int64_t begin, std::int64_t end) const {
     const auto next = std::ranges::lower_bound(kernels_, end, {}, &WorkInterval::begin);
     // A gap that no kernel follows is the host's.
-    const std::int64_t asked =
-        next == kernels_.end() ? end : next->asked;  // nothing follows: the host is late
+    const std::int64_t asked = next == kernels_.end() ? end : next->asked;
     if (asked < 0) {
       out.of(communicates ? TraceAccount::communication : TraceAccount::unknown) += to_s(end - begin);
       return;

@@ -89,7 +89,8 @@ std::string operator_name(const Trace& trace, std::uint32_t op) {
 /// Sums the work by kind, by kernel and by outermost operator.
 void count_work(const Trace& trace, const std::vector<TraceLink>& links, TraceSummary& out) {
   std::map<std::string, TraceRow> kinds, kernels, operators;
-  std::map<std::uint32_t, bool> seen;  // operators whose own time is counted
+  // Operators whose host time is counted already.
+  std::map<std::uint32_t, bool> seen;
   double total = 0;
   for (const TraceLink& link : links) {
     const TraceEvent& event = trace.events[link.activity];

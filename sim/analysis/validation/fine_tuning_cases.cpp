@@ -221,7 +221,8 @@ class TuningCaseMaker {
       set("model.adapters.targets", targets);
     const bool is_wide = row_.optimizer_dtype.find("fp32") != std::string::npos;
     if (!is_wide) set("model.adapters.fp32", "false");
-    if (row_.source == "litgpt") set("model.adapters.dropout", "true");  // its scripts' lora_dropout = 0.05
+    // litgpt's scripts set lora_dropout = 0.05.
+    if (row_.source == "litgpt") set("model.adapters.dropout", "true");
   }
 
   /// Returns true for full fine-tuning by accelerate under FSDP, which keeps fp32 shards of what it trains.
@@ -346,7 +347,8 @@ class TuningCaseMaker {
                                   {"cut cross entropy", "\"linear_cross_entropy\""},
                                   {"FA2", "\"flash_attention\""},
                                   {"hunked", "\"linear_cross_entropy\""}};
-    std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";  // torch's own GELU, in one kernel
+    // litgpt uses torch's own GELU, which is one kernel.
+    std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";
     if (row_.recompute.starts_with("unsloth")) list += ", \"unsloth\"";
     for (const NamedAs& word : kWords) {
       if (row_.notes_say(word.theirs)) list += fmt::format(", {}", word.ours);

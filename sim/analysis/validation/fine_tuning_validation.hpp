@@ -32,8 +32,7 @@ struct ValidatedFineTuning {
   /// The case that the interval is a function of.
   SpreadCase spread_case{};
   /// Memory in GB: tensors alone, and with the CUDA context and the allocator's rounding.
-  double allocated_gb = 0,
-         total_gb = 0;  ///< bytes of tensors; with the context and what the allocator rounds up
+  double allocated_gb = 0, total_gb = 0;
   /// Returns predicted / measured - 1.
   double error() const { return predicted / row->value - 1; }
 };

@@ -89,7 +89,7 @@ namespace {
 std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& row) {
   if (!row.layers || !row.hidden || !row.heads || !row.vocab) return std::nullopt;
   // Inner width over hidden width, where a source does not state it.
-  constexpr std::int64_t kUsualFeed = 4;  // of a source that does not tell the inner width
+  constexpr std::int64_t kUsualFeed = 4;
   TransformerShape shape;
   shape.layers = static_cast<int>(*row.layers), shape.hidden = *row.hidden;
   shape.heads = static_cast<int>(*row.heads);

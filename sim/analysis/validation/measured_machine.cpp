@@ -119,7 +119,7 @@ MachineScores score_machine(const std::vector<MachineStep>& steps, const std::ve
     out.memory.push_back(memory_of_step(i, summary.totals.memory));
     if (traced == sums.end() || !summary.times) continue;
     add_kernels(step, traced->second, *summary.times, out.kernels);
-    sums.erase(traced);  // another optimizer's step of the same network has the same kernels
+    sums.erase(traced);
   }
   return out;
 }

@@ -87,10 +87,12 @@ class Cover {
   }
 
   const std::vector<RepeatableRow>& rows_;
-  std::vector<std::size_t> cheapest_;  // lines from each row on
+  // Fewest lines of the cover from each row on.
+  std::vector<std::size_t> cheapest_;
   std::vector<RowGroup> chosen_;
   std::vector<std::size_t> alike_;
-  std::size_t of_one_level_ = 0;  // rows from here on that share a level
+  // Rows from the present one on that share a level.
+  std::size_t of_one_level_ = 0;
 };
 
 }  // namespace

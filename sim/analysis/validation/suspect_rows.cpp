@@ -84,7 +84,8 @@ std::string falling_time(const ValidatedCollectiveSeries& series) {
   for (std::size_t i = 0; i + 1 < series.points.size(); ++i) {
     const ValidatedCollective &small = series.points[i], &large = series.points[i + 1];
     const double times = small.measured / large.measured;
-    const bool expected = small.predicted / large.predicted * kFalls > times;  // another protocol, or a copy
+    // The model may expect the fall, for example because of another protocol or a copy.
+    const bool expected = small.predicted / large.predicted * kFalls > times;
     const bool little = small.measured - large.measured < kFallsUs;
     if (small.bytes == large.bytes || times < most || expected || little) continue;
     most = times;
