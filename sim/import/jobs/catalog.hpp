@@ -27,8 +27,8 @@ struct JobSystem {
   std::string_view starter;
   /// Says whether a text is a request to this system, by its content. It does not prove that it can be read.
   bool (*is)(std::string_view text) = nullptr;
-  /// Reads a text into `script`, whose file and system are set. `text` is the source's text after its
-  /// encoding was mended, and `find` finds scripts beside it.
+  /// Reads a text into `script`, whose file and system are set. `text` is the source's text without a
+  /// byte-order mark, and `find` finds scripts beside it.
   /// What cannot be read goes to script.not_understood. Only the reader of Kubernetes throws InputError, for
   /// text that is no YAML or holds no object that it knows.
   void (*read)(const SourceText& source, std::string_view text, const ScriptFinder& find,

@@ -13,45 +13,59 @@
 
 namespace foretrain {
 
+/// The CSV files of `validate`: collectives and training runs.
 bool is_measurement_csv(std::string_view text);
 void read_measurement_csv(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// Tables of nccl-tests: times of collectives.
 bool is_nccl_tests(std::string_view text);
 void read_nccl_tests(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// The JSON that nccl-tests writes with -J.
 bool is_nccl_tests_json(std::string_view text);
 void read_nccl_tests_json(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// Matrices of nvbandwidth: copies between host and GPUs.
 bool is_nvbandwidth(std::string_view text);
 void read_nvbandwidth(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// The JSON of nvbandwidth -j.
 bool is_nvbandwidth_json(std::string_view text);
 void read_nvbandwidth_json(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// p2pBandwidthLatencyTest of the CUDA samples: copies between GPUs.
 bool is_peer_matrices(std::string_view text);
 void read_peer_matrices(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// bandwidthTest of the CUDA samples: copies between host and GPU.
 bool is_bandwidth_test(std::string_view text);
 void read_bandwidth_test(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// perftest (ib_write_bw and others): InfiniBand between two nodes.
 bool is_perftest(std::string_view text);
 void read_perftest(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// OSU micro-benchmarks: MPI between two processes, and collectives.
 bool is_osu(std::string_view text);
 void read_osu(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// Communication benchmarks of PARAM: collectives of PyTorch.
 bool is_param_comms(std::string_view text);
 void read_param_comms(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// all_reduce_bench.py: one large all-reduce of PyTorch.
 bool is_all_reduce_bench(std::string_view text);
 void read_all_reduce_bench(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// A CSV with a rate of training and its conditions in each row.
 bool is_training_csv(std::string_view text);
 void read_training_csv(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// Logs of training programs: lines with rates.
 bool is_training_log(std::string_view text);
 void read_training_log(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
+/// nvidia-smi -q -x: facts about GPUs and driver, no measurements.
 bool is_nvidia_smi_xml(std::string_view text);
 void read_nvidia_smi_xml(const SourceText& source, const LogHints& hints, SampleSheet& sheet);
 
