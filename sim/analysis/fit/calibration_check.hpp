@@ -45,8 +45,7 @@ struct CalibrationCheck {
   int fitted = 0, held = 0;
   ErrorStatistics before, after;
   /// Platforms with held-out samples, and those of them whose median error is at most 5 %.
-  int platforms = 0,
-      within_five_percent = 0;  ///< with held-out samples; those whose median error is at most 5 %
+  int platforms = 0, within_five_percent = 0;
   /// Platforms in descending order of the median after the fit.
   std::vector<CheckedPlatform> checked;
 };

@@ -32,8 +32,7 @@ struct LaunchStatistics {
   /// Median time of a launch call.
   double call_us = 0;
   /// Time from the call's begin to the kernel's start: median and ninth decile.
-  double delay_us = 0,
-         delay_90_us = 0;  ///< from the call's begin to the kernel's start: median, ninth decile
+  double delay_us = 0, delay_90_us = 0;
   /// Time of a step divided by its kernels.
   double host_per_kernel_us = 0;
   /// Kernels whose launch is not in the trace.

@@ -48,8 +48,7 @@ struct ValidatedLargeModel {
   Degrees degrees;
   /// Seconds of the step: as predicted, by a constant MFU, and by a roofline with a pipeline bubble. The last
   /// two are baselines.
-  double predicted_s = 0, mfu_s = 0,
-         roofline_s = 0;  ///< the step; by constant MFU; by a roofline with bubble
+  double predicted_s = 0, mfu_s = 0, roofline_s = 0;
   /// Memory as the row counts it: GiB on rank 0.
   double predicted_gb = 0;
   /// Bytes of the fullest stage, everything included, and the GPU's memory.
@@ -120,8 +119,7 @@ struct MemoryScore {
   int rows = 0;
   /// Rows that ran with a known peak, and rows that were probably out of memory; of each, those with the
   /// right verdict.
-  int fits = 0, fits_right = 0, fails = 0,
-      fails_right = 0;  ///< rows that ran; rows that are likely out of memory
+  int fits = 0, fits_right = 0, fails = 0, fails_right = 0;
   /// Rows with a step, and those of them that are predicted not to fit.
   int ran = 0, ran_refused = 0;
 };
