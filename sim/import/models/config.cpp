@@ -91,7 +91,6 @@ void report_unknown(const LogJson& config, Diagnostics& diagnostics) {
 
 /// Several families share a writer, which then asks for model_type where they differ.
 const std::vector<ConfigFamily>& config_families() {
-  // Several types may share a writer.
   static const std::vector<ConfigFamily> rows{{"bert", write_bert},
                                               {"roberta", write_roberta},
                                               {"gpt2", write_gpt2},
@@ -149,7 +148,7 @@ std::int64_t ConfigSource::labels() const {
   return values.size_or({"num_labels"}, named > 0 ? named : 2);
 }
 
-/// Without a loss no layer would be trained, and the model file would be empty.
+/// A network is trained by a loss, so every model file has one.
 std::string loss_without_head(const ConfigSource& source) {
   source.remarks.push_back(fmt::format("{} has no head: a squared error of its result stands for the loss",
                                        quotable(source.architecture)));
@@ -172,7 +171,7 @@ std::string activation_layer(const ConfigSource& source, std::string_view functi
   return "{ type = \"gelu\" }";
 }
 
-/// Both keys stand at the top of a config; other JSON files of models have neither.
+/// Either key marks a config; other JSON files of models have neither.
 bool is_network_config(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' &&

@@ -76,7 +76,7 @@ std::string alike(Filling& fill, std::int64_t layers, std::string_view body) {
 
 }  // namespace
 
-/// GPT-2 has names of its own for its sizes, and an inner width of four times the width.
+/// GPT-2 has names of its own for its sizes, and by default an inner width of four times the width.
 std::string write_gpt2(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"n_embd", "hidden_size"});
@@ -96,7 +96,7 @@ std::string write_gpt2(const ConfigSource& source) {
 std::string write_gpt_neox(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"}), heads = values.size({"num_attention_heads"});
-  // Elements of a head that are rotated: rotary_pct of it, a quarter in the published networks.
+  // Elements of a head that are rotated: rotary_pct of it, a quarter by default.
   const auto rotary = static_cast<std::int64_t>(
       values.share_or("rotary_pct", 0.25) * static_cast<double>(width / std::max<std::int64_t>(1, heads)));
   const bool bias = values.flag_or("attention_bias", true);

@@ -41,9 +41,9 @@ struct ConfigFamily {
 /// Returns all families with a writer of their own. Families of models/families come on top of these.
 const std::vector<ConfigFamily>& config_families();
 
+// The writers follow, by the file that defines them. Each returns the text of the network as
+// ConfigFamily::write describes it.
 // config_encoders.cpp
-/// The writers follow, by the file that defines them. Each returns the text of the network as
-/// ConfigFamily::write describes it.
 std::string write_bert(const ConfigSource& source);
 std::string write_roberta(const ConfigSource& source);
 // config_decoders.cpp

@@ -22,7 +22,7 @@ namespace {
 // Marks in a family's text: the line of defaults, the first block, and the tables behind the blocks.
 constexpr std::string_view kDefaults = "defaults = {", kTables = "[blocks.", kLast = "[config]",
                            kSizes = "[sizes.";
-/// Largest number that a config may give, so that products of sizes stay in 64 bits where they are checked.
+/// Largest number that a config may give.
 constexpr std::int64_t kLargestConfigNumber = 1'000'000'000;
 
 /// The two tables of a family's file that this reader needs.

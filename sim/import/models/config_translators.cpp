@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// Tokens of a sample where the config has no n_positions: T5 was trained with 512.
+/// Tokens of a sample where the user does not say, at most; also where the config has no n_positions.
 constexpr std::int64_t kUsualT5Tokens = 512;
 
 /// T5. Scores get a trained bias by distance, which all layers of a side share; they are not scaled.

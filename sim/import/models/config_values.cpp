@@ -40,7 +40,7 @@ LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnost
     diagnostics.report({}, fmt::format("a {} has at most {} MiB", kind.name, kind.largest >> 20));
     return {};
   }
-  // The callback stops the parser from building deep values, so that a hostile file cannot exhaust the stack.
+  // The callback drops deep values, so that every later walk over the object is bounded.
   bool too_deep = false;
   LogJson object = LogJson::parse(
       source.text,

@@ -110,7 +110,8 @@ void take_port_line(std::string_view line, SwitchGraph& graph) {
 }
 
 /// Returns the data rate in Gb/s by width ("4X") and signalling rate of a lane. A lane carries a little less
-/// than it signals, so its rate is rounded down to 25, 50 or 100 Gb/s; 0 for what is no rate.
+/// than it signals, so its rate is rounded down to 25, 50 or 100 Gb/s; slower lanes stay as they are. Returns
+/// 0 for what is no rate.
 double gbps_of_lanes(std::string_view lanes, double lane_gbps) {
   const double width = std::strtod(std::string(lanes.substr(0, 4)).c_str(), nullptr);
   const double rate = width * (lane_gbps > 100 ? 100 : lane_gbps > 50 ? 50 : lane_gbps > 25 ? 25 : lane_gbps);

@@ -310,8 +310,8 @@ void explain_auto_sizes(SettingsReading& reading) {
 
 }  // namespace
 
-/// Hugging Face's arguments may name the same keys; the batch of the Trainer tells them apart.
 /// Returns whether a tree has a key of DeepSpeed at its top, or a section for a precision.
+/// Hugging Face's arguments may name the same keys; the batch of the Trainer tells them apart.
 bool is_deepspeed(const YamlNode& tree) {
   constexpr std::array<std::string_view, 6> kMarks{"zero_optimization",    "train_micro_batch_size_per_gpu",
                                                    "train_batch_size",     "zero_allow_untested_optimizer",

@@ -185,7 +185,6 @@ class FineTuningReading {
     if (flag({"use_peft"}).value_or(false))
       return say({{std::string(kAdapterKind), "\"lora\""}, {"model.adapters.rank", "16"}});
     // A call of PEFT's class is itself the choice of the method.
-    // In a program the class tells the method.
     if (above_.ends_with("LoraConfig.") || above_.ends_with("get_peft_model."))
       reading_.by_default("LoraConfig", {{std::string(kAdapterKind), "\"lora\""}});
   }
@@ -245,7 +244,7 @@ class FineTuningReading {
 
   /// Reads the bits of the weights. Four bits are quantised twice where the tool does so by itself
   /// (LLaMA-Factory) or is asked to.
-  // bitsandbytes' flags, and the numbers of LLaMA-Factory and ms-swift.
+  // The keys are bitsandbytes' flags and the numbers of LLaMA-Factory and ms-swift.
   void read_bits() {
     const std::string method = word({"adapter"});
     const auto nested = flag({"bnb_4bit_use_double_quant", "double_quantization", "use_bnb_nested_quant"});

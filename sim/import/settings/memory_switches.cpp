@@ -137,7 +137,7 @@ void read_memory_switches(SettingsReading& reading, const std::string& above) {
   read_factory_checkpointing(reading, above);
   read_checkpointing_word(reading, above + "gradient_checkpointing");
   read_checkpointing_word(reading, above + "use_gradient_checkpointing");
-  // ms-swift and Unsloth have the flag under another name.
+  // The flag has a second name, use_gradient_checkpointing.
   if (const YamlNode* node = reading.find({above + "use_gradient_checkpointing"});
       node != nullptr && flag_in(node->text))
     reading.effect({{"model.recompute", toml_flag(*flag_in(node->text))}});

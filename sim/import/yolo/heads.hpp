@@ -14,7 +14,7 @@ namespace foretrain {
 inline constexpr std::int64_t kBoxBins = 16;
 
 /// The head of a YOLO network with the layers that it reads.
-/// Levels are ordered from the finest to the coarsest; the first one gives the widths inside the head.
+/// Levels stand in the order of the file; the first one gives the widths inside the head.
 struct YoloHead {
   /// A layer that the head reads: its name and channels.
   struct Level {
