@@ -21,7 +21,7 @@ enum class GradientClipping : std::uint8_t { none, on_device, read_back };
 /// Python.
 enum class LoopProfiler : std::uint8_t { none, line };
 
-/// What a training script does in each step besides forward, backward and the optimizer: reads of the loss,
+/// The work of a training script in each step besides forward, backward and the optimizer: reads of the loss,
 /// metrics, clipping, hooks and progress bars. Each of them may synchronize host and GPU.
 struct TrainingLoop {
   bool non_blocking = true;  ///< inputs are copied asynchronously; otherwise the host waits for the stream

@@ -72,7 +72,7 @@ struct AttentionMachine {
   const TensorCores& cores;
   const KernelCalibration& calibration;
   TensorRate rate;
-  /// Two blocks of this version share a multiprocessor: scores of one run beside products of the other.
+  /// A multiprocessor has two blocks of this version: scores of one run beside products of the other.
   bool is_version_2;
   bool runs_older;  ///< Ampere's instructions
 

@@ -10,9 +10,8 @@
 
 namespace foretrain {
 
-/// One call of a fused (flash) attention kernel over `batch` sequences. Under `causal` a query sees the keys
-/// up to its own place, and the last query all of them. `heads` of queries share `kv_heads` of keys and
-/// values.
+/// A call of a fused (flash) attention kernel over `batch` sequences. Under `causal` a query sees the keys up
+/// to its own place, and the last query all of them. `heads` of queries share `kv_heads` of keys and values.
 struct FlashAttention {
   std::int64_t batch = 1, query_length = 1, key_length = 1;
   std::int64_t heads = 1, kv_heads = 1, head_dim = 64;

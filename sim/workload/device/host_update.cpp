@@ -64,7 +64,7 @@ HostUpdateTime host_update_time(const HostUpdate& update, const Host& host) {
   const bool own_cores = update.threads > 0 && update.threads <= std::max(1.0, cores);
   const double threads = own_cores ? update.threads : std::max(1.0, cores);
   const double bytes = of.elements * of.bytes_per_element;
-  // One core's memcpy reads and writes each byte.
+  // The memcpy of one core reads and writes each byte.
   const double thread_rate = 2 * threads * std::max(1.0, host.memory_bandwidth.per_second);
   const double share = of.passes == 1 ? 1 : kOperatorShare;
   const double arithmetic =

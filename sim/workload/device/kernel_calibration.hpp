@@ -26,7 +26,7 @@ struct ProductCosts {
   friend bool operator==(const ProductCosts&, const ProductCosts&) = default;
 };
 
-/// All constants that the kernel-time formula needs besides the data sheet. Defaults and their sources:
+/// The constants that the kernel-time formula needs besides the data sheet. Defaults and their sources:
 /// docs/models/kernel_time.md.
 struct KernelCalibration {
   ComputeEfficiency conv, gemm, attention;
@@ -38,8 +38,8 @@ struct KernelCalibration {
   Time launch_gap{};            ///< between two kernels of one stream
   Time minimum{};               ///< shortest kernel
   Time serial_step{};           ///< between two dependent steps of a recurrent kernel
-  /// How often a normalization really moves the bytes that Operator::bytes counts once: statistics first,
-  /// then the result.
+  /// Number of times that a normalization really moves the bytes that Operator::bytes counts once: statistics
+  /// first, then the result.
   double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
   /// Passes over the tensors of a 16-bit convolution in channels-first layout, and over the tensors that
   /// Winograd's transforms rearrange. Each is read and written, with padding.

@@ -13,8 +13,8 @@ struct Trainer {
   bool bar_reads_loss;
 };
 
-/// One row per LoopHooks, in its order. The bar of a plain loop and of Hugging Face is tqdm's, which draws
-/// ten times a second.
+/// A row per LoopHooks, in its order. The bar of a plain loop and of Hugging Face is tqdm's, which draws ten
+/// times a second.
 constexpr std::array<Trainer, 5> kTrainers{{
     {0, 5, false},     // none
     {250, 150, true},  // lightning

@@ -198,7 +198,7 @@ bool Trainability::is_scoring_words(std::string_view path, std::int64_t out) con
 bool Trainability::has_adapter(std::string_view path, std::int64_t out) {
   if (tuning_.adapter == AdapterKind::none || has_virtual_tokens(tuning_.adapter)) return false;
   if (path.ends_with('.')) path.remove_suffix(1);
-  // Without targets, the defaults of PEFT apply.
+  // The defaults of PEFT apply where no targets are given.
   if (tuning_.targets.empty()) {
     const std::string_view own = last_part(path);
     if (tuning_.adapter == AdapterKind::ia3)
@@ -206,7 +206,7 @@ bool Trainability::has_adapter(std::string_view path, std::int64_t out) {
              (block_number(path) >= 0 && ends_feed_forward(path));
     return own == "query" || own == "value" || holds(kPackedNames, own);
   }
-  // All targets are tried, so that each one that matches is marked as used.
+  // Every target is tried, so that each one that matches is marked as used.
   bool found = false;
   for (std::size_t i = 0; i < tuning_.targets.size(); ++i) {
     const std::string& target = tuning_.targets[i];

@@ -22,7 +22,7 @@ struct Vocabulary {
   std::int64_t out = 0;  ///< width of the embedding's rows
 };
 
-/// One cluster: its words, the width of its vectors, and the rows of a sample whose word is in it.
+/// A cluster: its words, the width of its vectors, and the rows of a sample whose word is in it.
 struct SoftmaxCluster {
   std::int64_t entries = 0, width = 0, rows = 0;
 };
@@ -136,7 +136,7 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
   const std::vector<std::uint32_t> tables = add_tables(tape, clusters, own);
   const Shape made = Shape::sequence(in.size[0], own.out);
   tape.save(input);
-  // Without projections all clusters have the same width: one plain lookup.
+  // Clusters without projections have the same width: one plain lookup.
   if (!has_projections(own)) {
     return {
         look_up(tape, {0, own.out, in.size[0]}, tables[0], static_cast<double>(own.cutoffs.back() * own.out)),

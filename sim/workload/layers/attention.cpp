@@ -145,7 +145,7 @@ void widen_attention(Layer& layer, const Wider& wider) {
 
 }  // namespace
 
-// In a wider network the number of heads stays, and widths stay multiples of it.
+// The number of heads stays in a wider network, and widths stay multiples of it.
 LayerType attention_layer() {
   using A = Attention;
   return {.name = "attention",

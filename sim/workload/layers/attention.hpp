@@ -13,7 +13,8 @@ namespace foretrain {
 enum class Projection : std::uint8_t {
   separate,  ///< query, key, value: three products; scores are scaled (BERT)
   packed,    ///< one product of three times the width, split by views; scores are scaled (GPT-2)
-  /// One product whose bias is added apart; queries are scaled (torch.nn.MultiheadAttention without SDPA).
+  /// A single product whose bias is added apart; queries are scaled (torch.nn.MultiheadAttention without
+  /// SDPA).
   module
 };
 
@@ -24,9 +25,9 @@ struct Attention {
   /// Width of all heads together; 0: the input's.
   std::int64_t width = 0;
   Projection projection = Projection::separate;
-  /// All projections have a bias.
+  /// Every projection has a bias.
   bool bias = true;
-  /// Without it only the output projection has a bias.
+  /// False: the output projection alone has a bias.
   bool qkv_bias = true;
   /// Scores are divided by the root of the head's width.
   bool scaled = true;

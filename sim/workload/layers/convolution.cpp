@@ -135,7 +135,7 @@ ConvolutionWork work_of(const Convolution& own, const Window& window, const Shap
   // Elements and products are those of one sample. Products count each group as one of `count`.
   work.in = static_cast<double>(in.elements()), work.out = static_cast<double>(out.elements());
   work.weights = from * to * groups * kernel, work.bias = own.bias ? static_cast<double>(own.out) : 0;
-  // One input channel for each group: the libraries have special kernels for it.
+  // Each group has one input channel: the libraries have special kernels for it.
   if (own.groups > 1 && own.groups == in.size[0]) work.cls = OperatorClass::depthwise_conv;
   const auto product = [&](double m, double n, double k, Product::Grows grows) {
     return Product{m,

@@ -33,7 +33,7 @@ Operator custom_pass(Flops flops, Bytes bytes, std::int64_t kernels) {
   return op;
 }
 
-// One operator each way. Their FLOPs and bytes are the author's; the time follows from the roofline.
+// A single operator each way. Their FLOPs and bytes are the author's; the time follows from the roofline.
 Applied apply_custom(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
@@ -42,7 +42,7 @@ Applied apply_custom(Tape& tape, const Layer& layer, TensorId input) {
   const std::optional<Shape> made = own.shape.empty() ? in : input_shape(own.shape, false);
   if (!made) return misfit("custom makes a tensor of more than 2^40 elements", "give a smaller shape");
   std::vector<std::uint32_t> ready;
-  // All parameters are one tensor, which is ready after the single backward operator.
+  // The parameters are one tensor, which is ready after the single backward operator.
   if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
   const TensorId result = tape.result(*made, {input}, own.parameters > 0);
   tape.forward(custom_pass(own.forward_flops, own.forward_bytes, own.kernels));

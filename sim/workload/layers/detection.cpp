@@ -41,7 +41,7 @@ Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input) {
   const Operator op = small_operators(own.operators, elements);
   const TensorId result = tape.view(in, input);
   tape.forward(op);
-  // Without `gradient` the operators have no backward pass, as in matching and sampling.
+  // Operators without `gradient` have no backward pass, as in matching and sampling.
   std::vector<BackwardStep> backward;
   if (own.gradient) backward.push_back({op, {}});
   tape.node(std::move(backward), {input}, result);

@@ -30,7 +30,7 @@ Applied join_dot_interaction(Tape& tape, const Layer&, const std::vector<TensorI
   tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {}, per_sample(8 * rows)));
   tape.node({}, inputs, joined);
   const AttentionSize size{count, count, 1, width};
-  // All pairs are computed, also those above the diagonal, which nothing reads.
+  // Every pair is computed, also those above the diagonal, which nothing reads.
   const TensorId products = tape.result(Shape::sequence(count, count), {joined}, false);
   tape.forward(batched_products(size, {size.makes_scores()}));
   tape.save(joined);

@@ -36,7 +36,7 @@ Applied join_dot_product(Tape& tape, const Layer& layer, const std::vector<Tenso
   if (!bounded_product({own.heads, q.rows(), k.rows()}))
     return misfit("dot_product_attention makes a tensor of more than 2^40 elements", "use fewer rows");
   const AttentionSize size{q.rows(), k.rows(), own.heads, q.width() / own.heads, v.width() / own.heads};
-  // In separate operators a causal mask is added like any other; only the fused kernel skips scores.
+  // A causal mask in separate operators is added like any other; only the fused kernel skips scores.
   Attention plain{own.heads};
   plain.scaled = own.scaled, plain.dropout = own.dropout;
   plain.mask = own.mask || (own.causal && !own.fused), plain.causal = own.causal && own.fused;
@@ -54,7 +54,7 @@ void check_dot_product(const LayerCheck& check) {
 
 std::int64_t heads_of_dot_product(const Layer& layer) { return layer.get<DotProductAttention>().heads; }
 
-// As a layer, rotation turns all elements of its rows.
+// This layer rotates all elements of its rows.
 Applied apply_rotary(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)

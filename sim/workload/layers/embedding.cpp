@@ -93,7 +93,7 @@ Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-// All ids are zero and made on the spot: one fill, one lookup, one addition.
+// The ids are zero and made on the spot: one fill, one lookup, one addition.
 Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<TokenTypes>();
   const Shape in = tape.at(input).shape;
@@ -117,8 +117,8 @@ Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-// With entries, a table is looked up. Without, the trained rows themselves are added; untrained rows (sines)
-// are constants.
+// A table is looked up where there are entries. Otherwise the trained rows themselves are added; untrained
+// rows (sines) are constants.
 Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Positions>();
   const Shape in = tape.at(input).shape;
@@ -146,7 +146,7 @@ Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
   return {record_addition(tape, input, true, std::move(gradient)), "", ""};
 }
 
-// One trained row is put in front of every sample, which costs a copy of all rows.
+// A trained row is put in front of every sample, which costs a copy of all rows.
 Applied apply_class_token(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;

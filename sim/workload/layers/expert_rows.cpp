@@ -61,7 +61,7 @@ TensorId record_grouped(Tape& tape, TensorId input, std::int64_t out, std::int64
   };
   tape.forward(products(1).with(work.forward()));
   tape.save(input);
-  // Without a gradient of the input, backward is the product for the weights alone.
+  // Where the input needs no gradient, backward is the product for the weights alone.
   const bool further = tape.at(input).needs_gradient;
   Operator backward = products(further ? 2 : 1);
   if (further) backward.with(work.for_input());
@@ -80,7 +80,7 @@ TensorId gather_rows(Tape& tape, TensorId input, std::int64_t rows) {
   const Shape made = Shape::sequence(rows, in.width());
   const auto part = static_cast<double>(made.elements()), whole = static_cast<double>(in.elements());
   const TensorId gathered = tape.result(made, {input}, false);
-  // Two kernels: the search for the rows' indices, and the copy.
+  // The kernels are the search for the rows' indices, and the copy.
   tape.forward(
       script_pass(OperatorClass::copy, HostCall::embedding, 0, 8 * part + 24 * static_cast<double>(rows), 2));
   tape.save(per_sample(16 * static_cast<double>(rows)));

@@ -87,7 +87,7 @@ std::string fault_of_experts(const Experts& own, const Shape& in) {
 /// Records the loop of Mixtral's script: each expert gathers its rows, computes, and adds its results.
 TensorId record_loop(Tape& tape, const Experts& own, TensorId input, TensorId weights, TensorId sum) {
   const std::int64_t all = tape.at(input).shape.rows();
-  // Each expert gathers its rows, so operators and kernels grow with the number of experts.
+  // Every expert gathers its rows, so operators and kernels grow with the number of experts.
   for (std::int64_t expert = 0; expert < own.experts; ++expert) {
     const std::int64_t rows = rows_before(own, all, expert + 1) - rows_before(own, all, expert);
     const Perceptron one{fmt::format("experts.{}.", expert), own.width, own.gated};

@@ -37,7 +37,7 @@ Applied apply_fused_gelu(Tape& tape, TensorId input) {
   return {result, "", ""};
 }
 
-// Without the fused kernel each operator of the formula is a call and a pass of its own.
+// Unless the kernel is fused, each operator of the formula is a call and a pass of its own.
 Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)

@@ -29,7 +29,7 @@ Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<Tensor
       std::move(hint));
 }
 
-/// Two operands, one of which may be broadcast over the other.
+/// A pair of operands, one of which may be broadcast over the other.
 struct Pair {
   TensorId left = 0, right = 0;
   Shape shape;  ///< of the result, the larger operand's

@@ -72,7 +72,7 @@ TensorId joined_keys(Tape& tape, const AttentionSize& size, TensorId plain, Tens
 Heads latent_heads(Tape& tape, const LatentAttention& own, const AttentionSize& size, TensorId input) {
   Heads heads;
   heads.q = record_queries(tape, own, size, input);
-  // One product makes the narrow row and the part that carries the position.
+  // A single product makes the narrow row and the part that carries the position.
   const auto [narrow, position] =
       cut(tape, product_of(tape, input, own.kv_rank + own.rotary, "kv_down."), own.kv_rank);
   const TensorId wide = product_of(tape, record_rms_norm(tape, narrow, "kv_norm."),

@@ -34,7 +34,7 @@ struct Sides {
 /// Returns "3" or "[1, 7]".
 std::string to_string(const Sides& sides);
 
-/// One layer, with the members that layers of every type have. Members of one type alone, such as a
+/// A layer, with the members that layers of every type have. Members of one type alone, such as a
 /// convolution's kernel, are in that type's options: a struct in the type's file, which no other code knows.
 struct Layer : HeldOptions {
   const LayerType* type = nullptr;  ///< a row of layer_types.hpp; none only until the layer is given one

@@ -65,7 +65,7 @@ struct LayerWord {
   void (*put)(Layer&, std::size_t);
 };
 
-/// One of a type's options as a model file may set it. An option that is not given keeps its initial value.
+/// An option of a type, as a model file may set it. An option that is not given keeps its initial value.
 struct LayerKey {
   std::string_view name;
   std::variant<LayerNumbers, LayerFlag, LayerTime, LayerFlops, LayerBytes, LayerWord> value;

@@ -152,7 +152,7 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
   // The products of an adapter are recorded here too; they have no adapter themselves.
   const bool is_own = !tape.is_in_adapter();
   const bool has_adapter = is_own && form.is_module && tape.trainability().has_adapter(path, out);
-  // One function runs a product with its adapter, and makes the input again in its backward pass.
+  // A single function runs a product with its adapter, and makes the input again in its backward pass.
   const bool is_there_again = tape.at(input).is_made_anew && (has_adapter || !is_own);
   const TensorId result = record_product(
       tape, input, out, form,

@@ -138,7 +138,7 @@ struct Backward {
   }
 };
 
-// One node stands for the stack, because the library runs it in one call.
+// A single node stands for the stack, because the library runs it in one call.
 template <const Cell& cell>
 Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;

@@ -58,7 +58,7 @@ TensorId record_fused_rms_norm(Tape& tape, TensorId input, std::string_view pref
   return result;
 }
 
-// As a layer, the norm has one weight named "weight".
+// The layer's norm has one weight named "weight".
 Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (!in.is_rows()) {

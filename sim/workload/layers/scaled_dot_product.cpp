@@ -172,7 +172,7 @@ TensorId record_eager_attention(Tape& tape, const Attention& own, const Attentio
   return record_context(tape, own, size, weights, heads.v);
 }
 
-// One kernel forward; backward is the row sums and one kernel for all gradients.
+// Forward is one kernel; backward is the row sums and one kernel for all gradients.
 TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
   const double share = share_of_pairs(own, size);
@@ -184,7 +184,7 @@ TensorId record_fused_attention(Tape& tape, const Attention& own, const Attentio
   Operator forward = fused_forward(size, share, rows + statistics);
   // Backward reads all that forward read and wrote, and the gradient; it writes three gradients.
   Operator backward = fused_backward(size, share, 2 * rows + 8 * size.context_elements() + statistics);
-  // Each of the two products carries half of the operator's bytes.
+  // The bytes of the operator are divided equally between its two products.
   for (Operator* op : {&forward, &backward}) {
     for (int i = 0; i < op->product_count; ++i)
       op->products[static_cast<std::size_t>(i)].bytes = per_sample(op->bytes.per_sample / 2);

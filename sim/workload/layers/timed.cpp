@@ -30,7 +30,7 @@ Applied apply_timed(Tape& tape, const Layer& layer, TensorId input) {
   if (in.kind == ShapeKind::tokens)
     return misfit("timed cannot work on token ids", "give the model input = [1] without input_is_tokens");
   std::vector<std::uint32_t> ready;
-  // All parameters are one tensor, whose gradient is ready after backward's stated time.
+  // The parameters are one tensor, whose gradient is ready after backward's stated time.
   if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
   const TensorId result = tape.result(in, {input}, true);
   tape.forward(operator_of(own.forward));

@@ -63,7 +63,7 @@ TensorId join_windows(Tape& tape, TensorId tokens, const WindowWork& work) {
   if (work.is_cut())
     tokens = record_move(tape, tokens, copy_of(work.elements), {backward_of(copy_of(work.elements))});
   if (work.shift > 0) tokens = record_move(tape, tokens, roll_or_pad(work), {backward_of(roll_or_pad(work))});
-  // Two slices cut the padding off again.
+  // A pair of slices cuts the padding off again.
   const Shape shape = tape.at(tokens).shape;
   const TensorId cut = tape.alias(shape, tokens);
   tape.node({backward_of(roll_or_pad(work)), backward_of(roll_or_pad(work))}, {tokens}, cut);
@@ -190,7 +190,7 @@ Applied apply_patch_merging(Tape& tape, const Layer&, TensorId input) {
   const Operator sum =
       make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(12 * n));
   std::vector<BackwardStep> steps;
-  // Each view is undone by three indexing steps, and the gradients of the four views are added up.
+  // Every view is undone by three indexing steps, and the gradients of the four views are added up.
   for (int part = 0; part < 4; ++part) {
     for (const double whole : {n / 4, n / 2, n})
       steps.push_back({make_operator(OperatorClass::copy, HostCall::copy, per_sample(whole),

@@ -32,7 +32,7 @@ bool is_alike(const OptimizerLaunch& a, const OptimizerLaunch& b) {
 
 std::vector<OptimizerLaunch> counted_launches(std::vector<OptimizerLaunch> launches, std::size_t most) {
   if (launches.size() <= most) return launches;
-  // At most `longest` launches become one entry, so that no task swallows the whole list.
+  // An entry holds at most `longest` launches, so that no task swallows the whole list.
   const auto longest = static_cast<int>((launches.size() + most - 1) / most);
   std::vector<OptimizerLaunch> out;
   for (const OptimizerLaunch& launch : launches) {

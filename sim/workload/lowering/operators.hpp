@@ -65,9 +65,9 @@ enum class HostCall : std::uint8_t {
   gelu
 };
 
-/// One matrix product C[m,n] += A[m,k] B[k,n] inside an operator. A convolution is the product of the same
-/// size (implicit GEMM). Forward, m is the number of output positions, n the output channels of a group, and
-/// k the input channels of a group times the window. Sizes are of one sample; the batch multiplies the one
+/// A matrix product C[m,n] += A[m,k] B[k,n] inside an operator. A convolution is the product of the same size
+/// (implicit GEMM). Forward, m is the number of output positions, n the output channels of a group, and k the
+/// input channels of a group times the window. Sizes are of one sample; the batch multiplies the one
 /// dimension that `grows`, if any.
 struct Product {
   enum class Grows : std::uint8_t { rows, depth, count, nothing };
@@ -78,8 +78,8 @@ struct Product {
   std::int32_t window = 1;  ///< kernel positions of a convolution (3x3: 9); 1 for plain products
   std::int32_t stride = 1;
   Amount bytes;  ///< read + written, fp32 elements, all of `count` and `serial`
-  /// For fused attention: the share of all pairs of a query and a key that the mask leaves, 0 to 1. `count`
-  /// is heads times this share.
+  /// Fused attention: the share of all pairs of a query and a key that the mask leaves, 0 to 1. `count` is
+  /// heads times this share.
   double unmasked_share = 1;
   /// Returns FLOPs of one sample; of the whole step where nothing grows with the batch.
   double flops_per_sample() const { return 2 * m * n * k * count * serial; }
@@ -93,7 +93,7 @@ enum class ElementWidth : std::uint8_t {
   half           ///< in every precision 16 bits: half of the bytes that count
 };
 
-/// One framework-level operator: `kernels` launches issued by one host call. Bytes are read plus written, for
+/// A framework-level operator: `kernels` launches issued by one host call. Bytes are read plus written, for
 /// fp32 elements.
 struct Operator {
   OperatorClass cls = OperatorClass::elementwise;
@@ -126,7 +126,7 @@ struct Operator {
   Operator& with(const Product& product) { return products[product_count++] = product, *this; }
 };
 
-/// One parameter tensor, in registration order.
+/// A parameter tensor, in registration order.
 struct Parameter {
   std::string name;  ///< "layer path.weight"
   std::int64_t elements = 0;
@@ -138,7 +138,7 @@ struct Parameter {
   std::int64_t bytes() const;
 };
 
-/// One entry of the backward pass: an operator, after which the gradients of the parameters in `ready` are
+/// An entry of the backward pass: an operator, after which the gradients of the parameters in `ready` are
 /// complete. Their order is that in which the framework's accumulation nodes run (conv, norm: weight, bias;
 /// linear: bias, weight).
 struct BackwardStep {
@@ -200,8 +200,7 @@ struct ExpandedModel {
   bool has_half_weights = false;               ///< its weights have 16 bits or fewer, without fp32 masters
   /// Every tensor has the recorded type, and casts are operators of their own.
   bool keeps_types = false;
-  /// For a network recorded under autocast: the same step with the recorded types, for training under
-  /// autocast.
+  /// Network recorded under autocast: the same step with the recorded types, for training under autocast.
   std::shared_ptr<const ExpandedModel> as_recorded;
 
   std::int64_t parameter_elements() const;  ///< trained ones

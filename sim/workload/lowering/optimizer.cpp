@@ -17,7 +17,7 @@
 namespace foretrain {
 namespace {
 
-/// One element-wise operation over all tensors. A packed launch carries `lists` lists of tensors.
+/// An element-wise operation over all tensors. A packed launch carries `lists` lists of tensors.
 struct ListOperation {
   int lists = 1;
   int bytes = 8;  // per element
@@ -32,7 +32,7 @@ constexpr ListOperation kScale{1, 8, 1}, kAddScaled{2, 12, 2}, kAddConstant{1, 8
     kTimes{2, 12, 1}, kAddProduct{3, 16, 3}, kAddQuotient{3, 16, 3}, kSquares{1, 4, 2}, kMoments{4, 28, 14},
     kScalar{1, 0, 0};
 
-/// One optimizer: its state and its operations in each form, whichever framework runs them.
+/// An optimizer: its state and its operations in each form, whichever framework runs them.
 struct Recipe {
   OptimizerKind kind;
   std::string_view name;

@@ -44,10 +44,10 @@ struct Optimizer {
   OptimizerKind kind = OptimizerKind::sgd;
   OptimizerForm form = OptimizerForm::foreach;
   bool weight_decay = false;
-  /// Each parameter is stepped when its gradient is whole, and the gradient is freed (torchtune's
+  /// Every parameter is stepped when its gradient is whole, and the gradient is freed (torchtune's
   /// optimizer_in_bwd, LOMO).
   bool in_backward = false;
-  /// For GaLore and APOLLO: rows or columns that a matrix's gradient is projected to (128 is galore_torch's
+  /// GaLore and APOLLO: rows or columns that a matrix's gradient is projected to (128 is galore_torch's
   /// default).
   std::int64_t rank = 128;
   /// Steps between decompositions of the matrices: GaLore's projectors (update_proj_gap), Shampoo's roots.
@@ -57,7 +57,7 @@ struct Optimizer {
 /// True for optimizers that treat matrices differently from other parameters (matrix_optimizer.hpp).
 constexpr bool works_on_matrices(OptimizerKind kind) { return kind >= OptimizerKind::muon; }
 
-/// One launch over one tensor or a packed list of tensors.
+/// A launch over one tensor or a packed list of tensors.
 struct OptimizerLaunch {
   Bytes bytes{};  ///< read + written
   Flops flops{};

@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// One event of the replay. Its fields mean what ProgramRow says, except that `row.index` of an operator
+/// An event of the replay. Its fields mean what ProgramRow says, except that `row.index` of an operator
 /// counts in ExpandedRank::operators.
 struct ProgramEvent {
   ProgramRow row;

@@ -48,7 +48,7 @@ struct RankSequence {
 /// The pass of the step that a row of a program belongs to.
 enum class ProgramPass : std::uint8_t { forward, backward, optimizer };
 
-/// One thing that the host issues: an operator, a message, or an order between streams.
+/// A thing that the host issues: an operator, a message, or an order between streams.
 struct ProgramRow {
   enum class Kind : std::uint8_t {
     op,          ///< an operator: `index` into RecordedNetwork::operators

@@ -18,7 +18,7 @@ GrownProgram program_of(const std::vector<std::shared_ptr<const Program>>& recor
   for (const auto& program : recorded) {
     if (program->world == ranks) return {*program, {}};
   }
-  // One recording does not show how its numbers grow.
+  // A single recording does not show how its numbers grow.
   if (recorded.size() == 1)
     return {{}, fmt::format("the program was recorded on {} ranks alone", recorded.front()->world)};
   std::size_t upper = 1;

@@ -27,6 +27,7 @@ void assume_growth(RecordedNetwork& network) {
   };
   for (const RecordedParameter& parameter : network.parameters) fix(parameter.size);
   for (const RecordedBuffer& buffer : network.buffers) fix(buffer.size);
+  // Every other size grows in its first dimension that is a multiple of the batch.
   for (TensorSize& size : network.sizes) {
     if (fixed.contains(sides_of(size))) continue;
     const auto grown = std::find_if(

@@ -30,6 +30,7 @@ struct FusedSizes {
 /// the rows.
 FusedSizes fused_sizes(const RecordedCall& call, std::size_t first, bool heads_last) {
   const TensorAt q = call.in(first), k = call.in(first + 1);
+  // Dimension 0 is the batch, dimension 3 the width of a head.
   const int head = heads_last ? 2 : 1, row = heads_last ? 1 : 2;
   FusedSizes sizes{q.dim(0) * q.dim(head), q.dim(row), k.dim(row), q.dim(3)};
   if (call.flag("is_causal") || call.flag("causal")) sizes.share = 0.5;
@@ -46,6 +47,7 @@ double element_width(const TensorAt& tensor) {
 RecordedWork fused_forward(const RecordedCall& call, bool heads_last) {
   const FusedSizes s = fused_sizes(call, 0, heads_last);
   const double bytes = element_width(call.in(0)) * (s.row_elements() + s.statistics());
+  // Two products of forward: scores, and weighted values.
   return {2 * s.share * s.product_flops(), bytes, 1, {s.scores(1, bytes), s.rows(1, bytes)}};
 }
 
@@ -91,6 +93,7 @@ std::vector<OperatorRule> attention_rules() {
         "_scaled_dot_product_cudnn_attention_backward",
         "_scaled_dot_product_fused_attention_overrideable_backward"})
     rows.push_back(attention_row(name, true, attention_backward<false>));
+  // These kernels have the rows in front of the heads.
   rows.push_back(attention_row("_efficient_attention_forward", false, attention_forward<true>));
   rows.push_back(attention_row("_flash_attention_forward", false, attention_forward<true>));
   rows.push_back(attention_row("_efficient_attention_backward", true, attention_backward<true>));

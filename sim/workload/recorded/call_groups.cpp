@@ -73,6 +73,8 @@ class CallGrouping {
       settle_times();
       in_backward_ = true;
     }
+    // Where all elements count as 32 bits, recorded casts are left out: the precision of the training decides
+    // about casts.
     const bool is_excluded = types_ == RecordedTypes::widened && is_cast(op);
     if (!is_excluded && !joins_dropout(op)) place(op);
     note_moment();
@@ -91,6 +93,7 @@ class CallGrouping {
   /// Turns an operator into pieces and adds each. A measured time is divided evenly among them; operators
   /// that run nothing pass their time on.
   void place(const RecordedOperator& op) {
+    // A library call of many layers makes several pieces.
     RecordedPieces made = pieces_of(network_, op, types_);
     if (made.beyond_linear) out_.beyond_linear.push_back(name_of_operator(op));
     MeasuredTimes times = times_of(op);
@@ -190,6 +193,7 @@ class CallGrouping {
   /// Joins a piece with the last operator where a rule of this file applies; returns true in that case.
   bool join(const RecordedOperator& op, const RecordedPiece& piece) {
     Operator& last = *last_.op;
+    // The counter of a normalization is of another call, all others must be of the same one.
     if (joins_counter(op, piece)) return replace_last(op, piece.op);
     if (!is_same_call(op)) return false;
     if (piece.op.backward && last_.role == OperatorRole::product) {
@@ -198,6 +202,7 @@ class CallGrouping {
       if (piece.role == OperatorRole::product && fits) return add_product(last, piece.op), true;
     }
     if (is_made_for(op, piece)) return replace_last(op, piece.op);
+    // Copies of one call are one operator, with the zeros before them.
     const bool copies = last_.role == OperatorRole::copy || last_.role == OperatorRole::fill;
     if (!copies || piece.role != OperatorRole::copy) return false;
     last_.role = OperatorRole::copy;
@@ -244,6 +249,7 @@ class CallGrouping {
     if (rule != nullptr && rule->role == OperatorRole::random) dropout_call_ = op.call, dropout_at_ = at_;
     if (!dropout_call_ || op.call < 0 || *dropout_call_ != op.call) return false;
     const std::string& name = name_of_operator(op);
+    // The product with the mask ends the call; everything before it made the mask.
     const bool is_last = (name == "aten::mul" || name == "aten::mul_") && !op.out.empty();
     if (!is_last) {
       if (at_ > dropout_at_ && name != "aten::div_") return false;

@@ -30,7 +30,7 @@ struct GroupedStep {
   /// Moment of each recorded operator: forward operators first, then backward steps.
   std::vector<std::uint32_t> moment_of;
   std::vector<std::uint32_t> source_of_forward, source_of_backward;  ///< the recorded operator that began it
-  /// By recorded operator: true where it makes a dropout's mask.
+  /// True by recorded operator where it makes a dropout's mask.
   std::vector<bool> is_mask;
   // Facts for Recording.
   std::int64_t unknown_launches = 0;

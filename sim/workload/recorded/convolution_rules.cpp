@@ -115,6 +115,7 @@ std::vector<RecordedWork> convolution_backward(const RecordedCall& call, const O
   const RecordedConvolution c = convolution_of(call, x, w, dy);
   const GradientMask made = gradients_made(call, x, w);
   const double each = x.bytes() + w.bytes() + dy.bytes();
+  // Every gradient that is made is a kernel; the operands are read once for all of them.
   RecordedWork work;
   work.flops = ((made.input ? 1 : 0) + (made.weights ? 1 : 0)) * c.flops() + (made.bias ? dy.elements() : 0);
   work.kernels = std::max(1, (made.input ? 1 : 0) + (made.weights ? 1 : 0) + (made.bias ? 1 : 0));

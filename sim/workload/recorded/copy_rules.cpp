@@ -109,11 +109,13 @@ std::vector<OperatorRule> copy_rules() {
   for (const char* name : {"clone", "copy", "_to_copy", "to", "_pin_memory", "lift_fresh_copy", "_copy_from",
                            "permute_copy", "view_copy"})
     rows.push_back(moving_row(name, "0", "source, result", copied, OperatorRole::copy));
+  // Concatenations read all operands and are calls of their own.
   for (const char* name : {"cat", "concat", "stack", "_cat"}) {
     OperatorRule row = moving_row(name, "0", "operands + results", joined, OperatorRole::alone);
     row.call = HostCall::concat;
     rows.push_back(row);
   }
+  // Rearrangements move every element once and count one FLOP each.
   for (const char* name : {"roll",
                            "masked_scatter_backward",
                            "_pack_padded_sequence",
@@ -141,11 +143,13 @@ std::vector<OperatorRule> copy_rules() {
                            "unfold_backward",
                            "rot90"})
     rows.push_back(moving_row(name, "n", "source, result", copied, OperatorRole::alone));
+  // Fills write their result; the first group counts no FLOPs.
   for (const char* name : {"zeros", "zero", "fill", "new_zeros", "new_ones"})
     rows.push_back(moving_row(name, "0", "result", filled, OperatorRole::fill));
   for (const char* name : {"zeros_like", "ones", "ones_like", "full", "full_like", "new_full", "arange",
                            "scalar_tensor", "linspace", "eye", "tril_indices", "triu_indices", "range"})
     rows.push_back(moving_row(name, "n", "result", filled, OperatorRole::fill));
+  // Gradients of views write the part into zeros of the whole.
   for (const char* name : {"slice_backward", "select_backward", "diagonal_backward", "as_strided_backward",
                            "slice_scatter", "select_scatter"})
     rows.push_back(moving_row(name, "n", "result + 2 operand", into_zeros_of_whole, OperatorRole::alone));

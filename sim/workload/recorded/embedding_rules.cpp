@@ -38,11 +38,13 @@ std::vector<OperatorRule> embedding_rules() {
   for (const char* name :
        {"embedding_dense_backward", "_embedding_bag_dense_backward", "_embedding_bag_backward"})
     rows.push_back(table_row(name, "indices, 2 gradients of rows, table", table_gradient));
+  // Picking by index copies elements or rows.
   for (const char* name : {"index", "index_select", "gather", "take", "take_along_dim", "masked_select"}) {
     OperatorRule row = table_row(name, "indices, 2 results", looked_up);
     row.call = HostCall::copy, row.cls = OperatorClass::copy;
     rows.push_back(row);
   }
+  // Putting by index writes elements or rows, and may add to what is there.
   for (const char* name : {"index_put", "_index_put_impl", "index_add", "index_copy", "index_fill", "scatter",
                            "scatter_add", "scatter_reduce", "masked_scatter", "put"}) {
     OperatorRule row = table_row(name, "indices, 3 of what is put", put_by_index);

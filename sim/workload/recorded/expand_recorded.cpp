@@ -92,6 +92,7 @@ class RecordedExpansion {
       const TensorSize& size = network_.sizes[buffer.size];
       model_.buffers.push_back({whole_elements(size.elements(batch_)), bytes_of(size.type)});
     }
+    // Gradients and times refer to grouped operators, so grouping comes before both.
     step_ = group_calls(network_, layer_of_, types_);
     if (types_ == RecordedTypes::kept && has_half_parameters(network_)) leave_out_autocast();
     drop_frozen();
@@ -130,6 +131,7 @@ class RecordedExpansion {
 
   /// Returns the layer of a parameter: that of the nearest enclosing module with operators of its own.
   std::uint32_t layer_of_parameter(const std::string& name) const {
+    // The search goes outward, from the module of the parameter to the root.
     for (std::string path = module_around(name);; path = module_around(path)) {
       const auto found = layers_by_path_.find(path);
       if (found != layers_by_path_.end()) return found->second;
@@ -181,6 +183,7 @@ class RecordedExpansion {
     }
     facts_.without_gradient = static_cast<std::int64_t>(missing.size());
     if (missing.empty()) return;
+    // A step without backward operators gets an empty one that can carry the parameters.
     if (step_.backward.empty()) {
       step_.backward.emplace_back();
       step_.backward.back().op.backward = true;
@@ -204,6 +207,7 @@ class RecordedExpansion {
     if (!times.has_kernels || measured_on_ == nullptr) return;
     facts_.measured_launches += op.kernels;
     const Gpu& gpu = measured_on_->gpu;
+    // An operator without work has no modelled time that could be scaled.
     if (op.bytes.at(batch_) <= 0 && op.flops.at(batch_) <= 0) stand_in(op, times.kernels_s, gpu);
     const KernelCalibration calibration = default_kernel_calibration(gpu);
     const KernelContext context{gpu, calibration, measured_on_->precision};
@@ -229,6 +233,7 @@ class RecordedExpansion {
     model_.largest_activation_elements = sums.largest_elements;
     for (std::size_t i = 0; i < model_.layer_traces.size(); ++i)
       model_.layer_traces[i].saved_bytes = sums.saved_of_layer[i];
+    // A stated sample counts before the inputs that were recorded.
     if (!network_.sample.empty()) {
       model_.input_elements = 1;
       for (const std::int64_t side : network_.sample) model_.input_elements *= side;

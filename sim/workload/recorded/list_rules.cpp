@@ -28,6 +28,7 @@ TensorLists lists_of(const RecordedCall& call) {
   for (std::size_t i = 0; i < call.in_count(); ++i) {
     if (call.in(i).rank() > 0) tensors.push_back(call.in(i));
   }
+  // The largest number of lists wins, since any multiple of equal lists could also be taken for fewer.
   for (std::size_t lists = kMostLists; lists > 1; --lists) {
     const std::size_t each = tensors.size() / lists;
     if (each == 0 || each * lists != tensors.size()) continue;
@@ -63,6 +64,7 @@ std::vector<RecordedWork> work_of_lists(const RecordedCall& call, const Operator
   const TensorLists lists = lists_of(call);
   double elements = 0;
   for (const std::int64_t tensor : lists.elements) elements += static_cast<double>(tensor);
+  // Calls with results write these; calls in place write their first lists.
   const double out = call.out_count() > 0 ? call.out_bytes() : written * lists.first_bytes;
   return {{rule.each * elements, lists.all_bytes + out, launches_of(lists, elements), {}}};
 }

@@ -92,7 +92,7 @@ const OperatorRule* find_operator_rule(std::string_view name) {
   if (name.starts_with(kAten)) name.remove_prefix(kAten.size());
   const auto found = rows.find(name);
   if (found != rows.end()) return found->second;
-  // In-place variants have the name of their row and "_" behind it; names like __and__ do not.
+  // Variants in place have the name of their row and "_" behind it; names like __and__ do not.
   if (!name.ends_with('_') || name.ends_with("__")) return nullptr;
   name.remove_suffix(1);
   const auto in_place = rows.find(name);

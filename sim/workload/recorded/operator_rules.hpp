@@ -67,7 +67,7 @@ class RecordedCall {
 struct RecordedWork {
   double flops = 0, bytes = 0;
   int kernels = 1;
-  /// At most two products, whose bytes are in `fixed`.
+  /// Products, at most two, whose bytes are in `fixed`.
   std::vector<Product> products{};
   double visits = 0;  ///< Operator::visits
 };

@@ -19,6 +19,7 @@ double window_positions(const RecordedCall& call) {
   double product = 1;
   for (const double side : kernel->numbers) product *= std::max(1.0, side);
   if (kernel->numbers.size() > 1) return product;
+  // A single number is the side of a square or cube, by the rank of the input.
   const auto sides = std::max<std::size_t>(call.in(0).rank(), 3) - 2;
   for (std::size_t i = 1; i < sides; ++i) product *= std::max(1.0, kernel->numbers[0]);
   return product;

@@ -81,6 +81,7 @@ std::map<char, double> letters_of(const RecordedCall& call, std::string_view equ
   std::size_t operand = 0;
   int at = 0;
   for (const char c : equation.substr(0, equation.find("->"))) {
+    // A comma begins the next operand, whose letters are its dimensions in order.
     if (c == ',') {
       ++operand, at = 0;
     } else if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
@@ -97,6 +98,7 @@ std::vector<RecordedWork> einsum_product(const RecordedCall& call, const Operato
   if (equation != nullptr) {
     for (const auto& [letter, size] : letters_of(call, equation->word)) combinations *= size;
   }
+  // As one product: a row for each result, as deep as the letters that are summed over.
   const double made = std::max(1.0, call.out(0).elements());
   const PlainProduct p{made, 1, combinations / made};
   return {work_of_product(p, call.in_bytes() + call.out_bytes(), 0, 0)};
@@ -111,6 +113,7 @@ std::vector<RecordedWork> grouped_product(const RecordedCall& call, const Operat
   const double own_groups = a.rank() > 2 ? a.dim(0) : b.rank() > 2 ? b.dim(0) : offsets.elements();
   const double groups = std::max(1.0, own_groups);
   PlainProduct p{a.dim(-2), b.dim(-1), a.dim(-1), groups};
+  // The dimension that is in groups is divided among them.
   if (a.rank() == 2 && b.rank() > 2) p.m /= groups;
   if (a.rank() > 2 && b.rank() == 2) p.n /= groups;
   if (a.rank() == 2 && b.rank() == 2) p.k /= groups;

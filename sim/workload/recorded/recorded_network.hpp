@@ -64,7 +64,7 @@ struct RecordedArgument {
   std::string word;
 };
 
-/// One call of an operator in the recorded step, with the sizes of its tensors. Names are indices into the
+/// A call of an operator in the recorded step, with the sizes of its tensors. Names are indices into the
 /// tables of the network.
 struct RecordedOperator {
   /// Index into RecordedNetwork::operator_names: "aten::addmm".

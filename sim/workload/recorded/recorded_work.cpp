@@ -160,6 +160,7 @@ RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator&
                         !is_line(none[i].flops, once[i].flops, twice[i].flops);
     out.pieces.push_back({made, rule.role});
   }
+  // A recorded number of kernels replaces that of the rule.
   if (op.kernels > 0 && out.pieces.size() == 1)
     out.pieces[0].op.kernels = static_cast<std::uint16_t>(std::min(op.kernels, 65'535));
   return out;

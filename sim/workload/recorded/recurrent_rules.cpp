@@ -8,7 +8,7 @@
 namespace foretrain {
 namespace {
 
-/// One direction of one layer: its sizes, products and work.
+/// A direction of a layer: its sizes, products and work.
 struct RecordedCells {
   double gates = 4, hidden = 0, in = 0, steps = 0, samples = 0, element = 4;
   bool bias = true;
@@ -103,6 +103,7 @@ RecurrentPlan plan_of(const RecordedCall& call) {
   plan.cells.steps = data.rank() > 2 ? data.dim(batch_first ? 1 : 0) : 1;
   plan.cells.samples =
       plan.cells.steps * plan.first_in > 0 ? data.elements() / (plan.cells.steps * plan.first_in) : 0;
+  // The hidden width is an argument, or follows from the first matrix of weights: gates x hidden rows.
   double hidden = call.number("hidden", call.number("hidden_size", 0));
   for (std::size_t i = 1; i < call.in_count() && hidden == 0; ++i) {
     const TensorAt weights = call.in(i);

@@ -83,6 +83,7 @@ class StorageWalk {
     }
     for (std::uint32_t i = 0; i < network_.storages.size(); ++i) {
       const RecordedStorage& storage = network_.storages[i];
+      // A gradient outlives the step; storages freed in it are activations or temporaries.
       if (storage.freed || !is_made_in_backward(storage)) continue;
       const auto found = wanted.find(count_of(size_of(storage)));
       if (found == wanted.end() || found->second == 0) continue;
@@ -132,6 +133,7 @@ class StorageWalk {
     for (std::uint32_t at = 0; at < network_.operators.size(); ++at) {
       const std::size_t first = next;
       while (next < order.size() && network_.storages[order[next]].made == at) ++next;
+      // Operands matter where a storage is made, and where a product may copy them.
       if (next > first || (maker_is_product(at) && !network_.operators[at].backward)) operands_of(at);
       for (std::size_t i = first; i < next; ++i) settle(order[i], at);
       for (std::size_t i = first; i < next; ++i)
@@ -208,6 +210,7 @@ class StorageWalk {
     if (replaced == replaced_.end()) {
       out_.lifetimes.activations.push_back({from, until, bytes, share_of(i)});
     } else {
+      // Under autocast the original ends where the copy begins; in other widths it lives on.
       const std::uint32_t last = std::clamp(replaced->second, from, until);
       out_.lifetimes.activations.push_back({from, last, bytes, share_of(i)});
       if (last < until) out_.lifetimes.activations.push_back({last + 1, until, bytes, kNotInAutocast});

@@ -109,6 +109,7 @@ std::string to_string(const TensorSize& size) {
 
 // Faults are phrased to follow the name of the tensor in a message.
 ParsedTensorSize parse_tensor_size(std::string_view text) {
+  // The parts of a size: the type, then the dimensions between the brackets.
   const std::size_t bracket = text.find('[');
   if (bracket == std::string_view::npos || !text.ends_with(']'))
     return bad_size("is no size", "a type and its dimensions, as in \"f32[B,3,224,224]\", \"i64[]\"");

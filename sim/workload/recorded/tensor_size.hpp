@@ -37,6 +37,7 @@ struct TensorSize {
   ElementType type = ElementType::f32;
   std::vector<Extent> dimensions;  ///< none: a scalar
 
+  /// Returns the number of elements at a batch; grows() is true where it depends on the batch.
   double elements(double batch) const;
   bool grows() const;
   friend bool operator==(const TensorSize&, const TensorSize&) = default;

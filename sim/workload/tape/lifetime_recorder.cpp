@@ -226,8 +226,7 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   if (wider != Share{}) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, wider);
 }
 
-// Only the first step that makes a parameter's gradient opens its lifetime; finish() extends it to the end of
-// the step.
+// A parameter's gradient lives from the first step that makes it; finish() extends it to the end of the step.
 void LifetimeRecorder::parameter_gradient(std::uint32_t parameter, double bytes, std::uint32_t step) {
   has_gradient_.resize(std::max<std::size_t>(has_gradient_.size(), parameter + std::size_t{1}), 0);
   if (std::exchange(has_gradient_[parameter], std::uint8_t{1}) != 0) return;

@@ -49,7 +49,7 @@ struct OffloadedActivations {
   std::vector<OffloadedTensor> tensors;
 };
 
-/// All lifetimes of a step. Gradients of parameters stay until the optimizer has run, wherever they come
+/// The lifetimes of a step. Gradients of parameters stay until the optimizer has run, wherever they come
 /// from.
 struct Lifetimes {
   std::vector<Lifetime> activations;          ///< with their gradients, kept statistics, masks and indices

@@ -91,7 +91,7 @@ class LifetimeRecorder {
     std::uint32_t at = 0;
     Share share{};
   };
-  /// One storage: its size, the moments that bound its life, and its width.
+  /// A storage: its size, the moments that bound its life, and its width.
   struct StorageLife {
     double bytes = 0;
     std::uint32_t made = 0, last_read = 0;
@@ -114,7 +114,8 @@ class LifetimeRecorder {
     Share share{};
     std::uint32_t at = 0;
   };
-  /// What a node keeps for backward. The lists by width leave out storages whose copy is kept instead.
+  /// The storages and bytes that a node keeps for backward. The lists by width leave out storages whose copy
+  /// is kept instead.
   struct Node {
     std::vector<Storage> kept, kept_by_autocast, kept_by_half;
     std::vector<KeptBytes> bytes;
@@ -154,7 +155,8 @@ struct TapeTensor {
   std::uint32_t storage = 0;  ///< aliases (views, in-place results) share one
   bool is_view = false;       ///< made by flatten, slice, reshape
   double part = 1;            ///< part of the tensor that is in memory at a time
-  /// What reads it need not keep it: backward of what made it makes it once more (FusedKernel::lora).
+  /// Its readers need not keep it: the backward pass of the node that made it makes it again
+  /// (FusedKernel::lora).
   bool is_made_anew = false;
 };
 
@@ -260,7 +262,7 @@ class Tape {
 
  private:
   static constexpr std::uint32_t kFrozen = 1U << 31U;  ///< added to the index of a frozen parameter
-  /// One node of autograd: its backward steps, and the tensors that receive gradients from it.
+  /// A node of autograd: its backward steps, and the tensors that receive gradients from it.
   struct Node {
     std::vector<BackwardStep> steps;
     std::vector<TensorId> parents;

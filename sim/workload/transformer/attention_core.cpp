@@ -111,7 +111,7 @@ void write_ring(const Core& core, std::vector<LayerStep>& steps) {
         core.kernel(core.part(), i > 0 && causal ? core.part() / 2 : core.part(), i == 0 && causal);
     // The kernel waits for the exchange that brought its part: the step before the previous kernel.
     if (i > 0) kernel.waits_for = static_cast<int>(steps.size()) - 2;
-    // In backward the last kernel passes on too: the gradients return to the rank that owns the part.
+    // The last kernel of backward passes on too: the gradients return to the rank that owns the part.
     const bool passes_on = i + 1 < ranks || core.backward;
     if (passes_on) {
       steps.push_back(LayerStep::exchange_of(ParallelAxis::context, Exchange::ring_pass,
@@ -142,7 +142,7 @@ void write_gathered(const Core& core, std::vector<LayerStep>& steps) {
       core.writer.exchange(steps, ParallelAxis::context, Exchange::all_gather, bytes / messages);
   }
   const std::int64_t all = core.slice().sequence;
-  // All ranks have equal work: queries of two pieces see half of all keys under a causal mask.
+  // The ranks have equal work: queries of two pieces see half of all keys under a causal mask.
   steps.push_back(core.kernel(core.part(), core.shape.causal ? all / 2 : all, false));
   if (!core.backward) return;
   constexpr double kFp32OverHalf = 2;
@@ -168,7 +168,7 @@ void write_ulysses(const Core& core, std::vector<LayerStep>& steps) {
 
 }  // namespace
 
-// Only gathered parts that are not gathered again in backward are kept.
+// Gathered parts are kept where backward does not gather them again.
 double kept_by_context(const LayerWriter& writer, const TransformerShape& shape) {
   const LayerSlice& slice = writer.slice();
   const bool keeps = writer.kernels().context == ContextHabit::apart && slice.context > 1 &&

@@ -26,7 +26,7 @@ enum class LlmFramework : std::uint8_t {
   pytorch
 };
 
-/// How a framework assigns layers to the stages of a pipeline.
+/// The rule by which a framework assigns layers to the stages of a pipeline.
 enum class StageSplit : std::uint8_t { equal, by_cost };
 
 /// The way in which context ranks bring keys and values together, and their gradients back.
@@ -71,11 +71,11 @@ struct LayerKernels {
   bool weight_gradients_add = false;  ///< the product itself adds to fp32 main gradients
   /// Products behind a gathered input: own share, those before, those behind.
   int pieces_of_gathered = 1;
-  /// In a row layer's backward, the gradient is gathered beside the product of the rank's own share.
+  /// The gradient of a row layer is gathered in backward beside the product of the rank's own share.
   bool overlaps_row_backward = false;
   // Messages (docs/judges.md).
   ContextHabit context = ContextHabit::joined;
-  /// With sequence parallelism, backward gathers a column layer's input again.
+  /// Backward gathers a column layer's input again where there is sequence parallelism.
   bool regathers_inputs = true;
   /// The gradient of the input of queries, keys and values, and of gate and up, is summed once for each
   /// matrix.

@@ -67,11 +67,11 @@ class LayerSteps {
   /// Returns forward without what Recompute::save_qkv keeps and what backward does not read.
   std::vector<LayerStep> needed_again() const;
   double saved_bytes() const;
-  /// For recomputation by operator: forward without every second product and the attention core, and the kept
+  /// Recomputation by operator: forward without every second product and the attention core, and the kept
   /// bytes, which are those products' results, the core's and the layer's input.
   std::vector<LayerStep> again_by_operator() const;
   double saved_by_operator() const;
-  /// For one module of Megatron-LM: the bytes that its output took, and the steps that make it again.
+  /// A module of Megatron-LM: the bytes that its output took, and the steps that make it again.
   double bytes_of(LayerModule module) const;
   void run_again(LayerModule module, std::vector<LayerStep>& steps) const;
   /// Returns the bytes that Recompute::save_qkv keeps.
@@ -360,7 +360,7 @@ std::string names_of_layer_modules(LayerModules set) {
   return names;
 }
 
-// What recomputation frees is transient: it exists while the layer's own backward runs.
+// The bytes that recomputation frees are transient: they exist while the layer's own backward runs.
 LayerProgram layer_program(const TransformerShape& shape, const LayerSlice& slice, bool with_experts,
                            const LayerKernels& kernels) {
   const LayerSteps layer(shape, slice, with_experts, kernels);

@@ -80,7 +80,7 @@ struct LayerSlice {
   std::int64_t norm_tokens() const { return sequence_parallel ? (tokens() + tensor - 1) / tensor : tokens(); }
 };
 
-/// One launch, or one collective. A kernel is a product, an attention or moved bytes.
+/// A launch, or a collective. A kernel is a product, an attention or moved bytes.
 struct LayerStep {
   enum class Kind : std::uint8_t { product, attention, bytes, exchange };
   Kind kind = Kind::bytes;

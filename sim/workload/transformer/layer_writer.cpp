@@ -149,7 +149,7 @@ void LayerWriter::plain_forward(std::vector<LayerStep>& steps, const LinearSize&
   steps.back().python = cuts_tensor() ? 1 : 0;
 }
 
-// Two products: for the input, then for the weights.
+// The products are for the input, then for the weights.
 void LayerWriter::plain_backward(std::vector<LayerStep>& steps, const LinearSize& size) const {
   quantize(steps, size.rows * size.out * size.count);
   steps.push_back(LayerStep::product_of(size.rows, size.in, size.out, size.count));
@@ -157,7 +157,7 @@ void LayerWriter::plain_backward(std::vector<LayerStep>& steps, const LinearSize
   weight_gradient(steps, size, -1);
 }
 
-// Nothing in the same layer waits for this product, so pipelines may delay it.
+// No step of the same layer waits for this product, so pipelines may delay it.
 void LayerWriter::weight_gradient(std::vector<LayerStep>& steps, const LinearSize& size,
                                   int waits_for) const {
   steps.push_back(LayerStep::product_of(size.in, size.out, size.rows, size.count));

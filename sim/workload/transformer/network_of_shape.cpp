@@ -61,7 +61,7 @@ class NetworkWriter {
     return made("linear", std::move(name), {{"out", out}, {"bias", shape_.bias ? 1 : 0}});
   }
 
-  // Without a table of positions, attention itself encodes them.
+  // Attention itself encodes positions where there is no table of them.
   Layer attention(std::string name) const {
     Layer layer = made("grouped_attention", std::move(name),
                        {{"heads", shape_.heads},
@@ -79,7 +79,7 @@ class NetworkWriter {
 
   Layer gate(const std::string& path) const {
     Layer product = made("multiply", path + ".gate");
-    // Two branches are multiplied: the activated gate, and the other projection.
+    // The two branches are multiplied: the activated gate, and the other projection.
     product.branches = {{linear(path + ".gate_proj", shape_.inner), made("silu", path + ".act")},
                         {linear(path + ".up_proj", shape_.inner)}};
     return product;

@@ -41,7 +41,7 @@ void flatten(const std::vector<Layer>& layers, std::vector<const Layer*>& out) {
   }
 }
 
-/// One layer of the stack: its attention, and the layers behind it up to the next attention.
+/// A layer of the stack: its attention, and the layers behind it up to the next attention.
 struct Block {
   const Layer* attention = nullptr;
   const Layer* experts = nullptr;
@@ -163,7 +163,7 @@ RecognizedTransformer recognize_transformer(const Model& model) {
   shape.positions = parts.positions;
   shape.tied = !parts.head->weights.empty() && parts.head->weights == parts.embedding->weights;
   take_attention(*parts.blocks.front().attention, shape);
-  // All blocks must have the same attention; the feed-forward part of the first dense block stands for all.
+  // The blocks must have the same attention; the feed-forward part of the first dense block stands for all.
   for (const Block& block : parts.blocks) {
     TransformerShape other = shape;
     take_attention(*block.attention, other);

@@ -35,7 +35,7 @@ std::int64_t norm_parameters(const TransformerShape& shape) { return (shape.bias
 }  // namespace
 
 bool has_experts(const TransformerShape& shape, int layer) {
-  // Of each group of `every` layers behind the dense ones, the last has experts.
+  // The last of each group of `every` layers behind the dense ones has experts.
   if (!shape.experts || layer < shape.experts->dense_layers) return false;
   return (layer - shape.experts->dense_layers) % shape.experts->every == shape.experts->every - 1;
 }
@@ -60,7 +60,7 @@ ParameterCount parameters_of(const TransformerShape& shape) {
   if (!shape.experts) return count;
   count.one_expert = feed_parameters(shape, shape.experts->width);
   count.router = shape.experts->experts * shape.hidden;
-  // All layers with experts have a router and their shared experts; a token passes top_k of the others.
+  // Every layer with experts has a router and their shared experts; a token passes top_k of the others.
   const auto with = [&](int experts) {
     return with_experts * (count.router + (experts + shape.experts->shared) * count.one_expert);
   };

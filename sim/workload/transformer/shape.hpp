@@ -16,7 +16,7 @@ struct ExpertLayers {
   int shared = 0;          ///< experts of the same width that every token passes
   std::int64_t width = 0;  ///< inner width of one expert
   int dense_layers = 0;    ///< the first layers, with the dense part of TransformerShape::inner
-  /// Of the layers behind them, one in this many has experts.
+  /// One in this many of the layers behind them has experts.
   int every = 1;
   friend bool operator==(const ExpertLayers&, const ExpertLayers&) = default;
 };
@@ -61,9 +61,9 @@ struct ParameterCount {
   std::int64_t attention = 0;
   std::int64_t dense = 0;  ///< the feed-forward part of a dense layer
   std::int64_t one_expert = 0, router = 0;
-  /// One norm, which tensor ranks do not cut.
+  /// A norm, which tensor ranks do not cut.
   std::int64_t norm = 0;
-  /// All values, a tied matrix once; and those that a token passes.
+  /// Sum of all values, a tied matrix once; and of those that a token passes.
   std::int64_t total = 0, active = 0;
 };
 /// Returns the numbers of trained values of a transformer.
