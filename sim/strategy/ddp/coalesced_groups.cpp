@@ -1,4 +1,5 @@
-// Two packing rules that test the limit at different places: PyTorch broadcasts in C++ and reduces in Python.
+// Packing by two rules that test the limit at different places: PyTorch broadcasts in C++ and reduces in
+// Python.
 #include "sim/strategy/ddp/coalesced_groups.hpp"
 
 namespace foretrain {

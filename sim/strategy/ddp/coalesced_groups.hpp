@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// One message: a number of consecutive tensors, flattened.
+/// A message: a number of consecutive tensors, flattened.
 struct CoalescedGroup {
   std::size_t tensors = 0;
   Bytes size{};

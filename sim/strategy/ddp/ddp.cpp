@@ -164,7 +164,7 @@ Plan plan_ddp(const PlanRequest& request) {
   const Reducer& reducer = step.reducer();
   plan.buckets = reducer.exchange().messages();
   plan.memory.buffers = reducer.exchange().memory();
-  // Without views, buckets exist beside the gradients and are as large as all of them.
+  // Buckets that are no views exist beside the gradients and are as large as all of them.
   if (!request.options<DdpOptions>().gradient_as_bucket_view)
     plan.memory.buffers +=
         Bytes{gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};

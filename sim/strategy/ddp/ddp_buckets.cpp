@@ -58,7 +58,7 @@ std::vector<Bucket> fill_buckets(const ExpandedModel& model, const std::vector<s
 
 }  // namespace
 
-// Since PyTorch 2.0 a given bucket_cap limits the first bucket too.
+// A given bucket_cap limits the first bucket too, since PyTorch 2.0.
 DdpOptions options_in(DdpOptions options, FrameworkVersion version) {
   constexpr FrameworkVersion kCapLimitsAll{2, 0};
   if (options.cap_is_given && version >= kCapLimitsAll) options.first_bucket = options.bucket_cap;

@@ -10,7 +10,7 @@ namespace foretrain {
 
 struct DdpOptions;
 
-/// One bucket: its parameters (indices into ExpandedModel::parameters) and its bytes before compression.
+/// A bucket: its parameters (indices into ExpandedModel::parameters) and its bytes before compression.
 struct Bucket {
   std::vector<std::uint32_t> parameters;
   Bytes size{};

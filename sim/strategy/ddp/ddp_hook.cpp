@@ -79,7 +79,7 @@ void BucketExchange::kernel(const HostThread& thread, std::int64_t bytes) {
   process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
-/// All-reduces elements and waits for the result, as PowerSGD's hook does.
+/// Adds an all-reduce of elements and waits for the result, as PowerSGD's hook does.
 void BucketExchange::reduce_now(const HostThread& thread, std::int64_t elements) {
   if (elements == 0) return;
   const LabelId label = process_.graph().label("all_reduce of PowerSGD");
