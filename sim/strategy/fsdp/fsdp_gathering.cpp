@@ -73,8 +73,8 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
   if (iteration_start_ != kNone) after.push_back(iteration_start_);
   if (copied != kNone) after.push_back(copied);
   if (settings_.per_parameter && !copy_outs_.empty()) {
-    // In forward the buffer of the gather before the last one must have been copied out, in backward that of
-    // the last one.
+    // The buffer of the gather before the last one must have been copied out in forward, that of the last one
+    // in backward.
     const std::size_t back = in_backward_ ? 1 : 2;
     if (copy_outs_.size() >= back) after.push_back(copy_outs_[copy_outs_.size() - back]);
   }

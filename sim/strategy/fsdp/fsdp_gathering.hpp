@@ -16,7 +16,7 @@ namespace foretrain {
 /// never.
 enum class Reshard : std::uint8_t { by_sharding, always, never };
 
-/// One wrapped module, which is gathered and reduced as a whole.
+/// A wrapped module, which is gathered and reduced as a whole.
 struct ModelUnit {
   std::string name;
   std::vector<std::uint32_t> parameters;  ///< indices into ExpandedModel::parameters
