@@ -80,7 +80,7 @@ void ZeroEngine::forward() {
 
 void ZeroEngine::backward(int micro, bool reduces) {
   const HostThread thread = process_.autograd_thread();
-  // From stage 2 on a gradient is sent to its owner in every micro-step, so there is no sum to add to.
+  // A gradient of stage 2 or 3 is sent to its owner in every micro-step, so there is no sum to add to.
   const bool adds = settings_.stage < 2 && micro > 0;
   reduction_.begin_micro_step(settings_.stage < 2 || micro == 0,
                               micro + 1 == process_.request().knobs.accumulation);
@@ -172,7 +172,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
                   "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
   }
   explain_reduction(request, settings, messages, decisions);
-  // Only stage 3 gathers parameters.
+  // Parameters are gathered in stage 3 alone.
   if (!engine.fetch()) return;
   decisions.add(
       "live parameters",

@@ -19,9 +19,9 @@ struct ZeroSettings {
   bool on_nvme = false;        ///< the optimizer's state is on a drive between steps
   bool param_on_nvme = false;  ///< and so are the shards
   bool pinned = true;          ///< buffers on the host are page-locked
-  /// All ranks ask each other for infinite gradients.
+  /// The ranks ask each other for infinite gradients.
   bool checks_overflow = false;
-  /// All ranks sum the norm of gradients.
+  /// The ranks sum the norm of gradients.
   bool sums_norm = true;
   /// Returns the type of weights and gradients in messages.
   WireType element_type() const { return element_bytes == 2 ? WireType::half : WireType::fp32; }

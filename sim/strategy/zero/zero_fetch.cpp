@@ -73,7 +73,7 @@ void ZeroFetch::measure_trace() {
     elements_before_[i + 1] = elements_before_[i] + elements_[trace_[i]];
   next_visit_.assign(trace_.size(), trace_.size());
   std::vector<std::size_t> seen(elements_.size(), trace_.size());
-  // From the end, `seen` holds the next place of each layer.
+  // The walk is from the end, so that `seen` holds the next place of each layer.
   for (std::size_t i = trace_.size(); i-- > 0;) {
     next_visit_[i] = seen[trace_[i]];
     seen[trace_[i]] = i;
@@ -131,7 +131,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
                                       {&packed, 1},
                                       Group::world,
                                       settings_.element_type()});
-  // One parameter is gathered in place; several need a copy out of the message.
+  // A single parameter is gathered in place; several need a copy out of the message.
   if (parameters > 1)
     whole = process_.launch_on_side_stream({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
   for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;

@@ -55,11 +55,11 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
     memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
     return memory;
   }
-  // Each stage divides one more account; offloaded accounts leave the GPU.
+  // Every stage divides one more account; offloaded accounts leave the GPU.
   memory.optimizer = settings.offload ? 0 : share;
   if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
   if (settings.stage == 3) memory.parameters = settings.offload_param ? 0 : share;
-  // With overlap_comm one bucket fills while the other is reduced.
+  // There are two buckets with overlap_comm: one fills while the other is reduced.
   const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
   // fp32 weights are copied into a flat partition, on which the optimizer steps.
   const std::int64_t master =

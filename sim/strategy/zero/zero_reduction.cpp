@@ -196,7 +196,7 @@ void ZeroReduction::all_reduce_everything(const HostThread& thread) {
   if (!group.empty()) send();
 }
 
-// With overlap the host waits for the reduction stream too.
+// The host waits for the reduction stream too where there is overlap.
 void ZeroReduction::finish(const HostThread& thread, bool accumulating) {
   if (settings_.stage == 0) return all_reduce_everything(thread);
   if (filled_ > 0) reduce_bucket(thread);

@@ -32,7 +32,7 @@ constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_
 std::vector<std::int64_t> most_pieces(const ExpandedModel& model, std::int64_t own) {
   std::vector<std::int64_t> most, pieces;
   std::int64_t room = own;
-  // All parameters are laid end to end and cut every `own` elements.
+  // The parameters are laid end to end and cut every `own` elements.
   for (const Parameter& parameter : model.parameters) {
     for (std::int64_t left = parameter.elements; left > 0;) {
       pieces.push_back(std::min(left, room));
@@ -115,7 +115,7 @@ void ZeroUpdate::norm() {
   else if (settings_.sums_norm)
     sum({kFloatBytes}, norm_label_, WireType::fp32);
   kernel(4, norm_label_);
-  // Each read of a result makes the host wait for the stream.
+  // Every read of a result makes the host wait for the stream.
   for (int read = 0; read < (settings_.stage == 3 ? 1 : kNormReads); ++read)
     process_.synchronize(process_.main_thread());
 }
@@ -201,7 +201,7 @@ std::vector<std::int64_t> ZeroUpdate::gathers() const {
   if (settings_.stage == 0) return {};
   if (settings_.stage == 3) return persistent_;
   const std::int64_t all = own_ * settings_.partitions();  // padded
-  // Without _all_gather_base every gather has the size of a bucket.
+  // Every gather has the size of a bucket before _all_gather_base.
   const bool at_once = workload_.framework.version >= kGathersAtOnce;
   const std::int64_t limit = at_once ? all : process_.request().options<ZeroOptions>().allgather_bucket_size;
   if (limit > 0 && all / limit >= kMostGathers)
