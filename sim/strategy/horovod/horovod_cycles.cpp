@@ -92,7 +92,8 @@ std::vector<Cycle> typical_cycles(std::span<const Arrival> arrivals, const Cycle
   std::array<Time, kPhases> launches;
   Time mean{};
   for (int i = 0; i < kPhases; ++i) {
-    // Only the end of each phase is kept: all their cycles would be many times as large as the step itself.
+    // The end of each phase is all that is kept: all their cycles would be many times as large as the step
+    // itself.
     launches[static_cast<std::size_t>(i)] = run(arrivals, rules, begin_of(i), [](const Cycle&) {});
     mean += launches[static_cast<std::size_t>(i)] / kPhases;
   }

@@ -17,7 +17,7 @@ struct FusionTensor {
   bool gathered = false;           ///< sparse: rows of all ranks, a message of its own
 };
 
-/// One all-reduce: of a fusion buffer, or of a single tensor in its own memory.
+/// An all-reduce of a fusion buffer, or of a single tensor in its own memory.
 struct FusedMessage {
   std::vector<std::uint32_t> parameters;
   Bytes size{};  ///< on the wire, padding included

@@ -39,7 +39,8 @@ Time small_message_rounds(const Cluster& cluster, const Placement& placement, co
 }
 
 ResponseCache response_cache(int capacity, std::size_t tensors) {
-  // All tensors come in every step, so with too little capacity each one is evicted before it comes again.
+  // The same tensors come in every step, so with too little capacity each one is evicted before it comes
+  // again.
   if (capacity == 0) return ResponseCache::off;
   return tensors <= static_cast<std::size_t>(capacity) ? ResponseCache::holds_all : ResponseCache::holds_none;
 }

@@ -8,7 +8,7 @@
 
 namespace foretrain {
 
-/// Empty members take the default of Horovod's version. Compression is among the GradientOptions.
+/// Members that are empty take the default of Horovod's version. Compression is among the GradientOptions.
 struct HorovodOptions {
   std::optional<FrameworkVersion> horovod_version{};  ///< before 0.21 other defaults
   std::optional<Bytes> fusion_threshold{};

@@ -34,8 +34,8 @@ HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& sett
       gather_label_(process.graph().label("all_gather in the node")),
       copy_label_(process.graph().label("copy over host memory")),
       mpi_label_(process.graph().label("MPI all_reduce between nodes")) {
-  // Only the hierarchical form needs routes between CPUs: each rank of the first node has a ring to the same
-  // rank of the next node.
+  // Routes between CPUs are needed by the hierarchical form alone: each rank of the first node has a ring to
+  // the same rank of the next node.
   if (!blocks()) return;
   const Placement& placement = process.request().placement;
   const Cluster& cluster = process.request().cluster;

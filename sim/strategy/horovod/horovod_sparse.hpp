@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// One rank's part of a table's gradient after a backward pass.
+/// The part of a table's gradient that one rank has after a backward pass.
 struct SparseGradient {
   Bytes values{};
   Bytes indices{};  ///< indices of 8 bytes each

@@ -56,7 +56,7 @@ std::size_t HorovodThread::copies_of(const FusedMessage& message) const {
   return settings_.batched_copies ? (tensors + kBatch - 1) / kBatch : tensors;
 }
 
-// For the clock of the rehearsal: the work of the thread for a message, once its data are there.
+// The clock of the rehearsal needs the work of the thread for a message, once its data are there.
 Time HorovodThread::launch_time(const FusedMessage& message) const {
   const HostCalibration& costs = process_.host_costs();
   const auto tensors = static_cast<std::int64_t>(message.parameters.size());
