@@ -74,7 +74,7 @@ struct KnobChoice {
   void (*take)(StrategyOptions&, std::size_t);
 };
 
-/// One option as a scenario file may set it, with the texts of its reference page.
+/// An option as a scenario file may set it, with the texts of its reference page.
 struct Knob {
   std::string_view name;  ///< key in [strategy]
   std::variant<KnobValue<Bytes>, KnobValue<Time>, KnobValue<int>, KnobValue<std::int64_t>, KnobValue<double>,
@@ -166,7 +166,7 @@ struct PlanRequest {
   /// anew.
   PlanReuse* reuse = nullptr;
   CallCosts calls{};
-  /// All ranks in their order, where `placement` is rotated so that the representative comes first. It is set
+  /// The ranks in their order, where `placement` is rotated so that the representative comes first. It is set
   /// where ranks that are not alike have a representative each; nullptr: `placement` is that order.
   const Placement* job = nullptr;
 
