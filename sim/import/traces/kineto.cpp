@@ -267,7 +267,7 @@ std::string KinetoReader::sizes_text() const {
   for (std::size_t i = 0; i < raw_.places.size() && i < raw_.types.size(); ++i) {
     std::string_view type = short_type_of(raw_.types[i]);
     // The trace does not tell the type of a list of tensors; most have 32-bit floats.
-    if (raw_.types[i] == "TensorList") type = "f32";  // the trace does not say of which type; most are that
+    if (raw_.types[i] == "TensorList") type = "f32";
     if (type.empty()) continue;
     for (const std::size_t place : raw_.places[i]) {
       out += fmt::format("{}{}[{}]", out.empty() ? "" : " ", type, fmt::join(raw_.dims[place], ","));

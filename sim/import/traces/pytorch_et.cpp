@@ -15,7 +15,7 @@ namespace foretrain {
 namespace {
 
 /// Bytes of one argument list, as text; more is cut.
-constexpr std::size_t kLongestList = std::size_t{1} << 20;  // of one argument list, as text
+constexpr std::size_t kLongestList = std::size_t{1} << 20;
 
 /// A list of sizes, which may hold further lists.
 struct NestedSizes {

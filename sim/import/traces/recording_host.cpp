@@ -97,7 +97,7 @@ RecordingHost recording_host(const TracedStep& step) {
   const Fit fit = fit_of(step);
   if (fit.sum_reference <= 0) return {};
   // Range of host.slowdown in a cluster file.
-  constexpr double kSlowest = 20, kFastest = 0.2;  // as a cluster file may say
+  constexpr double kSlowest = 20, kFastest = 0.2;
   const RecordingHost without_profiler{std::clamp(fit.sum_measured / fit.sum_reference, kFastest, kSlowest),
                                        0};
   // Calls with as many operators as reference time cannot tell the two unknowns apart.

@@ -55,7 +55,7 @@ TraceFile json_trace(TraceBytes& bytes, const TraceLimits& limits) {
   FlightRecorderReader recorder(json, limits, timed);
   bool has_events = false, has_nodes = false, has_entries = false;
   // Chrome's format allows the bare list of events.
-  if (json.kind() == JsonKind::array) {  // Chrome's format allows the bare list
+  if (json.kind() == JsonKind::array) {
     kineto.events();
     has_events = true;
   } else if (json.kind() == JsonKind::object) {

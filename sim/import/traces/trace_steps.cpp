@@ -19,7 +19,7 @@ constexpr std::size_t kMostSteps = 100'000;
 TraceSteps by_profiler_marks(const Trace& trace) {
   TraceSteps out;
   // The same step may be marked on several threads; the first mark of a name counts.
-  std::map<std::uint32_t, const TraceEvent*> first;  // the same step may be marked on several threads
+  std::map<std::uint32_t, const TraceEvent*> first;
   for (const TraceEvent& event : trace.events) {
     if (event.kind == TraceKind::annotation && is_step_mark(trace.name_of(event)))
       first.emplace(event.name, &event);
