@@ -37,6 +37,7 @@ std::vector<Choice<WireOperation>> wire_operations() {
   return names;
 }
 
+/// The list is built once, on first use.
 const std::vector<Choice<WireOperation>>& operations() {
   static const std::vector<Choice<WireOperation>> names = wire_operations();
   return names;
@@ -217,6 +218,7 @@ void read_row(TableReader& row, SourceSpan span, ProgramRankText& to) {
 
 }  // namespace
 
+/// The list is read in one pass; operators and messages keep the order in which the host issued them.
 void read_program_rows(TableReader& table, std::string_view key, ProgramRankText& to) {
   for_each_table(table, key, kMostProgramRows,
                  [&](TableReader& row, SourceSpan span) { read_row(row, span, to); });
@@ -224,6 +226,7 @@ void read_program_rows(TableReader& table, std::string_view key, ProgramRankText
 
 RankLists read_rank_sequences(TableReader& table, std::string_view key, std::size_t most) {
   RankLists out;
+  // A sequence is the ranks first, first + stride, and so on, `size` of them.
   for_each_table(table, key, most, [&](TableReader& row, SourceSpan) {
     RankSequence ranks;
     ranks.first = row.integer("first", 0, kMostProgramRanks).value_or(0);
@@ -240,6 +243,7 @@ RankLists read_rank_sequences(TableReader& table, std::string_view key, std::siz
   return out;
 }
 
+/// Only rows that are not operators are listed; the text refers to `recorded.operators` for the others.
 std::vector<KeyTable> program_row_tables() {
   return {{"`program.ranks.operators`",
            "Rows in the order in which the host issues them. An operator is a row with `op` and the keys of "

@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// The GPU is read with its rates: measured times are set against those that are modelled on this GPU.
 std::optional<Gpu> find_recorded_gpu(TableReader& table, std::string_view key, const std::string& name) {
   const auto source = find_named(CatalogKind::gpus, name, table.span_of(key), table.diagnostics());
   if (!source) return std::nullopt;

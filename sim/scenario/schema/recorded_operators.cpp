@@ -19,8 +19,8 @@ RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) 
   RecordedArgument argument{entry.key.substr(0, kLongestRecordedName), {}, ""};
   // Truth values become 0 and 1.
   const auto take = [&](const Value& value) {
-    if (const auto* flag = std::get_if<bool>(&value.data))
-      argument.numbers.push_back(*flag ? 1 : 0);
+    if (const auto* flag = std::get_if<bool>(&value.data)) argument.numbers.push_back(*flag ? 1 : 0);
+    // Integers are kept as floating-point numbers, as all numbers of arguments are.
     else if (const auto* whole = std::get_if<std::int64_t>(&value.data))
       argument.numbers.push_back(static_cast<double>(*whole));
     else if (const auto* number = std::get_if<double>(&value.data))
@@ -46,6 +46,7 @@ RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) 
 void read_operator_arguments(TableReader& table, std::string_view key, OperatorEntry& entry) {
   const Table* given = table.table(key);
   if (given == nullptr) return;
+  // The table is bounded before its entries are copied.
   if (given->entries.size() > kMostOperatorArguments)
     return table.report(table.span_of(key), fmt::format("{} has more than {} entries", table.full_name(key),
                                                         kMostOperatorArguments));
@@ -65,6 +66,7 @@ void read_ready(TableReader& table, std::string_view key, OperatorEntry& entry) 
       continue;
     }
     entry.file.ready.push_back({static_cast<std::size_t>(*index), value.span});
+    // An index beyond 32 bits is beyond the list, too, and check_references() reports it.
     entry.row.ready.push_back(static_cast<std::uint32_t>(std::min<std::int64_t>(*index, UINT32_MAX)));
   }
 }
@@ -107,6 +109,7 @@ Takes<OperatorEntry> operator_time() {
 
 /// Keys of names.
 Keys<OperatorEntry> operator_names() {
+  // Both names are numbers into tables of the network, so that a row stays small.
   using O = RecordedOperator;
   using N = RecordedNetwork;
   return {{"op", shared_name<&O::name, &N::operator_names>(), "\"aten::addmm\"", kRequired,
@@ -137,6 +140,7 @@ Keys<OperatorEntry> operator_issue() {
        "a forward operator that checkpointing runs again in backward"},
       {"call",
        {"integer",
+        // A missing number is -1: the operator is the only one of its call.
         [](TableReader& table, std::string_view key, OperatorEntry& entry) {
           entry.row.call = table.integer(key, 0, kLargestExtent).value_or(-1);
         }},
@@ -178,6 +182,7 @@ Keys<OperatorEntry> operator_work() {
       {"kernels",
        {"integer",
         [](TableReader& table, std::string_view key, OperatorEntry& entry) {
+          // A missing number is 0: the formula of the operator decides.
           entry.row.kernels = static_cast<std::int32_t>(table.integer(key, 1, 65'535).value_or(0));
         }},
        "2",
@@ -188,6 +193,7 @@ Keys<OperatorEntry> operator_work() {
       {"host", operator_time<&O::host>(), "\"45 us\"", "modelled", "of its call on the host, as measured"}};
 }
 
+/// The list is built once; its order is that of the reference page.
 const Keys<OperatorEntry>& recorded_operator_keys() {
   static const Keys<OperatorEntry> keys = operator_names() + pass_key() + operator_issue() + operator_work();
   return keys;
@@ -201,10 +207,12 @@ const Keys<RecordedOperatorEntry>& recorded_call_keys() {
   return keys;
 }
 
+/// A recording may have a million of operators: rows are read one by one, without a copy of the list.
 void read_recorded_operators(TableReader& table, std::string_view key, RecordedText& to) {
   read_recorded_list(table, key, kMostRecordedOperators, recorded_operator_keys(), to, to.network.operators);
 }
 
+/// The keys are those of [recorded], with the pass.
 KeyTable recorded_operator_table() {
   return {"`recorded.operators`", "", described(recorded_operator_keys())};
 }

@@ -30,6 +30,7 @@ std::optional<SizeId> read_recorded_size(TableReader& table, std::string_view ke
   return id;
 }
 
+/// Takes at most kMostTensorsOfOperator sizes.
 std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key, RecordedText& to) {
   std::vector<SizeId> ids;
   const Array* values = table.array(key, kMostTensorsOfOperator);
@@ -41,6 +42,7 @@ std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key
 }
 
 /// Too long a name is reported, and returned all the same.
+// The element count is a floating-point number, which cannot overflow.
 std::optional<std::string> read_recorded_name(TableReader& table, std::string_view key) {
   auto name = table.string(key);
   if (name && name->size() > kLongestRecordedName)
@@ -87,10 +89,12 @@ struct ParameterEntry {
   RecordedText& file;
   RecordedParameter row;
 };
+/// A buffer has no gradient, so it has a name and a size only.
 struct BufferEntry {
   RecordedText& file;
   RecordedBuffer row;
 };
+/// A storage has the operators that make and free it, and its use.
 struct StorageEntry {
   RecordedText& file;
   RecordedStorage row;
@@ -128,6 +132,7 @@ const Keys<BufferEntry>& recorded_buffer_keys() {
 /// Reads an index into another list, whose length is checked later.
 std::optional<std::uint32_t> read_recorded_index(TableReader& table, std::string_view key,
                                                  std::vector<RecordedReference>& references) {
+  // The index is bounded by the longest list that is allowed, which keeps it within 32 bits.
   const auto index = table.integer(key, 0, std::int64_t{kMostRecordedOperators} - 1);
   if (!index) return std::nullopt;
   references.push_back({static_cast<std::size_t>(*index), table.span_of(key)});
@@ -181,6 +186,7 @@ const Keys<StorageEntry>& recorded_storage_keys() {
 
 }  // namespace
 
+/// Parameters keep the order of their registration, since operators refer to them by number.
 void read_recorded_parameters(TableReader& table, std::string_view key, RecordedText& to) {
   read_recorded_list(table, key, kMostRecordedParameters, recorded_parameter_keys(), to,
                      to.network.parameters);
@@ -204,6 +210,7 @@ void check_references(TableReader& table, const std::vector<RecordedReference>& 
   }
 }
 
+/// Each distinct size is checked once, at the place of its first use.
 void check_recorded_sizes(TableReader& table, const RecordedText& file) {
   const auto batch = static_cast<double>(file.network.batch);
   for (const auto& [id, span] : file.first_uses) {
@@ -214,6 +221,7 @@ void check_recorded_sizes(TableReader& table, const RecordedText& file) {
   }
 }
 
+/// The order is that of the reference page.
 std::vector<KeyTable> recorded_row_tables() {
   return {{"`recorded.parameters`", "", described(recorded_parameter_keys())},
           {"`recorded.buffers`", "", described(recorded_buffer_keys())},

@@ -60,6 +60,7 @@ void for_each_table(TableReader& table, std::string_view key, std::size_t most, 
       table.report(value.span, fmt::format("{}[{}] must be a table in braces", table.full_name(key), i));
       continue;
     }
+    // Messages of the reader name the entry by its number, as in recorded.operators[3].
     TableReader reader(*fields, fmt::format("{}[{}]", table.full_name(key), i), table.diagnostics());
     read(reader, value.span);
   }
@@ -70,6 +71,7 @@ template <class TargetEntry, class Row>
 void read_recorded_list(TableReader& table, std::string_view key, std::size_t most,
                         const Keys<TargetEntry>& keys, RecordedText& file, std::vector<Row>& rows) {
   for_each_table(table, key, most, [&](TableReader& reader, SourceSpan) {
+    // The entry refers to the file, so that its keys can add sizes and references.
     TargetEntry entry{file, {}};
     read_keys(reader, keys, entry);
     reader.finish();

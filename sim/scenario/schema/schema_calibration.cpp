@@ -29,6 +29,7 @@ std::string shown(double value, const ConstantRange& range) {
 /// Reads the value in the constant's dimension. A value outside of the physical limits is reported with these
 /// limits.
 void read_value(TableReader& reader, const ConstantRange& range, CalibratedConstant& constant) {
+  // The example of the message has the unit of the constant.
   reader.require("value", range.dimension ? fmt::format("\"{}\"", example_of(*range.dimension)) : "0.8");
   // Numbers without a dimension have no limit of their own here; those of the constant follow.
   const double largest = 1e300;
@@ -76,9 +77,11 @@ CalibratedConstant read_constant(const std::string& name, const Table& table, co
   CalibratedConstant constant;
   constant.name = name;
   read_value(reader, range, constant);
+  // A spread is a standard deviation of the logarithm of the value.
   reader.require("spread", "0.05");
   constant.spread = reader.number("spread", 0, kLargestSpread).value_or(0);
   read_sizes(reader, constant);
+  // Samples and residual inform readers of the file; both may be missing.
   constant.samples = static_cast<int>(reader.integer("samples", 0, kMostOfSamples).value_or(0));
   constant.residual = reader.number("residual", 0, kLargestSpread).value_or(0);
   reader.finish();
@@ -129,6 +132,7 @@ std::vector<CalibratedConstant> read_constants(TableReader& document,
   for (const Entry& entry : table->entries) {
     const ConstantRange* range = find_constant(known, entry.key);
     const auto* own = std::get_if<Table>(&entry.value.data);
+    // Values that could not be parsed are reported already; they have no kind.
     if (range == nullptr)
       document.report(entry.key_span, fmt::format("unknown constant \"{}\"", entry.key.substr(0, 60)),
                       did_you_mean(entry.key, names));
@@ -143,6 +147,7 @@ std::vector<CalibratedConstant> read_constants(TableReader& document,
   return out;
 }
 
+/// Every mistake is reported before the calibration is returned; callers look at `diagnostics`.
 Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
                              const std::vector<ConstantRange>& known) {
   const Table table = parse_toml(source, diagnostics);
@@ -159,6 +164,7 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
   return calibration;
 }
 
+/// The known constants are those that the simulator can replace.
 Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics) {
   return read_calibration(source, diagnostics, calibratable_constants());
 }

@@ -360,6 +360,7 @@ class ClusterReader {
 
 }  // namespace
 
+/// The order is that of the page: the cluster, its nodes and fabric, then the files that it names.
 std::vector<KeyTable> cluster_key_tables() {
   std::vector<KeyTable> tables{{"The file", "", described(ClusterReader::keys())}};
   const auto add = [&tables](std::vector<KeyTable> more) {
@@ -391,6 +392,7 @@ ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics) {
   return calibrated(std::move(cluster), std::move(own));
 }
 
+/// Serves callers that fit constants, or that put another calibration over the cluster.
 ClusterSpec read_uncalibrated_cluster(const SourceText& source, Diagnostics& diagnostics) {
   return ClusterReader(source, diagnostics).read();
 }

@@ -11,6 +11,7 @@
 
 namespace foretrain {
 
+/// No key is required here, because [data] of a scenario has the same keys.
 const Keys<DataSet>& data_set_keys() {
   static const Keys<DataSet> keys{
       {"samples", takes::integer<&DataSet::samples>(1, 1'000'000'000'000), "1_281_167", "unknown",

@@ -63,6 +63,7 @@ class FabricReader {
 
   explicit FabricReader(TableReader& reader) : reader_(reader) {}
 
+  // The common keys come first: the kind among them decides which options are read.
   FabricSpec read() {
     read_keys(reader_, keys(), *this);
     // Options are those of the kind, which is known at this point.
@@ -150,6 +151,7 @@ class FabricReader {
   void read_options(const Fabric& kind, FabricSpec& fabric) {
     std::set<std::string_view> own;
     for (const FabricKey& key : kind.keys) own.insert(key.name), read_option(key, fabric);
+    // Names that the own kind has, and names that were read before, are not read again.
     for (const Fabric& other : fabrics()) {
       FabricSpec unused;
       for (const FabricKey& key : other.keys) {
@@ -162,13 +164,16 @@ class FabricReader {
   void read_option(const FabricKey& key, FabricSpec& fabric) {
     std::visit([&](const auto& value) { read_value(key, value, fabric); }, key.value);
   }
+  // Reads an integer within the limits of its row; a missing key leaves the value of FabricSpec.
   void read_value(const FabricKey& key, FabricValue<int> value, FabricSpec& fabric) {
     if (const auto found = reader_.integer(key.name, key.least, key.most))
       value.put(fabric, static_cast<int>(*found));
   }
+  // Reads a flag.
   void read_value(const FabricKey& key, FabricValue<bool> value, FabricSpec& fabric) {
     if (const auto found = reader_.boolean(key.name)) value.put(fabric, *found);
   }
+  // Reads a list of integers, for example the extents of a torus.
   void read_value(const FabricKey& key, FabricValue<std::vector<int>> value, FabricSpec& fabric) {
     if (const auto found = reader_.integers(key.name, key.least, key.most, kMostDimensions))
       value.put(fabric, {found->begin(), found->end()});
@@ -213,6 +218,7 @@ class FabricReader {
     for (const Value& value : pairs != nullptr ? *pairs : Array{}) {
       const auto pair = read_pair(table, value);
       if (!pair) continue;
+      // The limit holds for the whole fabric, not for one group.
       if (group.graph.size() >= kMostGraphLinks)
         return table.report(value.span, fmt::format("a fabric may list at most {} links", kMostGraphLinks));
       group.graph.push_back({pair->first, pair->second, group.type, group.count, value.span});
@@ -253,6 +259,7 @@ KeyTable table_of(const Fabric& kind) {
 
 }  // namespace
 
+/// Only kinds with keys of their own have a table.
 std::vector<KeyTable> fabric_key_tables() {
   std::vector<KeyTable> tables{{"`[fabric]`", "The network between nodes; without the table there is none.",
                                 described(FabricReader::keys())}};
@@ -264,6 +271,7 @@ std::vector<KeyTable> fabric_key_tables() {
   return tables;
 }
 
+/// `fabric.kind` is "none" unless the table names another one.
 FabricSpec read_fabric(TableReader& document) {
   FabricSpec fabric;
   fabric.kind = "none";

@@ -81,6 +81,7 @@ const Keys<Gpu>& memory_keys() {
 
 }  // namespace
 
+/// Rates are dense: without structured sparsity.
 const Keys<Gpu>& gpu_keys() {
   static const Keys<Gpu> keys =
       Keys<Gpu>{
@@ -119,6 +120,7 @@ const Keys<GpuPorts>& gpu_port_keys() {
   return keys;
 }
 
+/// The name of a GPU is that of its file.
 Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);

@@ -94,11 +94,13 @@ Keys<LinkType> rate_and_latency_keys() {
 
 }  // namespace
 
+/// Keys of the wire come first, those of NCCL's plug-in second.
 const Keys<LinkType>& link_keys() {
   static const Keys<LinkType> keys = rate_and_latency_keys() + plugin_keys();
   return keys;
 }
 
+/// The name of a link is that of its file.
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);

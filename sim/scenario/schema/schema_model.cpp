@@ -43,6 +43,7 @@ Block read_block(const Entry& entry, Diagnostics& diagnostics) {
     return out;
   }
   TableReader reader(*table, "blocks." + entry.key.substr(0, 60), diagnostics);
+  // A block is a list of layers; whether its names are known is checked for the whole file.
   out.layers = read_layers(reader, "layers");
   reader.finish();
   return out;
@@ -81,6 +82,7 @@ void read_input(TableReader& document, std::string_view key, ModelTemplates& fil
   const auto* list = value == nullptr ? nullptr : std::get_if<Array>(&value->data);
   const auto is_text = [](const Value& one) { return std::holds_alternative<std::string>(one.data); };
   if (list != nullptr && std::ranges::any_of(*list, is_text)) {
+    // Formulas cannot be computed before the size is chosen.
     file.input = read_numbers(document, key, {1, kLargestSide, 4});
     return;
   }
@@ -123,6 +125,7 @@ Keys<Model> plain_keys() {
        "what it is usually trained with"}};
 }
 
+/// A file has either layers or a recorded network; check_kind() reports both.
 const Keys<ModelTemplates>& model_file_keys() {
   static const Keys<ModelTemplates> keys =
       keys_within<ModelTemplates>(plain_keys(), [](ModelTemplates& file) -> Model& { return file.model; }) +
@@ -209,6 +212,7 @@ ModelFile recorded_model(ModelTemplates&& templates) {
   if (!network.grows) assume_growth(network);
   const std::optional<MeasuredOn>& measured_on = templates.recorded.measured_on;
   const MeasuredOn* measured = measured_on ? &*measured_on : nullptr;
+  // If a batch counts parts of an input, everything that grows with the batch is divided by their number.
   const auto divided = [&](ExpandedModel expanded) {
     if (file.model.samples_per_input > 1) divide_sample(expanded, file.model.samples_per_input);
     return expanded;
@@ -245,6 +249,7 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   // Blocks are checked even after other mistakes, so that all are reported together.
   const bool sound = check_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (sound && diagnostics.empty()) put_input(templates.input, of_size, file.model, diagnostics);
+  // Blocks with mistakes are not expanded, since their layers could be cyclic.
   if (!sound || !diagnostics.empty()) return file;
   file.model.layers = expand_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (!diagnostics.empty()) return file;
@@ -255,6 +260,7 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   return file;
 }
 
+/// The order is that of the page: the file, then sizes and configs, then recorded networks.
 std::vector<KeyTable> model_key_tables() {
   std::vector<KeyTable> tables{{"The file", "", described(model_file_keys())}};
   for (KeyTable& table : family_key_tables()) tables.push_back(std::move(table));
@@ -262,6 +268,7 @@ std::vector<KeyTable> model_key_tables() {
   return tables;
 }
 
+/// The operators are computed for the check of the shapes, and dropped here.
 Model read_model(const SourceText& source, Diagnostics& diagnostics) {
   return read_model_file(source, diagnostics).model;
 }

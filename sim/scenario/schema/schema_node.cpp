@@ -93,12 +93,14 @@ bool touches_nic(const NodeLink& link) { return link.a.starts_with("nic") || lin
 
 }  // namespace
 
+/// The numbers are read before the links, whose ends are devices such as "gpu3".
 const Keys<NodeReader>& NodeReader::device_keys() {
   static const Keys<NodeReader> keys =
       keys_within<NodeReader>(count_keys(), [](NodeReader& reader) -> NodeSpec& { return reader.node_; });
   return keys;
 }
 
+/// The order matters: `nic_link` is read before `nics_at`, which uses it.
 const Keys<NodeReader>& NodeReader::other_keys() {
   const auto of_node = [](NodeReader& reader) -> NodeSpec& { return reader.node_; };
   static const Keys<NodeReader> keys =
@@ -147,6 +149,7 @@ const Keys<NodeReader>& NodeReader::other_keys() {
   return keys;
 }
 
+/// `link` and `count` are read before the lists that use them.
 const Keys<NodeReader::LinkGroup>& NodeReader::group_keys() {
   static const Keys<LinkGroup> keys{
       {"link",
@@ -172,6 +175,7 @@ const Keys<NodeReader::LinkGroup>& NodeReader::group_keys() {
   return keys;
 }
 
+/// A node has three tables: the node, its host, and its groups of links.
 std::vector<KeyTable> node_key_tables() {
   return {{"`[node]`",
            "`node = \"dgx-a100\"` takes a template of `list nodes` as it is; `template` in the table begins "
@@ -183,6 +187,7 @@ std::vector<KeyTable> node_key_tables() {
            described(NodeReader::group_keys())}};
 }
 
+/// A node is read in two steps: the numbers of devices first, everything else second.
 NodeSpec NodeReader::read(const Table& table, std::string path) {
   const std::size_t before = diagnostics_.found().size();
   TableReader reader(table, path, diagnostics_);
@@ -213,6 +218,7 @@ void NodeReader::read_part(TableReader& reader, const std::string& path, const K
 void NodeReader::start(TableReader& reader, bool is_template) {
   from_template_ = !is_template && reader.has("template");
   if (from_template_) node_ = templates_.read(reader, "template");
+  // Faults of the template's links are shown where the template is named.
   for (NodeLink& link : node_.links) link.span = reader.span_of("template");
   if (!from_template_) node_.gpus = 1;
   reader.string(is_template ? "description" : "template");
@@ -276,6 +282,7 @@ void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
     add_link(reader, {fmt::format("nic{}", i), (*places)[i], nic_link_, 1, reader.span_of(key)});
 }
 
+/// Both lists, or none of them, are a mistake; the group is read all the same, to report others.
 void NodeReader::read_link_group(const Table& table, SourceSpan span, std::string path) {
   TableReader reader(table, std::move(path), diagnostics_);
   LinkGroup group{*this};
@@ -307,6 +314,7 @@ void NodeReader::add_mesh(TableReader& reader, std::string_view key, const LinkG
   }
 }
 
+/// Each pair is checked on its own, so that one wrong pair does not hide the rest.
 void NodeReader::add_pairs(TableReader& reader, std::string_view key, const LinkGroup& group) {
   const Array* pairs = reader.array(key, kMostNodeLinks);
   if (pairs == nullptr) return;
@@ -316,6 +324,7 @@ void NodeReader::add_pairs(TableReader& reader, std::string_view key, const Link
   }
 }
 
+/// Whether the devices exist is checked later, with the whole node.
 std::optional<std::pair<std::string, std::string>> read_pair(TableReader& reader, const Value& value) {
   const Array* pair = std::get_if<Array>(&value.data);
   const bool two = pair != nullptr && pair->size() == 2;
@@ -332,6 +341,7 @@ NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics) 
   ClusterSpec alone;
   alone.node = NodeReader(diagnostics).read(table, "");
   alone.fabric.kind = "none";
+  // The node is checked only if its text had no mistake.
   if (!diagnostics.empty()) return alone.node;
   for (const ClusterFault& fault : check(alone)) {
     if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics) break;

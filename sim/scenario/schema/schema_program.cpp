@@ -97,6 +97,7 @@ Keys<Program> job_keys() {
       {"groups",
        {"list of tables",
         [](TableReader& table, std::string_view key, Program& program) {
+          // A list of ranks without a stride cannot be replayed exactly, which a note tells the reader.
           RankLists lists = read_rank_sequences(table, key, kMostProgramGroups);
           program.groups = std::move(lists.sequences);
           if (lists.irregular > 0)
@@ -154,6 +155,7 @@ const Keys<ProgramRankText>& rank_keys() {
   return keys;
 }
 
+/// The keys of the recording come first, then those of the job.
 const Keys<Program>& program_keys() {
   static const Keys<Program> keys = recorded_by_keys() + job_keys();
   return keys;
@@ -282,6 +284,7 @@ void read_kinds(TableReader& table, Program& program) {
 
 }  // namespace
 
+/// [program] is read before its kinds of ranks, which refer to its groups and its world.
 Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   const Table parsed = parse_toml(source, diagnostics, kLargestModelText);
   TableReader document(parsed, "", diagnostics);
@@ -293,6 +296,7 @@ Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   document.finish();
   if (given == nullptr) return program;
   TableReader table(*given, "program", diagnostics);
+  // Zero means that the file does not state the number.
   program.data_ranks = 0;
   read_keys(table, program_keys(), program);
   // All ranks train different samples unless the file states otherwise.
@@ -310,6 +314,7 @@ Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   return program;
 }
 
+/// Rows have a table of their own, which program_rows.cpp provides.
 std::vector<KeyTable> program_key_tables() {
   std::vector<KeyTable> tables{
       {"`[program]`", "A step of a distributed program as `foretrain record` writes it.",

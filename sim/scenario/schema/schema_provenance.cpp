@@ -43,6 +43,7 @@ bool is_of_the_row(std::string_view key) {
 
 /// Returns the keys of a scenario that rules can set.
 const std::vector<std::string>& keys_of_runs() {
+  // The keys do not change, so that they are collected once.
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> names;
     for (const ScenarioKey& key : scenario_keys()) {
@@ -74,6 +75,7 @@ class RuleReader {
   explicit RuleReader(const Table& table, Diagnostics& diagnostics)
       : reader_(table, "rule", diagnostics), span_(table.span) {}
 
+  // Every part of a rule is read, even after a mistake, to report all of them at once.
   ProvenanceRule read() {
     reader_.require("said_in", "\"the run's log, line 3: TensorFlow 1.15\"");
     rule_.said_in = text(reader_, "said_in");
@@ -114,6 +116,7 @@ class RuleReader {
     if (!found) return {};
     if (found->empty())
       reader_.report(reader_.span_of(key), fmt::format("{} is an empty list", reader_.full_name(key)));
+    // strings() has checked that the list holds texts only, so that indices agree.
     const Array& values = std::get<Array>(reader_.value(key)->data);
     std::vector<std::string> out;
     for (std::size_t i = 0; i < found->size(); ++i) {
@@ -158,6 +161,7 @@ class RuleReader {
     where.finish();
   }
 
+  // The precisions that measured rows may have.
   static std::vector<std::string> precision_names() {
     std::vector<std::string> names;
     for (const Precision precision :
@@ -248,6 +252,7 @@ class RuleReader {
 
 }  // namespace
 
+/// Reading stops when further mistakes would not be reported.
 Provenance read_provenance(const SourceText& source, Diagnostics& diagnostics) {
   Provenance provenance{source, {}};
   const Table table = parse_toml(source, diagnostics);

@@ -105,6 +105,7 @@ const Keys<RecordedText>& recorded_keys() {
 /// Reports sizes that grow with the batch if the file does not state that its sizes grow.
 void check_growth(TableReader& table, const RecordedText& file) {
   if (file.network.grows) return;
+  // Each distinct size is looked at once.
   for (const auto& [id, span] : file.first_uses) {
     const TensorSize& size = file.network.sizes[id];
     if (size.grows())
@@ -128,6 +129,7 @@ void check_parameters(TableReader& table, std::string_view key, const RecordedTe
 
 }  // namespace
 
+/// The lists are read first; references, sizes and times are checked when all of them are present.
 RecordedFile read_recorded(TableReader& document, std::string_view key) {
   RecordedFile out;
   const Table* given = document.table(key);
@@ -163,6 +165,7 @@ RecordedFile read_recorded(TableReader& document, std::string_view key) {
   return out;
 }
 
+/// Operators, parameters, buffers and storages have a table each.
 std::vector<KeyTable> recorded_key_tables() {
   std::vector<KeyTable> tables{
       {"`[recorded]`", "A network as its framework ran one step of it, instead of `layers`.",

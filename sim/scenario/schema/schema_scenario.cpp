@@ -54,6 +54,7 @@ namespace {
 /// defaults work the same.
 class Section {
  public:
+  // A missing table has its name, too, for messages on missing keys.
   Section(TableReader& document, std::string_view key)
       : table_(find(document, key)), reader_(*table_, std::string(key), document.diagnostics()) {}
   Section(const Section&) = delete;
@@ -319,11 +320,13 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   return scenario;
 }
 
+/// Serves callers that read one scenario: catalogs are opened for it alone.
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides) {
   OpenedCatalogs opened;
   return read_scenario(source, overrides, opened);
 }
 
+/// Serves callers that make one scenario.
 Scenario make_scenario(const ScenarioOverrides& overrides) {
   OpenedCatalogs opened;
   return make_scenario(overrides, opened);
@@ -339,6 +342,7 @@ Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opene
     if (!document.has(key) && !(noun == "model" && has_network))
       throw InputError(fmt::format("which {}?", noun),
                        fmt::format("give --{} NAME, or a scenario file", noun));
+    // A program or a network file stands for the model's name.
   }
   return read_scenario(nothing, overrides, opened);
 }

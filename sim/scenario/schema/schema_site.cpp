@@ -38,6 +38,7 @@ constexpr ScriptCharacters kOfFeatures{
 constexpr ScriptCharacters kOfExpression{
     "_.+-*/%<>=!&|?:,;()[]{}'\" ", "names, numbers, quoted texts and operators, as in \"Capability == 8.0\""};
 
+/// Does not depend on the locale.
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -85,10 +86,12 @@ void read_features(TableReader& table, std::string_view key, std::vector<std::st
   }
 }
 
+/// Reads constraints of the whole site.
 void read_constraints(TableReader& table, std::string_view key, Site& site) {
   read_features(table, key, site.constraints);
 }
 
+/// Whether the kinds exist is checked by the reader of the cluster.
 void read_kind_names(TableReader& table, std::string_view key, Partition& partition) {
   if (auto kinds = table.strings(key, kMostNodeKinds)) partition.kinds = *std::move(kinds);
 }
@@ -215,6 +218,7 @@ const Keys<Site>& site_keys() {
   return keys;
 }
 
+/// Without the table there is no batch system.
 Site read_site(TableReader& document) {
   Site site;
   const Table* table = document.table("site");

@@ -84,12 +84,14 @@ const Keys<ConfigOfFamily>& config_keys() {
 
 }  // namespace
 
+/// The defaults have the form of a size's `with`.
 Arguments read_defaults(TableReader& document, std::string_view key) {
   Arguments out;
   read_arguments_of_size(document, key, out);
   return out;
 }
 
+/// Whether the config's keys exist is known only when a config is read.
 ConfigOfFamily read_config_of_family(TableReader& document, std::string_view key) {
   ConfigOfFamily out;
   const Table* table = document.table(key);
@@ -100,6 +102,7 @@ ConfigOfFamily read_config_of_family(TableReader& document, std::string_view key
   return out;
 }
 
+/// A size's numbers begin as the defaults, and its table replaces some of them.
 std::vector<ModelSize> read_sizes(TableReader& document, std::string_view key, const Arguments& defaults) {
   std::vector<ModelSize> out;
   const Table* table = document.table(key);
@@ -120,12 +123,14 @@ std::vector<ModelSize> read_sizes(TableReader& document, std::string_view key, c
   return out;
 }
 
+/// An unknown name gives the first size, too.
 const ModelSize* chosen_size(const std::vector<ModelSize>& sizes, const SourceText& source) {
   if (sizes.empty()) return nullptr;
   const auto found = std::ranges::find(sizes, source.part, &ModelSize::name);
   return found == sizes.end() ? &sizes.front() : &*found;
 }
 
+/// Both tables belong to files of families.
 std::vector<KeyTable> family_key_tables() {
   return {{"`[sizes.NAME]`",
            "A size of the network under a name of its own; a file with sizes stands in `models/families`.",

@@ -7,6 +7,7 @@
 
 namespace foretrain {
 
+/// Values that are not stated are those of the kind.
 const Keys<StorageSpec>& storage_keys() {
   static const Keys<StorageSpec> keys{{"job_bandwidth", takes::link_rate<&StorageSpec::job>(), "\"50 GBps\"",
                                        "of the kind", "what all nodes of a job share"},
@@ -19,6 +20,7 @@ const Keys<StorageSpec>& storage_keys() {
   return keys;
 }
 
+/// Kinds are read in the order of their names, not in that of the file.
 std::vector<StorageSpec> read_storage(TableReader& document) {
   std::vector<StorageSpec> out;
   const Table* tables = document.table("storage");
