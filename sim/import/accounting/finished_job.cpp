@@ -175,6 +175,7 @@ std::optional<double> gpu_utilization(const FinishedJob& job) {
       if (gpu.utilization) sum += *gpu.utilization, ++seen;
     }
   }
+  // GPUs without a measurement do not count as idle.
   if (seen > 0) return sum / seen;
   return job.gpu_utilization ? std::optional(job.gpu_utilization->value) : std::nullopt;
 }
@@ -208,6 +209,7 @@ std::vector<FinishedJob> joined_jobs(std::vector<FinishedJob> jobs) {
       continue;
     }
     const auto [place, is_new] = places.emplace(job.id, out.size());
+    // The first file of a job makes the entry, and further files are joined with it.
     if (is_new)
       out.push_back(std::move(job));
     else

@@ -78,6 +78,7 @@ bool GpuUseTable::take_head(const std::vector<std::string_view>& cells, const st
   const auto has = [&](Column column) {
     return std::ranges::any_of(heads, [&](const Head& h) { return h.column == column; });
   };
+  // A table of other things may have one of the columns, so two are required.
   if (!has(Column::index) || !(has(Column::utilization) || has(Column::memory_used))) return false;
   columns_ = std::move(heads);
   return true;
@@ -114,6 +115,7 @@ void GpuUseTable::take_row(const std::vector<std::string_view>& cells, const Log
     if (!index) return;
     name.second = *index;
   }
+  // The figures of all rows are given together, with the place of the first row.
   if (first_line_ == 0) first_line_ = line.number;
   Seen& seen = seen_[name];
   for (std::size_t i = 0; i < cells.size(); ++i) {

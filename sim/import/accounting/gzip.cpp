@@ -40,6 +40,7 @@ std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t mo
     inflater.stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     inflater.stream.avail_out = static_cast<uInt>(piece.size());
     result = inflate(&inflater.stream, Z_NO_FLUSH);
+    // Z_BUF_ERROR means that the input ends before the stream does.
     if (result != Z_OK && result != Z_STREAM_END) return std::nullopt;
     out.append(piece.data(), piece.size() - inflater.stream.avail_out);
     if (out.size() > most) return std::nullopt;
@@ -58,6 +59,7 @@ std::string packed_gzip(std::string_view text) {
   stream.next_in = reinterpret_cast<Bytef*>(input.data());
   stream.avail_in = static_cast<uInt>(input.size());
   std::array<char, 1 << 14> piece{};
+  // deflate() returns Z_STREAM_END once everything is written.
   for (int result = Z_OK; result == Z_OK;) {
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     stream.avail_out = static_cast<uInt>(piece.size());

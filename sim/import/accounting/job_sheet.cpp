@@ -34,6 +34,7 @@ FinishedJob* JobSheet::job(std::string_view id, int line) {
   const std::string name = shortened(trimmed(id), 100);
   if (const auto found = places_.find(name); found != places_.end() && !name.empty())
     return &jobs_[found->second];
+  // The message is given once; the reader stops at the nullptr.
   if (jobs_.size() >= kMostJobs) {
     if (!told_) diagnostics_.report({line, 1, 1}, fmt::format("more than {} jobs", kMostJobs));
     told_ = true;
@@ -65,6 +66,7 @@ void JobSheet::seconds(Known<double>& field, const JobCell& cell) {
 void JobSheet::limit(Known<double>& field, const JobCell& cell) {
   if (says_nothing(cell.text) || lower_case(trimmed(cell.text.substr(0, 40))) == "partition_limit") return;
   const auto value = limit_seconds(cell.text);
+  // "Partition_Limit" was excluded above: the limit is then that of the partition.
   value ? put(field, *value, cell) : mistake(cell, "time limit", "1-02:30:00 or UNLIMITED");
 }
 

@@ -179,6 +179,7 @@ std::optional<std::int64_t> clock_seconds(std::string_view text) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = whole_number(parts[parts.size() - 1 - i]);
     if (!number || *number < 0 || *number > 100'000'000) return std::nullopt;
+    // The bounds of the parts keep the sum far below the limit of the type.
     total += *number * kUnits[i];
   }
   return total;

@@ -98,6 +98,7 @@ void parallel_environment(JobScript& script, const OptionValue& value) {
   request.tasks = count;
   // A job with fewer slots than a node has gets no more tasks than slots.
   if (each > 0) request.tasks_per_node = Found<int>{std::min(each, std::max(1, count->value)), count->span};
+  // The environment's allocation rule is a setting of the site, so one node is assumed.
   if (each == 0 && count->value > 1)
     script.remarks.push_back({value.word.span, std::string(value.text.substr(0, 60)),
                               "does not say how many slots a node gets; taken as one node"});

@@ -81,6 +81,7 @@ std::int64_t mebibytes(Bytes memory) { return (memory.count + (1 << 20) - 1) >> 
 
 // The loader workers of all GPUs of a process share the process's cores with it.
 int threads(const JobPlan& plan) {
+  // A process may drive several GPUs, each with loader workers of its own.
   const int gpus_of_process = std::max(1, plan.gpus_per_node / plan.processes_per_node);
   return std::max(1, plan.cores_per_node / plan.processes_per_node - plan.workers_per_gpu * gpus_of_process);
 }
@@ -89,6 +90,7 @@ int threads(const JobPlan& plan) {
 std::string program(const JobPlan& plan) {
   if (!plan.program.empty()) return plan.program;
   std::string out = "train.py";
+  // Options are those of common training scripts; the user adapts them to the program.
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
   const bool is_one_process = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
   const std::int64_t batch = is_one_process ? plan.global_batch / plan.accumulation : plan.batch_per_gpu;
@@ -160,6 +162,7 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
       return needs_ranks(plan) ? with_ranks(start, plan, by_start ? words.rank : ScriptWords::kMpiRank,
                                             by_start ? words.local_rank : ScriptWords::kMpiLocalRank)
                                : start + "python " + program(plan);
+    // Horovod's own starter needs the hosts with their slots on its command line.
     case Launcher::horovodrun:
       return plan.nodes == 1 ? fmt::format("horovodrun -np {} python {}", all, program(plan))
                              : fmt::format("horovodrun -np {} -H \"$HOSTS\" python {}", all, program(plan));
@@ -168,6 +171,7 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
         return fmt::format("deepspeed --num_gpus={} {}", plan.processes_per_node, program(plan));
       return fmt::format("deepspeed --hostfile=hosts.{} --num_nodes={} --num_gpus={} {}", words.job_id,
                          plan.nodes, plan.processes_per_node, program(plan));
+    // The program runs as it is; with mp_spawn it starts its processes itself.
     case Launcher::mp_spawn:
     case Launcher::python:
       break;
@@ -177,6 +181,7 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
 
 // Names come from files of users, so they are made printable before they stand in comments.
 std::string script_heading(const JobPlan& plan) {
+  // The batch stands in the heading, because job check compares it with the options.
   std::string batch = plan.global_batch > 0 ? fmt::format(", global batch {}", plan.global_batch)
                       : plan.batch_per_gpu > 0
                           ? fmt::format(", {} per GPU", counted(plan.batch_per_gpu, "sample"))

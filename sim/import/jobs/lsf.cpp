@@ -94,6 +94,7 @@ void lsf_requirement(JobScript& script, const OptionValue& value) {
   std::string text(value.text);
   std::erase(text, ' ');
   JobRequest& request = script.request;
+  // Parts of the requirement are looked for by their keys; unknown parts are skipped.
   if (const auto hosts = number_behind(script, value, text, "hosts=")) request.nodes = hosts;
   if (const auto tile = number_behind(script, value, text, "ptile=")) request.tasks_per_node = tile;
   if (const auto gpus = number_behind(script, value, text, "ngpus_excl_p=")) request.gpus_per_node = gpus;
@@ -202,6 +203,7 @@ void read_lsf(const SourceText&, std::string_view text, const ScriptFinder& find
   }
   settle_lsf(script);
   script.resources = resolve(script.request);
+  // Whole nodes have all their cores, whose number only the cluster knows.
   if (script.request.whole_nodes) clear_unset_cpus(script);
   ShellValues values;
   set_lsf_variables(script, values);

@@ -28,6 +28,7 @@ ScriptRefusal why_launcher_fails(const JobPlan& plan, Meeting meeting) {
   if (plan.nodes > 1 && (stays || meeting == Meeting::nobody))
     return {fmt::format("{} starts processes on the first of {} nodes only", launcher, plan.nodes),
             "launch.with = \"torchrun\", or fewer GPUs, so that one node has them"};
+  // Horovod's processes meet through MPI or horovodrun's own rendezvous.
   if (meeting == Meeting::horovod && !by_mpi)
     return {fmt::format("{} does not tell Horovod's processes of each other", launcher),
             "launch.with = \"horovodrun\" or \"mpirun\""};
@@ -77,6 +78,7 @@ ScriptRefusal why_not_written(const JobPlan& plan, BatchSystem system) {
             "write the launch line by hand; the resources are in the table"};
   // A single process has nobody to find.
   if (plan.nodes * plan.processes_per_node == 1) return {};
+  // A launcher that cannot work is refused before the batch system is looked at.
   if (ScriptRefusal refusal = why_launcher_fails(plan, meeting); !refusal.why.empty()) return refusal;
   if (plan.nodes > 1 && system == BatchSystem::htcondor)
     return {fmt::format("no submit file of HTCondor is written for {} machines: its parallel universe "
@@ -96,6 +98,7 @@ std::string write_job_script(const JobPlan& plan, const JobSystem& system) {
 JobPlan without_srun(JobPlan plan) {
   if (plan.launcher != Launcher::srun) return plan;
   const Meeting meeting = meeting_of(plan);
+  // The replacement has to tell the processes of each other in the way that they read.
   plan.launcher = meeting == Meeting::environment ? Launcher::torchrun
                   : meeting == Meeting::horovod   ? Launcher::horovodrun
                                                   : Launcher::python;

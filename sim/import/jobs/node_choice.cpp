@@ -117,6 +117,7 @@ class NodeChoice {
     const Fits by_name = [&type](const ClusterSpec& kind) {
       return names_product(type->value, kind.node.gpu.name);
     };
+    // The site's own word goes before the name of a product.
     if (keep(by_type) || keep(by_name)) return;
     std::vector<std::string> known;
     for (const ClusterSpec& kind : kinds_) known.push_back(kind.site.gpu_type);
@@ -167,6 +168,7 @@ class NodeChoice {
     const JobResources& asked = script_.resources;
     if (asked.gpus_per_node) {
       const int gpus = asked.gpus_per_node->value;
+      // Nodes with enough GPUs are preferred, and among them those with exactly as many.
       keep([gpus](const ClusterSpec& kind) { return kind.node.gpus >= gpus; });
       keep([gpus](const ClusterSpec& kind) { return kind.node.gpus == gpus; });
     }

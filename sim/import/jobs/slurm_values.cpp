@@ -27,6 +27,7 @@ std::optional<std::int64_t> clock_time(std::string_view text, std::int64_t unit)
   std::int64_t total = 0;
   for (const std::string_view part : split_at(text, ':')) {
     const auto number = is_number(part) ? whole_number(part) : std::nullopt;
+    // A unit of 0 means that there are more parts than units.
     if (!number || *number > kMostCount * 100 || unit == 0) return std::nullopt;
     total += *number * unit;
     unit /= 60;
@@ -41,6 +42,7 @@ GpuRequest one_entry(std::string_view entry, bool is_gres) {
   if (entry.starts_with("gres/")) entry.remove_prefix(5);
   entry = entry.substr(0, entry.find('('));
   auto parts = split_at(entry, ':');
+  // Generic resources other than GPUs, such as nvme, are no request for GPUs.
   if (is_gres) {
     if (lower_case(parts[0]) != "gpu") return out.none = true, out;
     parts.erase(parts.begin());
@@ -154,6 +156,7 @@ std::optional<int> slurm_array(std::string_view text) {
             ? from
             : slurm_count(part.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
     if (!from || !to || !step || *step == 0 || *to < *from) return std::nullopt;
+    // The ends belong to the range.
     jobs += (*to - *from) / *step + 1;
   }
   if (jobs > kMostCount) return std::nullopt;

@@ -16,6 +16,7 @@ const YamlNode& YamlNode::at(std::string_view key) const {
 }
 
 const YamlNode& YamlNode::path(std::string_view keys) const {
+  // Keys are followed from the left; keys that hold a slash cannot be looked up this way.
   const std::size_t slash = keys.find('/');
   const YamlNode& inner = at(keys.substr(0, slash));
   return slash == std::string_view::npos ? inner : inner.path(keys.substr(slash + 1));

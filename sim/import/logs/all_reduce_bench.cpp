@@ -50,6 +50,7 @@ class BenchReader {
     const int nodes = hosts_.empty() ? job_.nodes : static_cast<int>(hosts_.size());
     if (!seconds) return sheet_.skip(number, why_no_number(words.empty() ? std::string_view{} : words[0]));
     if (words.size() < 2 || words[1] != "sec") return sheet_.skip(number, "the line ends early");
+    // The checks name what is missing, from the line itself to the log.
     if (bytes_ == 0) return sheet_.skip(number, "no line above says the size of the data");
     if (gpus == 0 || nodes == 0)
       return sheet_.skip(number, "the log does not say on how many GPUs and nodes it ran; state them");

@@ -60,6 +60,7 @@ bool LogLines::next(LogLine& line) {
   const std::size_t end = std::min(rest_.find_first_of("\r\n"), rest_.size());
   std::string_view text = rest_.substr(0, end);
   line.number = number_;
+  // Texts that were joined from several files may hold byte order marks within.
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   // A line ends at "\n" or "\r\n", which count, or at a lone "\r", which does not.
   const bool is_feed = end < rest_.size() && rest_[end] == '\n';
@@ -69,6 +70,7 @@ bool LogLines::next(LogLine& line) {
   line.text = without_control(text);
   std::string_view body = trimmed(line.text);
   std::size_t cut = static_cast<std::size_t>(body.data() - line.text.data());
+  // A line is labelled by one launcher, so the longer mark is the right one.
   const std::size_t tag = std::max(tag_length(body), label_length(body));
   if (tag > 0) line.text.erase(0, cut + tag);
   return true;
@@ -100,6 +102,7 @@ std::optional<std::int64_t> integer_behind(std::string_view line, std::string_vi
 }
 
 std::optional<double> number_of(std::string_view word) {
+  // from_chars accepts no plus sign.
   if (word.starts_with('+')) word.remove_prefix(1);
   double value = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);

@@ -150,6 +150,7 @@ void take(MeasuredFields& fields, MeasuredStep& row) {
   row.memory = measured_memory(at(fields.object(), "memory"));
   row.error = fields.words("error"), row.when = fields.words("when");
   if (!row.step_s && row.error.empty()) fields.wrong("it has neither \"step_s\" nor \"error\"");
+  // A line is either a measurement or a failure.
   if (row.step_s && !row.error.empty()) fields.wrong("it has both \"step_s\" and \"error\"");
 }
 
@@ -161,6 +162,7 @@ void take(MeasuredFields& fields, MeasuredKernel& row) {
   row.calls = fields.count("calls", 1, 1);
   const auto on_gpu = fields.number("gpu_s", 0, kMostCounted);
   const auto on_host = fields.number("host_s", 0, kMostCounted);
+  // Time on the GPU goes before time on the host, which is all there is without a GPU.
   row.seconds = on_gpu.value_or(on_host.value_or(0));
   if (!on_gpu && !on_host) fields.wrong("it has neither \"gpu_s\" nor \"host_s\"");
 }
@@ -183,6 +185,7 @@ MeasuredLines<Row> read_lines(const SourceText& source) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
+    // Files that were joined from several may hold empty lines.
     if (line.empty()) continue;
     const LogJson object = parse_line(line);
     if (!object.is_object()) {

@@ -67,6 +67,7 @@ Settings settings_of(const NcclTable& table, const Job& job) {
   set("nccl.version", table.version);
   const auto processes = static_cast<int>(table.devices.processes.size());
   const bool is_shared = processes > 0 && processes < job.gpus && processes % job.nodes == 0;
+  // Fewer processes than ranks mean that each process drives several GPUs.
   if (is_shared) set("launch.processes_per_node", std::to_string(processes / job.nodes));
   if (is_shared && table.threads > 1) set("nccl_tests.threads", std::to_string(table.threads));
   return settings;
@@ -90,6 +91,7 @@ std::string nccl_version_of_code(std::int64_t code) {
 
 void add_table(const NcclTable& table, const LogHints& hints, const std::string& source, SampleSheet& sheet) {
   const Job job = job_of(table, hints);
+  // The collective depends on the ranks, as its bandwidth ratio does.
   const std::string op = job.gpus > 0 ? op_of_table(table, job.gpus, hints.op) : "";
   const std::string why = table.devices.is_doubled ? kAlone : why_unknown(job, op);
   const Settings settings = why.empty() ? settings_of(table, job) : Settings{};

@@ -70,6 +70,7 @@ void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_
   if (!value) return sheet.skip(line, why_no_number(word));
   if (copy.empty())
     return sheet.skip(line, fmt::format("{} is no copy that is modelled", matrix.test.substr(0, 60)));
+  // The total is a sample already, so its parts would count twice.
   if (is_part_of_total(matrix.description))
     return sheet.skip(line, "one direction of a total that is printed too");
   const bool is_time = holds(matrix.description, "(ns)") || holds(matrix.description, "(us)");
@@ -79,6 +80,7 @@ void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_
   sample.unit = is_time ? SampleUnit::us : SampleUnit::gigabytes_per_s;
   sample.settings = matrix_settings_of(matrix, copy, row, column);
   const int together = copies_together(matrix.test, matrix.columns);
+  // A copy between GPUs takes the other GPU as well.
   sample.gpus = copy == "p2p" ? together + 1 : together;
   sheet.add(std::move(sample));
 }

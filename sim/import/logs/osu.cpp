@@ -105,6 +105,7 @@ class OsuReader {
     const std::int64_t size = *integer_of(words[0]);
     if (size < 0 || size > kLargestSampleBytes / std::max(1, job_.gpus))
       return sheet_.skip(line, "its size is impossible");
+    // The rest of the tests run between two processes.
     if (test_.op != nullptr) return add_collective(size, *value, line);
     Sample sample = begin_sample(line);
     sample.kind = SampleKind::network, sample.bytes = size;

@@ -60,6 +60,7 @@ void read_row(const Words& words, int line, const JobSize& job, const SourceText
   // Tags without figures may stand between the name and the size.
   std::size_t at = 1;
   while (at < words.size() && !integer_of(words[at])) ++at;
+  // The columns are checked before any of them is read by its index.
   if (words.size() < at + 9)
     return sheet.skip(line, "fewer figures than size, elements, five latencies and two bandwidths");
   const auto size = integer_of(words[at]);

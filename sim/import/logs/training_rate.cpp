@@ -108,6 +108,7 @@ double half_width_in(std::string_view line) {
 /// Says whether a unit stands at that place as a word of its own: "it/s" is not part of "unit/s".
 bool is_unit_at(std::string_view line, std::size_t at, std::string_view mark) {
   const std::size_t end = at + mark.size();
+  // Names of fields such as train_steps_per_second may have letters before the unit.
   const bool begins = at == 0 || !is_letter(line[at - 1]) || mark.back() == ':' || holds(mark, "_per_");
   return begins && (mark.back() == ':' || end == line.size() || !is_letter(line[end]));
 }
@@ -126,6 +127,7 @@ std::optional<TrainingRate> training_rate_in(std::string_view text, bool& stands
     stands = stands || !figure.empty();
     if (!value) continue;
     TrainingRate rate;
+    // The time of a step becomes a rate; a time of 0 stays 0, which the reader refuses.
     rate.per_s = unit.seconds > 0 && *value > 0 ? 1 / (*value * unit.seconds) : *value;
     rate.of_steps = unit.of_steps;
     rate.of_tokens = unit.of_tokens;

@@ -70,6 +70,7 @@ void add_host_section(ClusterText& out, const Machine& machine, const Host& like
   const bool is_known = machine.memory.count > 0;
   out.add("memory", quoted_text(to_string(is_known ? machine.memory : like.memory)),
           is_known ? "" : "assumed");
+  // No tool prints the bandwidth of one core's copy, so that of the template is always assumed.
   out.add("memory_bandwidth", quoted_text(to_string(like.memory_bandwidth)), "assumed: memcpy of one core");
 }
 
@@ -84,6 +85,7 @@ void add_fabric_section(ClusterText& out, const MachineFabric& fabric, const std
     out.add("uplinks_per_leaf", std::to_string(is_known ? fabric.uplinks_per_leaf : fabric.nodes_per_leaf),
             is_known ? "" : "assumed: as many as down");
   } else {
+    // A switch that never blocks is assumed where no file shows levels of switches.
     out.add("kind", "\"star\"", fabric.levels == 1 ? "" : "assumed: one switch that never blocks");
   }
   out.add("link", quoted_text(network), because);
@@ -114,6 +116,7 @@ void add_site_section(ClusterText& out, const Site& site, bool has_one_kind) {
   if (site.system == BatchSystem::none) return;
   out.section("[site]");
   out.add("batch_system", quoted_text(name_of(site.system)));
+  // Partitions of several kinds name their kinds, which only the writer of the site knows.
   if (!has_one_kind) return add_request_keys(out, site);
   if (is_site_word(site.gpu_type)) out.add("gpu_type", quoted_text(site.gpu_type));
   for (const Partition& partition : site.partitions) {

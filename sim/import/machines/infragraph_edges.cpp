@@ -131,6 +131,7 @@ class EdgeList {
     }
     // Otherwise the ends are joined one to one; a single end on one side is joined to all of the other.
     for (std::size_t i = 0; i < std::max(a.size(), b.size()) && !a.empty() && !b.empty(); ++i) {
+      // Sides of different lengths are joined as far as the shorter one goes.
       if ((i >= a.size() && a.size() > 1) || (i >= b.size() && b.size() > 1)) break;
       if (!add({a[std::min(i, a.size() - 1)], b[std::min(i, b.size() - 1)], link}, item.span)) return false;
     }

@@ -61,10 +61,12 @@ class Collapsed {
   void place(std::size_t i) {
     const PciNode& node = nodes_[i];
     if (node.kind == PciNode::Kind::socket) return keep(i, PartKind::socket, -1);
+    // A device outside of all sockets has no place in the tree.
     if (node.parent < 0) return;
     const std::size_t parent = static_cast<std::size_t>(node.parent);
     if (node.kind == PciNode::Kind::gpu) return keep(i, PartKind::gpu, stays_as_[parent]);
     if (node.kind == PciNode::Kind::adapter) return keep(i, PartKind::adapter, stays_as_[parent]);
+    // A bridge with one useful child only passes its lanes on.
     const bool is_lane = children_[i] < 2;
     const bool is_merged =
         // Bridges of one device are lanes, and chips of one switch are listed as bridges below each other.

@@ -53,6 +53,7 @@ Machine read_peer_table(const SourceText& source, Diagnostics&) {
     if (machine.place.line == 0) machine.place = {source.name, line.number};
     if (row.refuses) machine.peer_access = false;
     const auto gpu = integer_of(words_of(line.text)[0].substr(3)).value_or(0);
+    // The rows are numbered from 0, so the highest number gives the count.
     if (gpu < 1000) machine.gpu_count = std::max(machine.gpu_count, static_cast<int>(gpu) + 1);
   }
   return machine;

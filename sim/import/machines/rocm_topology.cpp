@@ -66,6 +66,7 @@ class RocmTopology {
     check_rows(types_);
     check_rows(hops_);
     check_rows(weights_);
+    // Cells are read by index from here on, which is safe only for whole rows.
     if (!diagnostics_.empty()) return machine;
     place_gpus(machine);
     join_gpus(machine);
@@ -178,6 +179,7 @@ class RocmTopology {
   bool is_direct(int a, int b) const {
     if (!is_linked(a, b)) return false;
     const auto weight = integer_of(cell(weights_, a, b));
+    // The route over another GPU has a higher weight than a link of its own.
     if (weight && least_weight_ > 0 && *weight > least_weight_) return false;
     const auto hops = integer_of(cell(hops_, a, b));
     return !hops || *hops <= std::max<std::int64_t>(least_hops_, 1);

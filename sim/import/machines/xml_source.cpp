@@ -14,6 +14,7 @@ namespace foretrain {
 
 XmlSource::XmlSource(const SourceText& source, Diagnostics& diagnostics)
     : source_(source), diagnostics_(diagnostics), document_(std::make_unique<pugi::xml_document>()) {
+  // The library copies the text, and offsets of elements refer to the original.
   const pugi::xml_parse_result result = document_->load_buffer(source.text.data(), source.text.size());
   if (!result)
     diagnostics.report(span_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0))),
@@ -33,6 +34,7 @@ SourceSpan XmlSource::span_at(std::size_t offset) const {
          end = source_.text.find('\n', end + 1))
       line_starts_.push_back(end + 1);
   }
+  // The last line that begins at or before the offset holds it.
   const auto line = std::ranges::upper_bound(line_starts_, offset) - 1;
   return {static_cast<int>(line - line_starts_.begin()) + 1, static_cast<int>(offset - *line) + 1, 1};
 }
@@ -60,6 +62,7 @@ void XmlSource::walk(const pugi::xml_node& root, int of_root,
   for (int count = 0; !open.empty(); ++count) {
     const Open next = open.back();
     open.pop_back();
+    // The limit ends the walk as a whole, since a file beyond it is no machine.
     if (next.depth > kDeepestXml || count >= kMostXmlElements)
       return diagnostics_.report(
           span_of(next.node),
