@@ -115,7 +115,7 @@ class Predictor {
     simulated_->set_correction({});
   }
 
-  // Returns the simulated step of one number with the interval of the inputs alone.
+  /// Returns the simulated step of one number with the interval of the inputs alone.
   static RawPoint raw_point(int gpus, PointPredictor& points, Intervals& intervals) {
     PredictionPoint p;
     p.gpus = gpus, p.step_s = p.epoch_s = p.total_s = points.step(gpus).step_s;
@@ -205,7 +205,7 @@ class Predictor {
     return p;
   }
 
-  // Answers the inverse questions for the stated number of GPUs, or for the one where more stop paying.
+  /// Answers the inverse questions for the stated number of GPUs, or for the one where more stop paying.
   BreakEven break_even(const Crossover& crossover) const {
     const int gpus = *options_.break_even > 0 ? *options_.break_even : where_it_stops_paying(crossover);
     check_break_even(scenario_, gpus);
@@ -221,7 +221,7 @@ class Predictor {
     return most_gpus_;
   }
 
-  // Adds warnings about memory, empty epochs, tensor parallelism across nodes, and the baseline of speedups.
+  /// Adds warnings about memory, empty epochs, tensor parallelism across nodes, and the baseline of speedups.
   void warn_all(Prediction& prediction) {
     std::vector<std::string>& warnings = prediction.warnings;
     std::vector<MemoryShortage> shortages;
@@ -256,7 +256,7 @@ class Predictor {
   int most_gpus_;
   PointPredictor points_;
   MeasuredCalibration calibration_;
-  // The uncalibrated predictor, where evidence calibrates the model.
+  /// The uncalibrated predictor, where evidence calibrates the model.
   std::optional<PointPredictor> simulated_;
   std::optional<RawPoint> reference_;
   std::optional<Intervals> intervals_;

@@ -41,9 +41,9 @@ class LayoutRecommender {
   const Progress& progress_;
   LayoutRequest layouts_;
   std::vector<JobOption> options_;
-  // Searches, by index of the options.
+  /// Searches, by index of the options.
   std::vector<LayoutSearch> searches_;
-  // Reason of the last number that has no layout.
+  /// Reason of the last number that has no layout.
   std::string why_none_;
 };
 

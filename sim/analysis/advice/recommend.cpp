@@ -71,7 +71,7 @@ class Recommender {
               const Progress& progress, const EvidenceUse& evidence)
       : scenarios_(scenarios), request_(request), progress_(progress), evidence_(evidence) {}
 
-  // Alternates between the choice of a job and of workers, then adds notes about everything else.
+  /// Alternates between the choice of a job and of workers, then adds notes about everything else.
   Recommendation recommend() {
     refuse_unknown_length(scenarios_.own);
     refuse_contradiction(scenarios_.own, request_);
@@ -135,7 +135,7 @@ class Recommender {
     return scenario;
   }
 
-  // Returns an option for each number of GPUs within the limits.
+  /// Returns an option for each number of GPUs within the limits.
   std::vector<JobOption> own_options(PointPredictor& base) {
     Intervals intervals = intervals_of(base, calibration_);
     std::vector<JobOption> options;
@@ -147,7 +147,7 @@ class Recommender {
     return options;
   }
 
-  // Predicts and prices one number of GPUs.
+  /// Predicts and prices one number of GPUs.
   JobOption option(PointPredictor& points, Intervals& intervals, int gpus, double one_gpu_rate) const {
     Decisions ignored;
     JobOption out;
@@ -238,14 +238,14 @@ class Recommender {
     return nullptr;
   }
 
-  // Adds a note where the script's own launch would leave GPUs idle.
+  /// Adds a note where the script's own launch would leave GPUs idle.
   void note_launch(Recommendation& out) const {
     if (scenarios_.own.launch.with == Launcher::python && !own_.launch.with)
       out.notes.push_back(
           "started as one process per GPU; python alone starts one, which leaves the other GPUs idle");
   }
 
-  // Adds notes on micro-steps, on larger batches that fit, and on jobs in a row.
+  /// Adds notes on micro-steps, on larger batches that fit, and on jobs in a row.
   void note_batch(Recommendation& out) const {
     const JobOption& best = *out.best;
     if (best.accumulation > scenarios_.own.knobs.accumulation)

@@ -56,7 +56,7 @@ class AnswerMaker {
   }
 
  private:
-  // Returns true if the training may fit, so that its causes are worth simulating.
+  /// Returns true if the training may fit, so that its causes are worth simulating.
   static bool may_fit(const PredictionPoint& p) { return chance_of_fitting(p) >= kHardlyFits; }
 
   /// Chooses the rows: the numbers asked for, or without any those on one and two nodes. The answered number
@@ -69,8 +69,8 @@ class AnswerMaker {
     answer_.one_gpu_fits = fewest_gpus_of(scenario_) == 1 && points_.fits(1);
   }
 
-  // Keeps numbers on at most kFirstRunNodes nodes. Of more than kRowsThatDecide, the smallest and the largest
-  // remain.
+  /// Keeps numbers on at most kFirstRunNodes nodes. Of more than kRowsThatDecide, the smallest and the
+  /// largest remain.
   void keep_what_decides() {
     const auto is_far = [this](int gpus) {
       return answered_point(prediction_, gpus)->nodes > kFirstRunNodes;
@@ -90,15 +90,15 @@ class AnswerMaker {
     return answer_.counts.back();
   }
 
-  // Simulates the causes of the answered step, unless it cannot run.
+  /// Simulates the causes of the answered step, unless it cannot run.
   void find_causes(const PredictionPoint& p) {
     if (!may_fit(p) || p.step_s <= 0) return;
     answer_.causes = causes_of(points_, p.gpus);
     answer_.cause = cause_words(*answer_.causes, p);
   }
 
-  // Returns the first verdict that holds. Each check is more specific than the next, and none depends on a
-  // later one.
+  /// Returns the first verdict that holds. Each check is more specific than the next, and none depends on a
+  /// later one.
   VerdictKind kind_of(const PredictionPoint& p) const {
     if (!answer_.not_understood.empty()) return VerdictKind::cannot_say;
     if (working_gpu_count(scenario_, p.gpus) < p.gpus) return VerdictKind::idle_gpus;
@@ -133,7 +133,7 @@ class AnswerMaker {
     answer_.rows.insert(answer_.rows.begin(), one_gpu_);
   }
 
-  // Writes all sentences once the kind of verdict is known.
+  /// Writes all sentences once the kind of verdict is known.
   void write(const PredictionPoint& p) {
     set_quantity(answer_, p, scenario_);
     answer_.assumptions = assumptions_of(scenario_);
@@ -207,14 +207,14 @@ class AnswerMaker {
     return worth == nullptr ? *answered_point(prediction_, answer_.gpus) : *worth;
   }
 
-  // Returns true if the larger number is as much faster as each doubling has to be (kPays).
+  /// Returns true if the larger number is as much faster as each doubling has to be (kPays).
   static bool pays(const PredictionPoint& fewer, const PredictionPoint& more) {
     const double times = static_cast<double>(more.gpus) / fewer.gpus;
     return more.samples_per_s >= paying_speedup(times) * fewer.samples_per_s;
   }
 
-  // Returns the action for a training that runs well: first secure its memory, then exclude slow nodes, then
-  // state whether more GPUs pay.
+  /// Returns the action for a training that runs well: first secure its memory, then exclude slow nodes, then
+  /// state whether more GPUs pay.
   std::string time_action(const PredictionPoint& p) {
     if (chance_of_fitting(p) < kSurelyFits) return does_not_fit_action(points_, p);
     if (prediction_.mixing && prediction_.mixing->best != 0)

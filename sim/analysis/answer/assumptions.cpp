@@ -16,7 +16,7 @@ namespace {
 
 /// A row of the table: a fact that the user may state.
 struct AssumedKey {
-  // Keys of the scenario; any of them states the fact.
+  /// Keys of the scenario; any of them states the fact.
   std::vector<std::string_view> keys;
   /// Returns the assumed value in words; empty where the fact does not apply to the scenario.
   std::string (*text)(const Scenario& scenario);

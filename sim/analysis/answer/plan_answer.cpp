@@ -99,7 +99,7 @@ class PlanAnswerMaker {
       if (answer_.assumptions.size() < kMostAssumptions) answer_.assumptions.push_back(std::move(other));
   }
 
-  // Fills the answer for a plan whose named layout fits. Only that layout's causes are simulated.
+  /// Fills the answer for a plan whose named layout fits. Only that layout's causes are simulated.
   void about(const ModelLayout& best) {
     answer_.kind = is_of_several() ? VerdictKind::request : VerdictKind::time;
     answer_.value_s = best.step_s;
@@ -129,7 +129,7 @@ class PlanAnswerMaker {
     return out + " " + fits_words(best);
   }
 
-  // Returns the sentence on the probability of fitting.
+  /// Returns the sentence on the probability of fitting.
   std::string fits_words(const ModelLayout& layout) const {
     if (layout.fits < kSurelyFits)
       return may_not_fit_words(bytes_text(layout.memory_bytes), bytes_text(named_.search.capacity_bytes),
@@ -138,13 +138,13 @@ class PlanAnswerMaker {
                        bytes_text(layout.memory_bytes), bytes_text(named_.search.capacity_bytes));
   }
 
-  // Returns the ratio of two numbers' tokens per second, in words.
+  /// Returns the ratio of two numbers' tokens per second, in words.
   static std::string times(const PlannedCount& more, const PlannedCount& fewer) {
     return fmt::format("{} times as fast as {}", spoken_factor(more.tokens_per_s / fewer.tokens_per_s),
                        counted(fewer.gpus, "GPU"));
   }
 
-  // Returns the sentence on the next larger number: the first that does not pay, or that none was asked for.
+  /// Returns the sentence on the next larger number: the first that does not pay, or that none was asked for.
   std::string about_more() const {
     std::string out;
     const PlannedCount& fewest = plan_.counts[*plan_.fewest];
@@ -173,7 +173,7 @@ class PlanAnswerMaker {
     return launch.empty() ? "" : fmt::format("{}{}", kStartItAs, launch);
   }
 
-  // Returns the verdict where no layout probably fits; without any layout, nothing divides.
+  /// Returns the verdict where no layout probably fits; without any layout, nothing divides.
   std::string nothing_fits() const {
     const LayoutSearch& search = named_.search;
     if (search.layouts.empty() && search.without_memory == 0)
@@ -185,7 +185,7 @@ class PlanAnswerMaker {
 
   const Scenario& scenario_;
   const PlannedCounts& plan_;
-  // The number of GPUs that the verdict is about.
+  /// The number of GPUs that the verdict is about.
   const PlannedCount& named_;
   Answer answer_;
 };

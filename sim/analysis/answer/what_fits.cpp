@@ -75,8 +75,8 @@ class FitSearch {
  public:
   explicit FitSearch(const PointPredictor& points) : points_(points), own_(points.simulator().scenario()) {}
 
-  // Tries, in this order: savers with the same training, FSDP on more GPUs, LoRA in 16 bit, LoRA beside
-  // weights of 4 bits. A training that has adapters gets weights of 4 bits only.
+  /// Tries, in this order: savers with the same training, FSDP on more GPUs, LoRA in 16 bit, LoRA beside
+  /// weights of 4 bits. A training that has adapters gets weights of 4 bits only.
   std::vector<FittingWay> ways(int gpus) {
     const Way asked{own_, gpus, "", ""};
     add(first_fitting(asked));
@@ -103,7 +103,7 @@ class FitSearch {
 
   const Gpu& gpu_of_job() const { return own_.cluster.node.gpu; }
 
-  // Tries adapters beside weights of this format, in the 16-bit precision that the GPU has.
+  /// Tries adapters beside weights of this format, in the 16-bit precision that the GPU has.
   void add_adapters(const Way& asked, WeightFormat weights, const std::string& what,
                     const std::string& option) {
     if (found_.size() >= kMostWaysToFit) return;
@@ -136,7 +136,7 @@ class FitSearch {
     }
   }
 
-  // Returns the first change that surely fits: a smaller batch, then each saver in turn with all batches.
+  /// Returns the first change that surely fits: a smaller batch, then each saver in turn with all batches.
   std::optional<FittingWay> first_fitting(const Way& from) {
     Way tried = from;
     if (std::optional<FittingWay> way = with_less_batch(tried)) return way;
@@ -177,7 +177,7 @@ class FitSearch {
     return std::nullopt;
   }
 
-  // Returns the training with its batch in `parts` micro-steps if it surely fits.
+  /// Returns the training with its batch in `parts` micro-steps if it surely fits.
   std::optional<FittingWay> in_micro_steps(const Way& way, std::int64_t batch, std::int64_t parts) {
     Scenario scenario = with_batch(way.scenario, batch);
     const std::int64_t steps = scenario.knobs.accumulation * parts;

@@ -14,9 +14,9 @@ namespace {
 /// A cause: its key, its words, and the change of the device model that removes it.
 struct RemovalRow {
   std::string_view key;
-  // Noun; empty for links and other, whose names depend on the step.
+  /// Noun; empty for links and other, whose names depend on the step.
   std::string_view noun;
-  // Clause of its absence; empty for the same causes.
+  /// Clause of its absence; empty for the same causes.
   std::string_view without;
   void (*apply)(DeviceModel& device);
 };

@@ -52,15 +52,15 @@ class CauseFinder {
     return true;
   }
 
-  // Returns the step without these causes, at most the step itself: a removal that lengthens it counts as no
-  // saving.
+  /// Returns the step without these causes, at most the step itself: a removal that lengthens it counts as no
+  /// saving.
   double step_without(const std::vector<Removable>& what) const {
     DeviceModel device = points_.device();
     for (const Removable each : what) device = without(device, each);
     return std::min(step_.step_s, simulator().step_s(out_.gpus, device));
   }
 
-  // Returns one entry with its words; two causes are joined by "and".
+  /// Returns one entry with its words; two causes are joined by "and".
   StepCause removed(const std::vector<Removable>& what) const {
     StepCause cause;
     cause.what = what;
@@ -74,7 +74,7 @@ class CauseFinder {
     return cause;
   }
 
-  // Removes the causes in the order of their single savings.
+  /// Removes the causes in the order of their single savings.
   void remove_in_turn() {
     for (const StepCause& cause : out_.alone) out_.in_turn.push_back({cause.what.front(), 0});
     const std::vector<double> parts = parts_in_order(points_, out_.gpus, out_.in_turn);
@@ -82,7 +82,7 @@ class CauseFinder {
     out_.kernels_s = parts.back();
   }
 
-  // Puts the pair with the largest joint saving in front, if it exceeds every single saving.
+  /// Puts the pair with the largest joint saving in front, if it exceeds every single saving.
   void find_hidden_pair() {
     if (out_.alone.size() < 2) return;
     const double all = out_.step_s - out_.kernels_s, most = out_.alone.front().saves_s;

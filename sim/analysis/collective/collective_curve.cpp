@@ -32,7 +32,7 @@ class LinkNames {
  public:
   LinkNames(const Cluster& cluster, std::vector<std::string>& names) : cluster_(cluster), names_(names) {}
 
-  // Returns the index of a link's name, -1 for no link.
+  /// Returns the index of a link's name, -1 for no link.
   int index_of(LinkId link) {
     return link == kNone ? -1 : index_of(link, [&] { return describe_link(cluster_, link); });
   }
@@ -92,7 +92,7 @@ class NcclPoints {
     return p;
   }
 
-  // Returns the warning about forced settings that had no effect.
+  /// Returns the warning about forced settings that had no effect.
   std::vector<std::string> warnings() const {
     const nccl::Settings& nccl = question_.settings.nccl;
     const bool forces = nccl.algorithm || nccl.protocol;

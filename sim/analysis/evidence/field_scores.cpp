@@ -18,11 +18,11 @@ namespace {
 
 /// The result of one question.
 struct ScoredQuestion {
-  // log(measured / predicted), as simulated and corrected.
+  /// log(measured / predicted), as simulated and corrected.
   double raw = 0, corrected = 0;
   double spread = 0, narrowing = 1;
   bool reached = false;
-  // True if runs of the very training corrected it.
+  /// True if runs of the very training corrected it.
   bool is_same = false;
 };
 

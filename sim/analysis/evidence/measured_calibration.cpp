@@ -43,7 +43,7 @@ class Calibrator {
   Calibrator(PointPredictor& points, int most_gpus, const EvidenceUse& use)
       : points_(points), scenario_(points.simulator().scenario()), most_gpus_(most_gpus), use_(use) {}
 
-  // Order matters: the device model is set before any further step is simulated.
+  /// Order matters: the device model is set before any further step is simulated.
   MeasuredCalibration calibrate() {
     if (scenario_.anchor) set(*scenario_.anchor, fit(*scenario_.anchor));
     if (use_.field == nullptr) return std::move(out_);
@@ -114,14 +114,14 @@ class Calibrator {
     return out;
   }
 
-  // Returns true if the scenario runs on the row's GPUs, nodes and batch.
+  /// Returns true if the scenario runs on the row's GPUs, nodes and batch.
   bool may_be_on(const StoredRow& row) const {
     return simulator().model().why_not(scenario_, row.gpus).empty() &&
            row.nodes == simulator().placement(row.gpus).nodes &&
            row.size == static_cast<double>(simulator().batch_per_gpu(row.gpus));
   }
 
-  // Returns the runs on one number of GPUs if they may calibrate; `predicted` is the model's value for them.
+  /// Returns the runs on one number of GPUs if they may calibrate; `predicted` is the model's value for them.
   std::optional<SameRuns> runs_on(Observed what, int gpus, double predicted) const {
     SameRuns runs{
         ratio_question(scenario_, simulator().batch_per_gpu(gpus), gpus, simulator().placement(gpus).nodes),
@@ -134,7 +134,7 @@ class Calibrator {
     return runs;
   }
 
-  // Adds the runs that the model repeats.
+  /// Adds the runs that the model repeats.
   void add_first(const SameRuns& first, AppliedEvidence& evidence) const {
     evidence.calibrated_on = first.asked.gpus;
     evidence.step = first.estimate;

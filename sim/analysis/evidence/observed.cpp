@@ -58,8 +58,8 @@ class TrainingEvidence {
       if (auto input = input_of(row, options_.source)) out_.inputs.push_back(std::move(*input));
   }
 
-  // Validates the rows and adds those of one kind. Ratios are predicted with a calibration to their one-GPU
-  // row, so only scaling remains in them.
+  /// Validates the rows and adds those of one kind. Ratios are predicted with a calibration to their one-GPU
+  /// row, so only scaling remains in them.
   void add(Observed what, const std::vector<int>& gpus) {
     ValidationOptions asked;
     asked.anchor = what == Observed::ratio, asked.gpus = gpus, asked.provenance = options_.provenance;
@@ -72,8 +72,8 @@ class TrainingEvidence {
       out_.skipped.push_back(fmt::format("line {}: {}", row.row, row.why));
   }
 
-  // Adds one row. Measured over predicted is taken in the row's own metric and applied to the predicted
-  // seconds. A quotient beyond kLargestQuotient means a wrong unit.
+  /// Adds one row. Measured over predicted is taken in the row's own metric and applied to the predicted
+  /// seconds. A quotient beyond kLargestQuotient means a wrong unit.
   void add_point(Observed what, const std::string& series, const ValidatedPoint& p) {
     if (what == Observed::ratio && (p.evidence.reference_gpus != 1 || p.gpus == 1)) return;
     if (what == Observed::job && (p.gpus == 1 || with_one_gpu_.contains(series))) return;
@@ -122,7 +122,7 @@ class TrainingEvidence {
   const ObservationOptions& options_;
   const Progress& progress_;
   std::map<int, const Measurement*> lines_;
-  // Series with a row of one GPU.
+  /// Series with a row of one GPU.
   std::set<std::string> with_one_gpu_;
   MeasuredEvidence out_;
 };

@@ -34,7 +34,7 @@ struct Candidate {
 
 /// A run with the residuals of its repeats.
 struct NearRun {
-  // The first of its repeats.
+  /// The first of its repeats.
   const StoredRow* row = nullptr;
   std::vector<double> residuals;
 };
@@ -104,7 +104,7 @@ class Kriged {
     return out;
   }
 
-  // Builds the matrices of the problem: covariance among runs, and of each run with the question.
+  /// Builds the matrices of the problem: covariance among runs, and of each run with the question.
   fit::FieldProblem problem_of() const {
     fit::FieldProblem p;
     p.own = own_, p.bias = likeness_.bias * likeness_.bias;

@@ -22,7 +22,7 @@ class RunsAhead {
     step_spread_ = spread_now(step_, evidence.step), ratio_spread_ = spread_now(ratio_, evidence.ratio);
   }
 
-  // Candidates are one GPU, a short job, and one GPU with a short job.
+  /// Candidates are one GPU, a short job, and one GPU with a short job.
   std::vector<RunsToMake> best_first() const {
     std::vector<RunsToMake> out{left_by({question(Observed::step, 1)})};
     for (const int gpus : short_jobs()) {
@@ -42,7 +42,7 @@ class RunsAhead {
     return q;
   }
 
-  // Returns the present spread: that of the applied estimate, or the prior without one.
+  /// Returns the present spread: that of the applied estimate, or the prior without one.
   double spread_now(const Observation& asked, const Estimate& applied) const {
     if (asked.what == Observed::ratio && evidence_.gpus == 1) return 0;
     return applied.neighbours.empty() ? use_.field->at(asked).prior : applied.spread;

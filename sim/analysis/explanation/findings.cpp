@@ -43,17 +43,17 @@ class JobReader {
   }
 
  private:
-  // Adds a finding; a measurement is the usual evidence.
+  /// Adds a finding; a measurement is the usual evidence.
   void say(std::string key, std::string text, Evidence evidence = Evidence::measured) {
     found_.push_back({std::move(key), std::move(text), evidence});
   }
-  // Returns " after 1:02:03", or nothing where the run time is unknown.
+  /// Returns " after 1:02:03", or nothing where the run time is unknown.
   std::string after() const {
     return job_.elapsed_s ? fmt::format(" after {}", clock_of(job_.elapsed_s->value)) : "";
   }
   bool has_limit() const { return job_.limit_s && job_.limit_s->value > 0; }
 
-  // Adds the finding about how the job ended; the state decides which.
+  /// Adds the finding about how the job ended; the state decides which.
   void read_end() {
     const JobState state = job_.state ? job_.state->value : JobState::unknown;
     switch (state) {
@@ -91,7 +91,7 @@ class JobReader {
           fmt::format("Its state \"{}\" is none that is known.", printable(job_.state_text->value)));
   }
 
-  // Compares the run time with the limit where both are known.
+  /// Compares the run time with the limit where both are known.
   void read_completed() {
     const bool knows = has_limit() && job_.elapsed_s;
     say("completed", knows ? fmt::format("It ended by itself{}, {} % of its time limit of {}.", after(),
@@ -100,8 +100,8 @@ class JobReader {
                            : fmt::format("It ended by itself{}.", after()));
   }
 
-  // Compares the run's prediction with the time the job had: too short a limit, or a run slower than
-  // predicted.
+  /// Compares the run's prediction with the time the job had: too short a limit, or a run slower than
+  /// predicted.
   void read_timeout() {
     say("timeout",
         fmt::format(
@@ -123,7 +123,7 @@ class JobReader {
           Evidence::compared);
   }
 
-  // Signal 9 and exit code 137 usually mean that the node ran out of memory.
+  /// Signal 9 and exit code 137 usually mean that the node ran out of memory.
   void read_failed() {
     const int signal = job_.signal ? job_.signal->value : 0,
               code = job_.exit_code ? job_.exit_code->value : 0;
@@ -136,7 +136,7 @@ class JobReader {
           "Signal 9 is what a system sends that runs out of memory; the log of the step would say so.");
   }
 
-  // Tells a program that uses no GPU from one that uses some of them.
+  /// Tells a program that uses no GPU from one that uses some of them.
   void read_idle_gpus() {
     const std::vector<MeasuredGpu> idle = idle_gpus(job_);
     if (idle.empty()) return;
@@ -190,7 +190,7 @@ class JobReader {
                        more_idle < 0 ? "less" : "more");
   }
 
-  // Compares utilization with the prediction, or with kLowUtilization where nothing was predicted.
+  /// Compares utilization with the prediction, or with kLowUtilization where nothing was predicted.
   void read_utilization() {
     const auto busy = gpu_utilization(job_);
     if (!busy || *busy < kIdleShare) return;
@@ -244,8 +244,8 @@ class JobReader {
                     percent(*least->utilization, 0), percent(*most->utilization, 0)));
   }
 
-  // Combines CPU and GPU utilization: full cores with waiting GPUs mean the loader, one core for each GPU
-  // means a loader in the training process.
+  /// Combines CPU and GPU utilization: full cores with waiting GPUs mean the loader, one core for each GPU
+  /// means a loader in the training process.
   void read_cpus() {
     const auto efficiency = cpu_efficiency(job_);
     const auto cores = busy_cores(job_);
@@ -275,7 +275,7 @@ class JobReader {
       say("cpus_spare", fmt::format("{}: it could have done with fewer.", said));
   }
 
-  // Reports spare memory of a GPU, and memory that differs from the prediction by more than a factor of two.
+  /// Reports spare memory of a GPU, and memory that differs from the prediction by more than a factor of two.
   void read_gpu_memory() {
     const auto used = gpu_memory_used(job_), total = gpu_memory_total(job_);
     if (!used) return;
@@ -301,7 +301,7 @@ class JobReader {
           Evidence::compared);
   }
 
-  // Reports main memory that was nearly full or mostly unused.
+  /// Reports main memory that was nearly full or mostly unused.
   void read_memory() {
     if (!job_.memory_used || !job_.memory_asked) return;
     const double used = job_.memory_used->value, asked = job_.memory_asked->value;

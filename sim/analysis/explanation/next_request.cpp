@@ -53,7 +53,7 @@ class NextJob {
   JobState state() const { return job_.state ? job_.state->value : JobState::unknown; }
   int nodes() const { return job_.nodes ? std::max(1, job_.nodes->value) : 1; }
 
-  // Requests the GPUs that worked; a single node also has the option to use the others.
+  /// Requests the GPUs that worked; a single node also has the option to use the others.
   void ask_gpus() {
     const auto idle = idle_gpus(job_).size();
     if (idle == 0) return;
@@ -71,7 +71,7 @@ class NextJob {
                     used + idle));
   }
 
-  // Takes the measured run where the job did its work, else the predicted one.
+  /// Takes the measured run where the job did its work, else the predicted one.
   void ask_time() {
     if (did_its_work(job_) && job_.elapsed_s) {
       const double next = time_limit_s(job_.elapsed_s->value);
@@ -91,7 +91,7 @@ class NextJob {
     add(time_option(next), "the upper end of the predicted run, and a tenth more", Evidence::predicted);
   }
 
-  // Requests memory by node, because --mem counts so.
+  /// Requests memory by node, because --mem counts so.
   void ask_memory() {
     const auto option = [&](double bytes) {
       return fmt::format("--mem={:.0f}G", std::max(1.0, std::ceil(bytes / nodes() / (1 << 30))));

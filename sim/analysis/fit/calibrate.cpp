@@ -47,7 +47,7 @@ class Usable {
     refuse_unpredicted(predict_samples(cluster, kept_, context), context);
   }
 
-  // Returns the samples that are left out, with their reasons.
+  /// Returns the samples that are left out, with their reasons.
   std::vector<CalibrationFit::Exclusion> left_out() const {
     std::vector<CalibrationFit::Exclusion> out;
     for (std::size_t i = 0; i < whys_.size(); ++i) {
@@ -58,7 +58,7 @@ class Usable {
     return out;
   }
 
-  // Returns the usable samples and gives up its own copies.
+  /// Returns the usable samples and gives up its own copies.
   std::vector<Sample> take() {
     std::vector<Sample> usable;
     usable.reserve(kept_.size());
@@ -69,7 +69,7 @@ class Usable {
   }
 
  private:
-  // Adds reasons for samples without a prediction, and for values that no logarithm can compare.
+  /// Adds reasons for samples without a prediction, and for values that no logarithm can compare.
   void refuse_unpredicted(const SamplePredictions& predictions, SampleContext& context) {
     for (std::size_t i = 0; i < whys_.size(); ++i) {
       if (!whys_[i].empty()) continue;
@@ -84,7 +84,7 @@ class Usable {
   }
 
   std::vector<Sample> kept_;
-  // Reasons by sample, second measurements excepted; empty for a usable sample.
+  /// Reasons by sample, second measurements excepted; empty for a usable sample.
   std::vector<std::string> whys_;
   /// Pairs of these samples and their indices in kept_.
   std::vector<std::pair<const Sample*, std::size_t>> places_;

@@ -83,7 +83,7 @@ class CopyTimes {
     return sum;
   }
 
-  // Returns the time or the rate of copies between devices.
+  /// Returns the time or the rate of copies between devices.
   SampleAnswer of_routes(const Sample& sample, const std::vector<Route>& routes) const {
     const double ways = number_of(sample, "both_ways", 0) == 1 ? 2 : 1;
     const double share = sample.what == "p2p" ? peer_copy_share(cluster_, routes.front()) : 1;
@@ -110,7 +110,7 @@ class CopyTimes {
     return {own.memory_bandwidth.per_second * own.memory_efficiency / 1e9};
   }
 
-  // Predicts messages between two nodes behind one switch.
+  /// Predicts messages between two nodes behind one switch.
   SampleAnswer network(const Sample& sample) const {
     const FabricSpec& fabric = cluster_.spec().fabric;
     if (fabric.link.bandwidth.per_second <= 0) return nothing("the cluster has no network");

@@ -87,7 +87,7 @@ class Trainings {
  private:
   static constexpr std::size_t kNoTraining = static_cast<std::size_t>(-1);
 
-  // Returns the index of the sample's training, a new one if there is room.
+  /// Returns the index of the sample's training, a new one if there is room.
   std::size_t find(const Sample& sample) {
     std::vector<std::string> key = TrainingScenarioCache::key_of(overrides_of(cluster_, sample));
     key.push_back(fmt::format("{} nodes", sample.nodes));

@@ -59,7 +59,7 @@ class Questions {
 
   bool beats_one(const Scenario& scenario) const { return speedup(scenario) > 1; }
 
-  // Returns true if the varied scenario fits into memory.
+  /// Returns true if the varied scenario fits into memory.
   bool fits(const Scenario& scenario) const {
     return on(scenario, gpus_, [this](PointPredictor& points) {
       Decisions unused;
@@ -67,7 +67,7 @@ class Questions {
     });
   }
 
-  // Returns true if the varied scenario can be simulated at all; a step longer than a day cannot.
+  /// Returns true if the varied scenario can be simulated at all; a step longer than a day cannot.
   bool can_run(const Scenario& scenario) const {
     try {
       return speedup(scenario) > 0;
@@ -76,7 +76,7 @@ class Questions {
     }
   }
 
-  // Varies the batch. The upper limit shrinks until the largest batch can be simulated.
+  /// Varies the batch. The upper limit shrinks until the largest batch can be simulated.
   BreakEvenValue batch() const {
     const std::int64_t own = batch_of(scenario_), least = scenario_.global_batch ? std::int64_t{gpus_} : 1;
     std::int64_t most = std::max(own, kLargestBatch);
@@ -90,7 +90,7 @@ class Questions {
     return out;
   }
 
-  // Varies the network's width. If less width helps, the search goes downwards from the network's own.
+  /// Varies the network's width. If less width helps, the search goes downwards from the network's own.
   BreakEvenValue width() const {
     const auto scaled = [this](std::int64_t eighths) {
       return with_width(scenario_, static_cast<double>(eighths) / kPerWidth);
@@ -121,7 +121,7 @@ class Questions {
     return out;
   }
 
-  // Returns true if the run with this data set ends sooner on N GPUs than on one.
+  /// Returns true if the run with this data set ends sooner on N GPUs than on one.
   bool ends_sooner(std::int64_t samples) const {
     return on(with_samples(samples), gpus_, [this](PointPredictor& points) {
       Decisions unused;
@@ -153,7 +153,7 @@ class Questions {
     return static_cast<std::size_t>(most - waits.begin());
   }
 
-  // Varies the speed of that link, for the comparison with one GPU and for the fastest number of GPUs.
+  /// Varies the speed of that link, for the comparison with one GPU and for the fastest number of GPUs.
   void ask_link(BreakEven& out) const {
     out.fastest_now = out.fastest_then = fastest(scenario_);
     const auto kind = bounding_link();
@@ -179,7 +179,7 @@ class Questions {
     return out;
   }
 
-  // The whole cluster may be fastest already; then slower links are tried instead of faster ones.
+  /// The whole cluster may be fastest already; then slower links are tried instead of faster ones.
   void ask_fastest(LinkKind link, BreakEven& out) const {
     const int now = out.fastest_now;
     const bool is_all = now == most_searched(scenario_);

@@ -76,7 +76,7 @@ class Comparer {
   }
 
  private:
-  // Throws InputError when the scenario's own strategy cannot run on the measured number of GPUs.
+  /// Throws InputError when the scenario's own strategy cannot run on the measured number of GPUs.
   void refuse_impossible_anchor() const {
     const Scenario& measured = own_.anchor->job ? *own_.anchor->job : own_;
     if (const std::string why = why_not(measured, own_.anchor->gpus); !why.empty())
@@ -110,7 +110,7 @@ class Comparer {
     return out;
   }
 
-  // Builds the rows of one number of GPUs: predict, draw, order, then explain against the fastest.
+  /// Builds the rows of one number of GPUs: predict, draw, order, then explain against the fastest.
   ComparedGpus on_gpus(int gpus, double one_gpu_rate, Decisions& decisions) {
     ComparedGpus out;
     out.gpus = gpus, out.nodes = reserved_gpus(own_, gpus).nodes;
@@ -125,7 +125,7 @@ class Comparer {
     return out;
   }
 
-  // Returns the predictor of a row; set_order() has changed the order of the rows.
+  /// Returns the predictor of a row; set_order() has changed the order of the rows.
   PointPredictor& predictor_of(const ComparedStrategy& row) {
     std::size_t place = 0;
     while (name_at(place) != row.strategy) ++place;
@@ -151,7 +151,7 @@ class Comparer {
     return parts;
   }
 
-  // Sets the differences of all rows to the fastest one.
+  /// Sets the differences of all rows to the fastest one.
   void hold_against_best(ComparedGpus& out) {
     const ComparedStrategy* best = out.best();
     if (best == nullptr) return;
@@ -161,7 +161,7 @@ class Comparer {
         row.against_best = difference(parts_by_removal(row, out.gpus), of_best);
   }
 
-  // Returns the verdict for one number of GPUs, with the causes of the row that it is about.
+  /// Returns the verdict for one number of GPUs, with the causes of the row that it is about.
   Answer answered(const ComparedGpus& numbers) {
     std::optional<StepCauses> causes;
     const ComparedStrategy* row = compared_row(numbers, own_name_);
@@ -185,7 +185,7 @@ class Comparer {
     return simulator.model().why_not(simulator.scenario(), gpus);
   }
 
-  // Predicts one row. A simulation that fails with a mistake of the input makes a row that cannot run.
+  /// Predicts one row. A simulation that fails with a mistake of the input makes a row that cannot run.
   ComparedStrategy one(std::size_t place, int gpus, double one_gpu_rate, Decisions& decisions) {
     PointPredictor& predictor = predictors_[place];
     const Scenario& scenario = predictor.simulator().scenario();
@@ -212,7 +212,7 @@ class Comparer {
     return other.model().framework(other.scenario()) == step_model_of(own_).framework(own_);
   }
 
-  // Returns the speed of a row in each draw of the uncertain inputs.
+  /// Returns the speed of a row in each draw of the uncertain inputs.
   DrawnSpeed drawn(std::size_t place, const ComparedStrategy& row) {
     DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(predictors_[place].simulator())};
     // A row that cannot run shows no ratio, so its draws are not computed.
@@ -248,7 +248,7 @@ class Comparer {
   PointPredictor base_;
   std::optional<AppliedEvidence> evidence_;
   std::vector<PointPredictor> predictors_;
-  // Intervals by predictor, made at its first use.
+  /// Intervals by predictor, made at its first use.
   std::vector<std::optional<Intervals>> intervals_;
   Draws draws_;
   Decisions decisions_;

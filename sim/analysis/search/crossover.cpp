@@ -76,7 +76,7 @@ class Search {
     if (has_budget()) sample_at(nodes, on_last_node);
   }
 
-  // Evaluates the largest requested number that is at most this one.
+  /// Evaluates the largest requested number that is at most this one.
   void sample_at(double node, int on_last_node) {
     const std::int64_t gpus =
         std::int64_t{space_.gpus_per_node} * (static_cast<std::int64_t>(node) - 1) + on_last_node;
@@ -135,12 +135,12 @@ class Search {
     return {};
   }
 
-  // The first number below an efficiency.
+  /// The first number below an efficiency.
   Found open_below(const Limit& limit) const {
     return first_open([&](Place i) { return curve_.least(i) < limit(i); });
   }
 
-  // The last number that reaches an efficiency.
+  /// The last number that reaches an efficiency.
   Found open_reaching(const Limit& limit) const {
     for (Place i = curve_.size(); i-- > 0;) {
       if (curve_.most(i) >= limit(i)) return curve_.known(i) ? Found() : Found(i);
@@ -157,13 +157,13 @@ class Search {
     return curve_.known(best) ? Found() : Found(best);
   }
 
-  // The smallest number that comes within kNoticeable of the largest throughput.
+  /// The smallest number that comes within kNoticeable of the largest throughput.
   Found open_fastest() const {
     if (is_fastest(0, largest())) return {};
     return first_open([this, most = largest()](Place i) { return is_fastest(i, most); });
   }
 
-  // A number for which the bounds leave open whether it is slower than one GPU.
+  /// A number for which the bounds leave open whether it is slower than one GPU.
   Found open_slower_than_one() const {
     const double limit = kSlower * curve_.least(0);
     for (Place i = 1; i < curve_.size(); ++i) {
@@ -186,10 +186,10 @@ class Search {
     return {};
   }
 
-  // Returns true if the number may come within kNoticeable of `largest`.
+  /// Returns true if the number may come within kNoticeable of `largest`.
   bool is_fastest(Place i, double largest) const { return curve_.most(i) * kNoticeable >= largest; }
 
-  // Returns the largest known throughput.
+  /// Returns the largest known throughput.
   double largest() const {
     double most = 0;
     for (Place i = 0; i < curve_.size(); ++i) {
@@ -203,7 +203,7 @@ class Search {
   // Answers without certainty: each threshold is assumed to be crossed once between the simulated numbers
   // around it.
 
-  // Bisects each threshold between the simulated numbers around it.
+  /// Bisects each threshold between the simulated numbers around it.
   void sharpen() {
     for (const double efficiency : kEfficiencies) {
       const Limit least = limit(efficiency);
@@ -217,8 +217,8 @@ class Search {
   }
 
   template <class Holds>
-  // Bisects between a place where the property fails and one where it holds; exceeds the budget by the
-  // logarithm of their distance.
+  /// Bisects between a place where the property fails and one where it holds; exceeds the budget by the
+  /// logarithm of their distance.
   void bisect(Place no, Place yes, Holds holds) {
     while (yes - no > 1) {
       const Place middle = no + (yes - no) / 2;
@@ -227,7 +227,7 @@ class Search {
     }
   }
 
-  // Returns the first known place with the property.
+  /// Returns the first known place with the property.
   template <class Holds>
   Found first_known(Holds holds) const {
     for (Place i = 0; i < curve_.size(); ++i) {
@@ -236,7 +236,7 @@ class Search {
     return {};
   }
 
-  // Returns the last known place with the property.
+  /// Returns the last known place with the property.
   template <class Holds>
   Found last_known(Holds holds) const {
     for (Place i = curve_.size(); i-- > 0;) {
@@ -254,7 +254,7 @@ class Search {
 
   std::optional<int> gpus_at(Found place) const { return place ? std::optional(gpus(*place)) : std::nullopt; }
 
-  // Reads the answers off the known places.
+  /// Reads the answers off the known places.
   void read(Crossover& found) const {
     for (const double efficiency : kEfficiencies) found.worth_requesting.push_back(worth(efficiency));
     for (const auto& [answer, efficiency] :
@@ -297,7 +297,7 @@ class Search {
         first_known([this, least = limit(efficiency)](Place i) { return curve_.least(i) < least(i); }));
   }
 
-  // Returns the numbers that reach an efficiency: those up to the first that misses it, and the last.
+  /// Returns the numbers that reach an efficiency: those up to the first that misses it, and the last.
   WorthRequesting worth(double efficiency) const {
     const Found most =
         last_known([this, least = limit(efficiency)](Place i) { return curve_.least(i) >= least(i); });

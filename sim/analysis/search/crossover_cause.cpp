@@ -21,7 +21,7 @@ class CauseParts {
     if (seconds >= kShortestTime) parts_.push_back({std::move(what), seconds, 0});
   }
 
-  // Scales the positive parts so that they sum to the loss, and orders them.
+  /// Scales the positive parts so that they sum to the loss, and orders them.
   CrossoverCause summing_to(double loss, int gpus) && {
     CrossoverCause out{gpus, loss, {}};
     double sum = 0;

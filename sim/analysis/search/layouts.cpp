@@ -59,14 +59,14 @@ class Choices {
   bool is_fixed(std::string_view key) const {
     return std::ranges::find(request_.fixed, key) != request_.fixed.end();
   }
-  // Returns the scenario's own value for a fixed key, else all values.
+  /// Returns the scenario's own value for a fixed key, else all values.
   template <typename T>
   std::vector<T> values(std::string_view key, T own, std::vector<T> all) const {
     return is_fixed(key) ? std::vector<T>{own} : all;
   }
   /// Adds all settings for one combination of degrees.
   void add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun>& jobs) const;
-  // Returns the degrees of expert parallelism that are tried.
+  /// Returns the degrees of expert parallelism that are tried.
   std::vector<int> experts() const {
     if (!own_.shape.experts) return {1};
     return values("expert", own_.degrees.expert, divisors(own_.shape.experts->experts, request_.gpus));
@@ -189,7 +189,7 @@ class LayoutSimulator {
         {job, base_.cluster(), ranks_, device, scenario_.collective, base_.collectives(), false});
   }
 
-  // Fills a layout that runs as a data-parallel strategy; its memory depends on the simulated strategy.
+  /// Fills a layout that runs as a data-parallel strategy; its memory depends on the simulated strategy.
   void take_uncut(const Scenario& own, const DeviceModel& device, ModelLayout& out) const {
     const SimulatedStep step = StepSimulator(own, base_).simulate(out.job.gpus(), device, Reading::accounts);
     PredictionPoint point;

@@ -105,8 +105,8 @@ class Comparing {
     out_.deadline_s = request.deadline_s;
   }
 
-  // Adds the rows of one cluster. If the prediction for all numbers fails, each number is tried by itself; a
-  // single number that fails becomes a row with the reason.
+  /// Adds the rows of one cluster. If the prediction for all numbers fails, each number is tried by itself; a
+  /// single number that fails becomes a row with the reason.
   void add(const std::string& name, const ClusterSpec& cluster, const std::vector<int>& gpus) {
     try {
       add_predicted(name, cluster, gpus);
@@ -117,7 +117,7 @@ class Comparing {
     }
   }
 
-  // Completes the comparison; an error that every cluster has is the training's own and is thrown.
+  /// Completes the comparison; an error that every cluster has is the training's own and is thrown.
   MachineComparison compared() {
     if (!has_opened_ && first_mistake_) throw *first_mistake_;
     if (request_.deadline_s && out_.samples == 0)
@@ -137,7 +137,7 @@ class Comparing {
     out_.rows.push_back(std::move(row));
   }
 
-  // Predicts one cluster and adds its points, measured runs, warnings and decisions.
+  /// Predicts one cluster and adds its points, measured runs, warnings and decisions.
   void add_predicted(const std::string& name, const ClusterSpec& cluster, const std::vector<int>& gpus) {
     const Scenario scenario = open_(name, gpus);
     has_opened_ = true;
@@ -155,7 +155,7 @@ class Comparing {
     out_.decisions.back().second.add(prediction.decisions);
   }
 
-  // Takes the heading from the first scenario that opens.
+  /// Takes the heading from the first scenario that opens.
   void take_heading(const Scenario& scenario) {
     out_.model = scenario.model.name;
     out_.training = named_with(out_.model, scenario.model.tuning);
@@ -169,7 +169,7 @@ class Comparing {
     out_.amount = amount_of(scenario, request_);
   }
 
-  // Adds one row, with the reason why it cannot run, if there is one, or with its price.
+  /// Adds one row, with the reason why it cannot run, if there is one, or with its price.
   void add_point(const std::string& name, const ClusterSpec& cluster, const Scenario& scenario,
                  const PredictionPoint& point) {
     MachineRow row{.cluster = name, .gpu = cluster.node.gpu.name, .gpus = point.gpus, .nodes = point.nodes};
@@ -217,7 +217,7 @@ class Comparing {
   bool has_opened_ = false;
   int clusters_predicted_ = 0;
   std::optional<InputError> first_mistake_;
-  // Warnings as pairs of cluster and text.
+  /// Warnings as pairs of cluster and text.
   std::vector<std::pair<std::string, std::string>> warnings_;
 };
 

@@ -20,9 +20,9 @@ namespace {
 
 /// Nodes that the job might do without.
 struct Exclusion {
-  // Name in tables: "v100 (2 nodes)".
+  /// Name in tables: "v100 (2 nodes)".
   std::string what;
-  // The nodes in a sentence: "the 2 v100 nodes".
+  /// The nodes in a sentence: "the 2 v100 nodes".
   std::string spoken;
   std::set<int> nodes;
 };
@@ -54,7 +54,7 @@ class Mixer {
             p.fits()};
   }
 
-  // A choice that fits is better than one that does not; otherwise samples per second decide.
+  /// A choice that fits is better than one that does not; otherwise samples per second decide.
   static bool is_better(const MixingChoice& a, const MixingChoice& b) {
     if (a.fits != b.fits) return a.fits;
     return a.samples_per_s > b.samples_per_s;
@@ -75,7 +75,7 @@ class Mixer {
     return kinds;
   }
 
-  // Returns the nodes of the job that are of this kind.
+  /// Returns the nodes of the job that are of this kind.
   std::set<int> nodes_of(int kind) const {
     std::set<int> nodes;
     for (const GpuPlace& rank : placement_.ranks) {
@@ -101,7 +101,7 @@ class Mixer {
     return sets;
   }
 
-  // Returns true if the training does not fit into the memory of this kind, even without scratch memory.
+  /// Returns true if the training does not fit into the memory of this kind, even without scratch memory.
   bool lacks_memory(int kind) const {
     return std::ranges::any_of(point_.unlike, [&](const UnlikeShare& ranks) {
       return ranks.kind == name_of_kind(scenario_.cluster, kind) &&
@@ -124,7 +124,7 @@ class Mixer {
     return out;
   }
 
-  // Returns all nodes that have at least one slow GPU.
+  /// Returns all nodes that have at least one slow GPU.
   Exclusion nodes_with_slow_gpus() const {
     Exclusion out;
     for (const GpuPlace& rank : placement_.ranks) {
@@ -154,7 +154,7 @@ class Mixer {
     return others;
   }
 
-  // Predicts the job without these nodes and adds the choice, unless too few GPUs or samples are left.
+  /// Predicts the job without these nodes and adds the choice, unless too few GPUs or samples are left.
   void try_without(const Exclusion& nodes, std::vector<MixingChoice>& choices) const {
     const int gpus = gpus_without(nodes.nodes);
     Scenario without = scenario_;
@@ -167,7 +167,7 @@ class Mixer {
     choices.push_back(choice_of(points.point(gpus, unsaid), nodes));
   }
 
-  // Returns the verdict: memory first, then the difference in speed.
+  /// Returns the verdict: memory first, then the difference in speed.
   static std::string verdict_on(const Mixing& mixing) {
     const MixingChoice &all = mixing.choices.front(), &best = mixing.choices[mixing.best];
     if (mixing.choices.size() == 1) return "there is no choice that leaves the slow ranks out";
@@ -182,7 +182,7 @@ class Mixer {
     return fmt::format("leaving out {} is {} % faster", best.left_out, percent(gain, 0));
   }
 
-  // Returns the verdict where the job is best on all its nodes, compared with the next choice.
+  /// Returns the verdict where the job is best on all its nodes, compared with the next choice.
   static std::string verdict_for_all(const Mixing& mixing) {
     const auto next =
         std::max_element(mixing.choices.begin() + 1, mixing.choices.end(),

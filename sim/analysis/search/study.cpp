@@ -47,14 +47,14 @@ class StudyRunner {
   }
 
  private:
-  // Fills the heading from the scenario as it stands.
+  /// Fills the heading from the scenario as it stands.
   void head() {
     result_.scenario = own_.name, result_.model = own_.model.name, result_.cluster = own_.cluster.name;
     result_.strategy = own_.strategy, result_.precision = precision_of(own_);
     result_.axes = own_.study.axes, result_.samples = own_.workload.data.samples, result_.note = own_.note;
   }
 
-  // Calibrates on the scenario as it stands, and keeps the device model for the combinations.
+  /// Calibrates on the scenario as it stands, and keeps the device model for the combinations.
   void anchor() {
     const int most = std::max(own_.gpus.back(), own_.anchor ? own_.anchor->gpus : 1);
     PointPredictor base(own_, most);
@@ -71,13 +71,13 @@ class StudyRunner {
     for (const std::string& doubt : warnings_about(anchored)) warn(doubt);
   }
 
-  // Returns true if the calibration applies: same network and same cluster.
+  /// Returns true if the calibration applies: same network and same cluster.
   bool is_anchored(const Scenario& scenario) const {
     return anchored_ && scenario.model.name == own_.model.name && scenario.cluster.name == own_.cluster.name;
   }
 
-  // Reads the scenario of a group and predicts all its rows. The graph is made for the largest number that
-  // can run.
+  /// Reads the scenario of a group and predicts all its rows. The graph is made for the largest number that
+  /// can run.
   void run_group(const StudyGroup& group) {
     if (!group.why_not.empty()) return refuse(group, group.why_not);
     ScenarioOverrides overrides = question_.overrides;
@@ -130,7 +130,7 @@ class StudyRunner {
     return all;
   }
 
-  // Predicts one row; a mistake of the input makes it a row that cannot run.
+  /// Predicts one row; a mistake of the input makes it a row that cannot run.
   StudyRow row(PointPredictor& predictor, Intervals& intervals, std::size_t point, int gpus) {
     StudyRow row{question_.points[point], why_not_on(predictor.simulator().scenario(), gpus), gpus, {}};
     if (!row.why_not.empty()) return row;
@@ -157,7 +157,7 @@ class StudyRunner {
       result_.decisions.add(fmt::format("{}: {}", combination, d.subject), d.choice, d.why);
   }
 
-  // Adds a warning once, up to kMostWarnings.
+  /// Adds a warning once, up to kMostWarnings.
   void warn(const std::string& warning) {
     if (std::find(result_.warnings.begin(), result_.warnings.end(), warning) != result_.warnings.end())
       return;
@@ -176,7 +176,7 @@ class StudyRunner {
     return best;
   }
 
-  // Chooses the fastest and the cheapest row. Without a data set, rates replace times.
+  /// Chooses the fastest and the cheapest row. Without a data set, rates replace times.
   void choose() {
     const bool known = result_.samples > 0;
     result_.fastest =
@@ -192,7 +192,7 @@ class StudyRunner {
   const Scenario& own_;
   const Progress& progress_;
   const EvidenceUse& evidence_;
-  // Rows by combination.
+  /// Rows by combination.
   std::vector<std::vector<StudyRow>> rows_;
   std::optional<Anchor> anchor_;
   std::optional<Anchored> anchored_;

@@ -27,7 +27,7 @@ struct SpreadTerm {
 struct SpreadFactor {
   SpreadOf what;
   std::string_view feature;
-  // Factor of at least 1.
+  /// Factor of at least 1.
   double factor;
 };
 

@@ -51,7 +51,7 @@ class Waits {
   Waits(const TaskGraph& graph, const Cluster& cluster)
       : graph_(graph), cluster_(cluster), links_(graph.pattern_count()) {}
 
-  // Divides the time of one piece between the training's own bytes and other jobs' on the slowest link.
+  /// Divides the time of one piece between the training's own bytes and other jobs' on the slowest link.
   void add(TaskId id, Time spent) {
     const Task& task = graph_.tasks()[id];
     if (static_cast<Account>(task.account) != Account::exposed_communication) return;
@@ -77,7 +77,7 @@ class Waits {
 
   const TaskGraph& graph_;
   const Cluster& cluster_;
-  // Slowest links by pattern, found at the first use.
+  /// Slowest links by pattern, found at the first use.
   std::vector<std::optional<SlowestLink>> links_;
   std::array<Time, kWaitKinds> spent_{};
 };

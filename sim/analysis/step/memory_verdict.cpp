@@ -161,7 +161,7 @@ UnlikeShare share_of(const PredictionPoint& own, const UnlikeRanks& ranks) {
   return share;
 }
 
-// Returns the bytes left without scratch memory; negative where the training does not fit.
+/// Returns the bytes left without scratch memory; negative where the training does not fit.
 std::int64_t to_spare(const PredictionPoint& point) {
   return point.memory_capacity.count - point.memory.least().count;
 }

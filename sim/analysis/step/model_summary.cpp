@@ -55,7 +55,7 @@ class LayerSums {
     layers_[op.layer].backward_time += time_of(op);
   }
 
-  // Returns the operator's kernel time and adds it to its class; zero without a GPU.
+  /// Returns the operator's kernel time and adds it to its class; zero without a GPU.
   Time time_of(const Operator& op) {
     if (!context_) return {};
     const Time time = kernel_time(op, *context_, workload_.batch_per_gpu);
@@ -68,7 +68,7 @@ class LayerSums {
   const std::optional<KernelContext>& context_;
   double batch_;
   std::vector<LayerSummary> layers_;
-  // FLOPs and bytes of the operator that gives a layer its kind.
+  /// FLOPs and bytes of the operator that gives a layer its kind.
   std::vector<double> weights_;
   std::map<OperatorClass, ClassTime> classes_;
 };

@@ -75,7 +75,7 @@ MemoryUse memory_of(const LargeModelRun& job) {
   return use;
 }
 
-// Searches up to the limits on tokens at once and on micro-batches that the reader of [parallel] accepts.
+/// Searches up to the limits on tokens at once and on micro-batches that the reader of [parallel] accepts.
 std::int64_t largest_micro_batch(const LargeModelRun& asked, int gpus, Bytes capacity) {
   LargeModelRun other = asked;
   const std::int64_t most = std::clamp<std::int64_t>(

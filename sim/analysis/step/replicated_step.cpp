@@ -212,8 +212,8 @@ double ReplicatedStep::evaluate(const StepSimulator& s, int gpus, std::int64_t b
   return slowest;
 }
 
-// Chooses the batch: stated or balanced by kind of node, else the scenario's own, else the share of the
-// global batch, rounded up.
+/// Chooses the batch: stated or balanced by kind of node, else the scenario's own, else the share of the
+/// global batch, rounded up.
 std::int64_t ReplicatedStep::batch_per_gpu(const StepSimulator& s, int gpus) {
   const Scenario& scenario = s.scenario();
   if (const std::vector<KindBatches>& own = s.batches(gpus); !own.empty()) {

@@ -72,7 +72,7 @@ StepModel program_row(StepModel replicated) {
   return replicated;
 }
 
-// Builds all rows; [parallel] and programs derive theirs from the first two.
+/// Builds all rows; [parallel] and programs derive theirs from the first two.
 std::array<StepModel, 4> made_rows() {
   std::array<StepModel, 4> rows{{
       {.name = "replicated",

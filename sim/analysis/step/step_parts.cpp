@@ -43,7 +43,7 @@ class Parts {
     waits_ += lag;
   }
 
-  // Lags, which are waits for launches and wake-ups, count as the host's time.
+  /// Lags, which are waits for launches and wake-ups, count as the host's time.
   std::vector<StepPart> named(int steps) const {
     std::map<std::string_view, double> sums;
     for (std::size_t kind = 0; kind < by_kind_.size(); ++kind) {
@@ -70,7 +70,7 @@ class Parts {
 
   const TaskGraph& graph_;
   std::unordered_set<std::string_view> layers_;
-  // Time by label and account; tasks without a label come last.
+  /// Time by label and account; tasks without a label come last.
   std::vector<Time> by_kind_;
   Time waits_{};
 };

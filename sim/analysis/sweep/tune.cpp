@@ -60,8 +60,8 @@ class Tuner {
       gpus_.push_back(static_cast<int>(std::get<std::int64_t>(value.data)));
   }
 
-  // Descends from the best bound, then from an unknown case, then walks from random starts, and last tries
-  // every value around the best case.
+  /// Descends from the best bound, then from an unknown case, then walks from random starts, and last tries
+  /// every value around the best case.
   TuneResult run() {
     losses_.resize(cases_.columns().size());
     for (std::size_t c = 0; c < losses_.size(); ++c) losses_[c].resize(cases_.columns()[c]->values.size(), 0);
@@ -118,7 +118,7 @@ class Tuner {
     double worth = -kNone;
     std::string why_not;
   };
-  // Returns the bound; cases with equal bounds on all numbers of GPUs share one computation.
+  /// Returns the bound; cases with equal bounds on all numbers of GPUs share one computation.
   const Limit& limit_of(std::int64_t number) {
     const std::int64_t alike = with_equal_limits(number);
     auto found = limits_.find(alike);
@@ -193,7 +193,7 @@ class Tuner {
     return out;
   }
 
-  // Returns a random index below a limit.
+  /// Returns a random index below a limit.
   std::size_t draw(std::size_t below) {
     return static_cast<std::size_t>(random_.uniform(1, draws_++) * static_cast<double>(below));
   }
@@ -256,7 +256,7 @@ class Tuner {
     return std::nullopt;
   }
 
-  // Fills the summary once the search has ended.
+  /// Fills the summary once the search has ended.
   void finish() {
     if (best_ == kNone) result_.best = result_.tried.size(), result_.why_none = why_none();
     result_.cases = cases_.count({});
@@ -264,7 +264,7 @@ class Tuner {
     if (result_.found()) add_axes();
   }
 
-  // Returns the reason of the first case of the space.
+  /// Returns the reason of the first case of the space.
   std::string why_none() {
     const std::int64_t every = std::max<std::int64_t>(1, cases_.numbers() / kCounted);
     for (std::int64_t number = 0; number < cases_.numbers(); number += every)
@@ -281,7 +281,7 @@ class Tuner {
     return out;
   }
 
-  // Counts the known share of the space, exactly or from evenly spaced cases.
+  /// Counts the known share of the space, exactly or from evenly spaced cases.
   void add_share() {
     const bool counts_all = cases_.numbers() <= kCounted && different_limits() <= kCountedLimits;
     const std::int64_t every = counts_all ? 1 : std::max<std::int64_t>(1, cases_.numbers() / kSampled);
@@ -295,7 +295,7 @@ class Tuner {
     result_.is_share_exact = every == 1;
   }
 
-  // Lists, for each axis with several values, the best case with every other value.
+  /// Lists, for each axis with several values, the best case with every other value.
   void add_axes() {
     const TriedCase& best = result_.tried[result_.best];
     for (std::size_t c = 0; c < cases_.columns().size(); ++c) {
@@ -311,7 +311,7 @@ class Tuner {
     }
   }
 
-  // Returns what is known of one case: predicted, impossible, bounded, or nothing.
+  /// Returns what is known of one case: predicted, impossible, bounded, or nothing.
   NeighbourCase neighbour(std::int64_t number, const Value& value) {
     NeighbourCase out{value, ComparisonCertainty::not_looked_at, 0, ""};
     if (is_known(number)) {
@@ -336,11 +336,11 @@ class Tuner {
   CounterRandom random_;
   std::uint64_t draws_ = 0;
   std::vector<int> gpus_;
-  // Worths of predicted cases.
+  /// Worths of predicted cases.
   std::map<std::int64_t, double> known_;
-  // Bounds of the first case with equal bounds, by index of the number of GPUs.
+  /// Bounds of the first case with equal bounds, by index of the number of GPUs.
   std::map<std::int64_t, std::vector<Limit>> limits_;
-  // Relative losses by column and value.
+  /// Relative losses by column and value.
   std::vector<std::vector<double>> losses_;
   double best_ = kNone;
   TuneResult result_;

@@ -14,7 +14,7 @@ namespace foretrain {
 namespace {
 
 using CollectiveKey = std::tuple<std::string, int, std::string, std::int64_t>;
-// The entries of one collective, by rank.
+/// The entries of one collective, by rank.
 using MatchedEntries = std::vector<const CollectiveEntry*>;
 
 /// Returns the collectives that every rank has, each with the entries by rank.

@@ -15,7 +15,7 @@ enum class Work : std::uint8_t { compute, optimizer, communication, copy };
 /// A piece of work on the GPU, in ns.
 struct WorkInterval {
   std::int64_t begin = 0, end = 0;
-  // Time of its launch; -1 if unknown.
+  /// Time of its launch; -1 if unknown.
   std::int64_t asked = -1;
   Work work = Work::compute;
 };
@@ -60,7 +60,7 @@ HostIntervals host_intervals(const Trace& trace) {
   return out;
 }
 
-// Returns the overlap of a span with a sorted list; logarithmic plus the spans that overlap.
+/// Returns the overlap of a span with a sorted list; logarithmic plus the spans that overlap.
 std::int64_t overlap_with(const std::vector<HostInterval>& sorted, std::int64_t begin, std::int64_t end) {
   std::int64_t sum = 0;
   auto row = std::ranges::lower_bound(sorted, begin, {}, &HostInterval::end);
@@ -111,7 +111,7 @@ class StepSweep {
   }
 
  private:
-  // Returns the longest piece of work; computed once.
+  /// Returns the longest piece of work; computed once.
   std::int64_t longest() {
     if (longest_ < 0) {
       for (const WorkInterval& row : work_) longest_ = std::max(longest_, row.end - row.begin);
@@ -119,8 +119,8 @@ class StepSweep {
     return longest_;
   }
 
-  // Adds the time between two moments to the account with the highest precedence: compute, optimizer, copy,
-  // then gaps.
+  /// Adds the time between two moments to the account with the highest precedence: compute, optimizer, copy,
+  /// then gaps.
   void add(StepAccount& out, const std::array<int, 4>& running, std::int64_t begin, std::int64_t end) const {
     if (end <= begin) return;
     const auto runs = [&running](Work work) { return running[static_cast<std::size_t>(work)] > 0; };
@@ -165,7 +165,7 @@ class StepSweep {
   }
 
   const std::vector<WorkInterval>& work_;
-  // Work without communication.
+  /// Work without communication.
   const std::vector<WorkInterval>& kernels_;
   const HostIntervals& host_;
   std::int64_t longest_ = -1;

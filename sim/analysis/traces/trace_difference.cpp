@@ -19,7 +19,7 @@ struct AccountCause {
   std::string_view key, what;
   Account predicted;
   std::vector<TraceAccount> measured;
-  // Reasons why the measured account may be longer, or shorter.
+  /// Reasons why the measured account may be longer, or shorter.
   std::string_view if_longer, if_shorter;
 };
 

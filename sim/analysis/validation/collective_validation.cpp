@@ -95,7 +95,7 @@ class CollectiveValidator {
     read_collective_knobs(settings);
   }
 
-  // Builds the communicator of a job and scores its rows; a mistake skips all of them.
+  /// Builds the communicator of a job and scores its rows; a mistake skips all of them.
   void score(const CollectiveRows& rows) {
     try {
       const CollectiveMeasurement& m = *rows.front();
@@ -117,7 +117,7 @@ class CollectiveValidator {
     }
   }
 
-  // Completes the statistics and returns the validation.
+  /// Completes the statistics and returns the validation.
   CollectiveValidation result() {
     for (ValidatedCollectiveSeries& series : result_.series) summarize(series);
     std::ranges::stable_sort(result_.series, std::ranges::greater{}, &ValidatedCollectiveSeries::median);
@@ -133,7 +133,7 @@ class CollectiveValidator {
   }
 
  private:
-  // Computes the share of rows inside their intervals, and the median width.
+  /// Computes the share of rows inside their intervals, and the median width.
   void add_coverage() {
     std::vector<double> widths;
     int held = 0;
@@ -147,7 +147,7 @@ class CollectiveValidator {
     result_.width = statistics_of(std::move(widths)).median;
   }
 
-  // Scores one row.
+  /// Scores one row.
   void score(const CollectiveMeasurement& row, const Communicator& communicator) {
     if (row.bytes == 0) return result_.skipped.push_back({row.line, "0 bytes: nothing is sent"});
     const CollectivePlan plan = communicator.plan(op_of(row.op), {row.bytes}, false);
@@ -176,7 +176,7 @@ class CollectiveValidator {
     return result_.series[it->second];
   }
 
-  // Computes the statistics of one series.
+  /// Computes the statistics of one series.
   static void summarize(ValidatedCollectiveSeries& series) {
     std::vector<double> errors, large;
     for (const ValidatedCollective& p : series.points) {

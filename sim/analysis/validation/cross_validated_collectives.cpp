@@ -69,7 +69,7 @@ class CrossValidatedCollectives {
     return out;
   }
 
-  // Keeps the rows that can be predicted, with their residuals, cases and held-out units.
+  /// Keeps the rows that can be predicted, with their residuals, cases and held-out units.
   void keep_predicted(LeaveOneOut& out) {
     std::vector<SpreadCase> cases;
     const std::vector<double> all = residuals(rows_, nullptr, &cases);
@@ -89,7 +89,7 @@ class CrossValidatedCollectives {
     }
   }
 
-  // Makes the refit over all rows.
+  /// Makes the refit over all rows.
   HeldOutFit make_fit() {
     std::vector<HeldOutRow> rows;
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -98,13 +98,13 @@ class CrossValidatedCollectives {
             [this](const Change& change) { return residuals(rows_, change); }, progress_};
   }
 
-  // Predicts rows with the constants moved by `x`.
+  /// Predicts rows with the constants moved by `x`.
   std::vector<double> predicted_with(const std::vector<CollectiveMeasurement>& rows, const HeldOutFit& fit,
                                      const std::vector<double>& x) {
     return residuals(rows, [&](ClusterSpec cluster) { return fit.with(std::move(cluster), x); });
   }
 
-  // Holds out each unit in turn and predicts its rows with the constants of the others.
+  /// Holds out each unit in turn and predicts its rows with the constants of the others.
   void leave_each_out(const HeldOutFit& fit, std::vector<ScoredRow>& scored) {
     const std::set<std::string> keys(keys_.begin(), keys_.end());
     for (const std::string& key : keys) {
@@ -138,7 +138,7 @@ class CrossValidatedCollectives {
   std::map<std::string, ClusterSpec> clusters_;
   std::vector<std::string> keys_;
   std::vector<double> in_use_;
-  // Cases of the rows' intervals, as of a machine without measurements.
+  /// Cases of the rows' intervals, as of a machine without measurements.
   std::vector<SpreadCase> cases_;
 };
 

@@ -67,13 +67,13 @@ class CrossValidatedTrainings {
     return known->second;
   }
 
-  // Returns the unit that a row is held out with.
+  /// Returns the unit that a row is held out with.
   std::string key_of(const TrainingRow& row) const {
     if (by_ == HoldOutUnit::cluster) return machine_of(clusters_.at(row.point->row.cluster));
     return by_ == HoldOutUnit::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
   }
 
-  // Makes the refit. A trial of a constant validates all rows again; they come in the same order.
+  /// Makes the refit. A trial of a constant validates all rows again; they come in the same order.
   HeldOutFit make_fit(const std::vector<TrainingRow>& rows) {
     std::vector<HeldOutRow> seen;
     for (const TrainingRow& row : rows) {
@@ -92,7 +92,7 @@ class CrossValidatedTrainings {
     return {std::move(seen), options_.anchor ? loss_trials() : kernel_trials(), residuals, progress_};
   }
 
-  // Returns the three residuals of every row, with its interval and groups.
+  /// Returns the three residuals of every row, with its interval and groups.
   std::vector<ScoredRow> scored_rows(const std::vector<TrainingRow>& rows, const HeldOutFit& fit) const {
     const std::vector<double> all = fit.of_all();
     std::map<std::string, std::vector<double>> without;

@@ -181,11 +181,11 @@ class TuningCaseMaker {
   }
 
  private:
-  // Records why the row cannot be predicted.
+  /// Records why the row cannot be predicted.
   void refuse(std::string why) {
     if (case_.why_not.empty()) case_.why_not = std::move(why);
   }
-  // Adds a setting of the scenario.
+  /// Adds a setting of the scenario.
   void set(std::string_view key, std::string_view value) {
     case_.settings.push_back(fmt::format("{}={}", key, value));
   }
@@ -194,7 +194,7 @@ class TuningCaseMaker {
     case_.model = tuned_model_of(row_.model);
     if (case_.model.empty()) refuse(fmt::format("no network of the catalog is called {}", row_.model));
   }
-  // Chooses the GPU; a source without one cannot be predicted.
+  /// Chooses the GPU; a source without one cannot be predicted.
   void name_gpu() {
     if (const NamedAs* row = named_row(kTuningGpus, row_.gpu))
       case_.gpu = row->ours;
@@ -202,7 +202,7 @@ class TuningCaseMaker {
       refuse(row_.gpu.empty() ? "the source names no GPU"
                               : fmt::format("no GPU of the catalog is meant by {}", row_.gpu));
   }
-  // Chooses the strategy; FSDP without sharding is FSDP with an option.
+  /// Chooses the strategy; FSDP without sharding is FSDP with an option.
   void name_strategy() {
     const NamedAs* row = named_row(kTuningStrategies, row_.strategy);
     if (row == nullptr) return refuse(fmt::format("the strategy is not told: {}", row_.strategy));
@@ -210,7 +210,7 @@ class TuningCaseMaker {
     if (row->theirs.find("NO_SHARD") != std::string_view::npos) set("strategy.sharding", "\"no_shard\"");
   }
 
-  // Sets the adapters. Their own weights are 32 bit only where the source says so.
+  /// Sets the adapters. Their own weights are 32 bit only where the source says so.
   void set_method() {
     const NamedAs* row = named_row(kTuningMethods, row_.method);
     if (row == nullptr) return refuse(fmt::format("{} is not modelled", row_.method));
@@ -231,8 +231,8 @@ class TuningCaseMaker {
            row_.optimizer.find("HF") != std::string::npos;
   }
 
-  // Sets the format of the weights. Some sources quantize the quantization constants as well without naming
-  // it.
+  /// Sets the format of the weights. Some sources quantize the quantization constants as well without naming
+  /// it.
   void set_weights() {
     const std::string& w = row_.weights;
     const bool is_nested = w.find("dq") != std::string::npos || row_.source == "fms-acceleration" ||
@@ -253,7 +253,7 @@ class TuningCaseMaker {
                      : fmt::format("weights of {} are not modelled", w));
   }
 
-  // Sets the optimizer and its form.
+  /// Sets the optimizer and its form.
   void set_optimizer() {
     const std::size_t in_backward = row_.optimizer.find(" in bwd");
     if (in_backward != std::string::npos) set("model.optimizer_in_backward", "true");
@@ -298,8 +298,8 @@ class TuningCaseMaker {
     if (params) set("strategy.offload_param", "\"cpu\"");
   }
 
-  // Sets recomputation, lengths, batches and fused kernels, and refuses rows that lack a fact which decides
-  // their value.
+  /// Sets recomputation, lengths, batches and fused kernels, and refuses rows that lack a fact which decides
+  /// their value.
   void set_rest() {
     set_offload();
     if (row_.recompute.starts_with("full") || row_.recompute.starts_with("unsloth"))

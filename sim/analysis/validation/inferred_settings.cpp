@@ -55,7 +55,7 @@ bool runs(const Measurement& row, std::string_view framework) {
 /// A row that rules are compared with.
 struct RowDescription {
   Measurement& row;
-  // The row's own settings, before any rule.
+  /// The row's own settings, before any rule.
   Settings own;
   std::string series, source;
 };
@@ -98,7 +98,7 @@ class SettingsOfRule {
     for (const RuleSetting& setting : rule.settings) rows_[text(setting)] = 0;
   }
 
-  // Applies the rule to a row. A key that the row or an earlier rule has set stays.
+  /// Applies the rule to a row. A key that the row or an earlier rule has set stays.
   void apply_to(Measurement& row) {
     for (const RuleSetting& setting : rule_.settings) {
       if (say(row.settings, setting.key)) continue;
@@ -114,7 +114,7 @@ class SettingsOfRule {
     ++rows_["throughput in " + rule_.counts + ", not samples"];
   }
 
-  // Reports the changes; a rule that found no row is reported with zero rows.
+  /// Reports the changes; a rule that found no row is reported with zero rows.
   void add_to(std::vector<InferredSetting>& inferred) const {
     if (rows_.empty()) inferred.push_back({unused(), 0, rule_.said_in});
     for (const auto& [what, rows] : rows_) inferred.push_back({what, rows, rule_.said_in});

@@ -23,9 +23,9 @@ namespace {
 /// idles until the call's kernel is launched, and no time is shorter than the host takes from event to event.
 /// Both values are medians over the smallest kernels of gpus_of_kernel_constants() (docs/models/products.md).
 struct MeasuredCall {
-  // Time from the first event to the kernel's start.
+  /// Time from the first event to the kernel's start.
   double before_us;
-  // Time from event to event.
+  /// Time from event to event.
   double least_us;
 };
 

@@ -63,7 +63,7 @@ class Cover {
   }
 
  private:
-  // Decides the best group that begins at row `i`.
+  /// Decides the best group that begins at row `i`.
   void decide(std::size_t i) {
     chosen_[i] = {i, 1, 1};
     cheapest_[i] = 1 + cheapest_[i + 1];
@@ -76,7 +76,7 @@ class Cover {
     }
   }
 
-  // Takes the group if it needs fewer lines and keeps levels whole.
+  /// Takes the group if it needs fewer lines and keeps levels whole.
   void consider(const RowGroup& group) {
     const std::size_t heading = group.length > 1 ? 1 : 0;
     const std::size_t lines = heading + group.length + cheapest_[group.first + group.length * group.count];
@@ -87,11 +87,11 @@ class Cover {
   }
 
   const std::vector<RepeatableRow>& rows_;
-  // Fewest lines of the cover from each row on.
+  /// Fewest lines of the cover from each row on.
   std::vector<std::size_t> cheapest_;
   std::vector<RowGroup> chosen_;
   std::vector<std::size_t> alike_;
-  // Rows from the present one on that share a level.
+  /// Rows from the present one on that share a level.
   std::size_t of_one_level_ = 0;
 };
 

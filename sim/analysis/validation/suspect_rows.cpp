@@ -154,8 +154,8 @@ class SuspectCollectives {
                        most, fastest->series);
   }
 
-  // Compares large messages with the described links. The finding on single nodes decides whether the network
-  // or the host is the likely reason.
+  /// Compares large messages with the described links. The finding on single nodes decides whether the
+  /// network or the host is the likely reason.
   std::string large_messages(const ValidatedCollectiveSeries& series) const {
     const auto slow = slowness_of_large(series);
     if (!slow) return "";
@@ -180,7 +180,7 @@ class SuspectCollectives {
         *slow, knows_inside && series.nodes > 1 ? ", as within a node" : "");
   }
 
-  // Compares small messages with the predicted latency, by ratio and by difference.
+  /// Compares small messages with the predicted latency, by ratio and by difference.
   std::string small_messages(const ValidatedCollectiveSeries& series) const {
     const auto slow = slowness(series, 0, kLatencyDecides);
     if (!slow || *slow < kSlowMessages) return "";
@@ -194,7 +194,7 @@ class SuspectCollectives {
   }
 
   const CollectiveValidation& validation_;
-  // Slowness by cluster and by whether jobs have several nodes.
+  /// Slowness by cluster and by whether jobs have several nodes.
   std::map<std::pair<std::string, bool>, double> by_reach_;
   std::vector<SuspectSeries> found_;
 };

@@ -140,11 +140,11 @@ std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const Valida
 
 /// The facts that determine the predictions of a group.
 struct GroupCase {
-  // The group without its series.
+  /// The group without its series.
   GroupKey job;
-  // GPUs and nodes of each row.
+  /// GPUs and nodes of each row.
   std::vector<std::pair<int, int>> numbers;
-  // Measured value of the anchor; 0 without one.
+  /// Measured value of the anchor; 0 without one.
   double anchor = 0;
   auto operator<=>(const GroupCase&) const = default;
 };
@@ -179,7 +179,7 @@ class CaseValidator {
   CaseValidator(const CaseValidator&) = delete;
   CaseValidator& operator=(const CaseValidator&) = delete;
 
-  // Returns the outcome for one group; a mistake ends the whole question.
+  /// Returns the outcome for one group; a mistake ends the whole question.
   GroupOutcome outcome(const TrainingRows& rows) {
     if (error_) return {{}, {}, error_};
     if (!group_->why_unreached().empty()) return {{}, group_->unreached(rows), {}};
@@ -232,7 +232,7 @@ class JoinedOutcomes {
   }
 
  private:
-  // Throws mistakes of settings and rules, and skips the rows for all others.
+  /// Throws mistakes of settings and rules, and skips the rows for all others.
   void add_error(const TrainingRows& rows, const InputError& error) {
     if (blames_settings(error, options_.settings)) throw InputError(error);
     blame_rules(error, *rows.front(), options_.provenance);
