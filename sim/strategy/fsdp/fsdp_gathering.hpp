@@ -103,8 +103,11 @@ class FsdpGathering {
   /// Begins an iteration, in the root's pre-forward: gathers wait for the work that the compute stream has so
   /// far (the optimizer).
   void begin_iteration();
-  /// Gathers a unit before its forward pass, unless it is whole; may free it behind that pass.
+  /// Gathers a unit before its forward pass, unless it is whole. With forward_prefetch it gathers the next
+  /// unit too.
   void pre_forward(std::uint32_t unit);
+  /// Frees a unit behind its forward pass where the sharding or the unit's own Reshard asks for it. The root
+  /// (unit 0) always stays whole, because backward begins with it.
   void post_forward(std::uint32_t unit);
   /// Gathers a unit before its backward pass. Only the first call of an iteration has an effect.
   void pre_backward(std::uint32_t unit);

@@ -26,12 +26,13 @@ struct KernelContext {
 
 /// Returns the time of one operator at one batch size. Plain products in 16 and 8 bits and fused attention in
 /// 16 bits take tensor_product_seconds() and fused_attention_seconds() on GPUs of tensor_cores_of(). An
-/// operator with a stated time takes that time. Every other takes time_scale times the sum of
+/// operator with a stated time (Operator::stated) takes that time. Every other takes the sum of
 /// - kernels x (launch_gap + minimum),
 /// - (arithmetic^p + memory^p)^(1/p) for each matrix product, with its arithmetic in tiles (product_time),
 /// - the rest of its bytes at the achieved bandwidth, or at the cache's for bytes that fit the cache.
+/// KernelCalibration::time_scale multiplies each of these times, stated ones too.
 Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch);
-/// Returns that sum in seconds, before time_scale.
+/// Returns the same time in seconds, before time_scale.
 double kernel_seconds(const Operator& op, const KernelContext& context, std::int64_t batch);
 
 /// Returns the time of a kernel that only moves bytes (bucket copies, casts, optimizer launches).

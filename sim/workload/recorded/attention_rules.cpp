@@ -47,7 +47,7 @@ double element_width(const TensorAt& tensor) {
 RecordedWork fused_forward(const RecordedCall& call, bool heads_last) {
   const FusedSizes s = fused_sizes(call, 0, heads_last);
   const double bytes = element_width(call.in(0)) * (s.row_elements() + s.statistics());
-  // Two products of forward: scores, and weighted values.
+  // Forward has two products: the scores and the weighted values.
   return {2 * s.share * s.product_flops(), bytes, 1, {s.scores(1, bytes), s.rows(1, bytes)}};
 }
 

@@ -98,7 +98,7 @@ std::vector<RecordedWork> einsum_product(const RecordedCall& call, const Operato
   if (equation != nullptr) {
     for (const auto& [letter, size] : letters_of(call, equation->word)) combinations *= size;
   }
-  // As one product: a row for each result, as deep as the letters that are summed over.
+  // The sum counts as one product: a row for each result, as deep as the letters that are summed over.
   const double made = std::max(1.0, call.out(0).elements());
   const PlainProduct p{made, 1, combinations / made};
   return {work_of_product(p, call.in_bytes() + call.out_bytes(), 0, 0)};

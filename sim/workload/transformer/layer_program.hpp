@@ -129,8 +129,8 @@ LayerProgram embedding_program(const TransformerShape& shape, const LayerSlice& 
 /// Returns the program of final norm, head and cross entropy, cut by vocabulary.
 LayerProgram head_program(const TransformerShape& shape, const LayerSlice& slice,
                           const LayerKernels& kernels);
-/// Returns what stands before the layer of a further predicted token (DeepSeek-V3). It consists of norms of
-/// the layers' result and of the next word, and of a product that joins both. The product is column-parallel,
+/// Returns the program before the layer of a further predicted token (DeepSeek-V3). It has norms of the
+/// layers' result and of the next word, and a product that joins both. The product is column-parallel,
 /// and its result is gathered.
 LayerProgram join_program(const TransformerShape& shape, const LayerSlice& slice,
                           const LayerKernels& kernels);

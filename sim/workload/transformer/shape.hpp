@@ -16,7 +16,7 @@ struct ExpertLayers {
   int shared = 0;          ///< experts of the same width that every token passes
   std::int64_t width = 0;  ///< inner width of one expert
   int dense_layers = 0;    ///< the first layers, with the dense part of TransformerShape::inner
-  /// One in this many of the layers behind them has experts.
+  /// Behind the dense layers, one layer in this many has experts.
   int every = 1;
   friend bool operator==(const ExpertLayers&, const ExpertLayers&) = default;
 };
