@@ -1,6 +1,10 @@
 // The commands calibrate fit, show, samples and check. `fit` reads logs, fits the constants of a cluster and
 // writes a calibration file. `show` prints what a calibration rests on. `samples` prints the rows that were
 // read from logs. `check` scores how well a calibration predicts samples that it was not fitted to.
+//
+// `foretrain calibrate fit LOG… --cluster NAME -o mine.toml` writes the calibration and prints the table of
+// report/calibration/calibration_table.cpp. Mistakes in the logs end the command with exit code 1, after all
+// of them are listed.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,9 @@
 // The command collective: predicts one collective operation over message sizes, as nccl-tests measures it.
 // The steps are arguments, question, curve, report and output.
+//
+// `foretrain collective --cluster NAME --op all_reduce --gpus 8` prints the table of nccl-tests
+// (report/collective/nccl_tests.cpp); --format csv and json are for programs. An unknown name ends it with
+// exit code 1.
 #include <set>
 
 #include <fmt/format.h>

@@ -1,5 +1,9 @@
 // The command compare. It predicts one scenario with each strategy, or finds the best strategy for every pair
 // of model and cluster. compare_machines.cpp compares clusters for one training.
+//
+// `foretrain compare SCENARIO --gpus 4,8` prints a block for each number of GPUs, best strategy first
+// (report/comparison/comparison_table.cpp). A strategy that cannot run is a line with its reason and no
+// error.
 #include "sim/analysis/search/compare.hpp"
 
 #include <algorithm>

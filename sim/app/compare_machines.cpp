@@ -1,5 +1,8 @@
 // compare --clusters: predicts one training on several clusters and says which of them to use. Each cluster
 // opens the scenario anew, so that defaults that depend on the cluster apply.
+//
+// `foretrain compare SCENARIO --clusters A,B --gpus 1,2` prints a verdict and a line for each cluster and
+// number of GPUs (report/comparison/machines_table.cpp). Machines that cannot run the training stand last.
 #include "sim/app/compare_machines.hpp"
 
 #include <algorithm>

@@ -2,6 +2,9 @@
 // accounting, such as sacct --json, seff or jobstats. A job script or scenario among them says what was
 // trained; without one the job is explained from its own figures. With --add the measured time goes into the
 // user's store of evidence.
+//
+// `jobstats 123 | foretrain explain - --scenario my.toml` prints where the job's time went and what the next
+// job should request (report/explanation). A file that no reader accepts ends it with exit code 1.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,9 @@
 // The command export: plans and simulates a scenario once, and writes its steps for other simulators: Chakra
 // files for ASTRA-sim or a GOAL file for LogGOPSim.
+//
+// `foretrain export goal SCENARIO --gpus 8 -o steps.goal` writes one file; `export chakra` writes one for
+// each rank (report/simulators). Strategies that drive several GPUs from one process are refused with exit
+// code 1.
 #include <fmt/format.h>
 
 #include "sim/analysis/predict.hpp"

@@ -1,6 +1,11 @@
 // The commands job show, check and settings, which read job scripts and settings but never run them. `show`
 // prints what was understood; `check` finds mistakes before the job is submitted and predicts its time when
 // it can; `settings` prints what training settings of other tools mean.
+//
+// `foretrain job check FILE` prints warnings and the answer of a prediction
+// (report/prediction/job_check_report.cpp). It ends with exit code 1 when the batch system would refuse the
+// job, or with --strict when there is any warning. `job check --brief` prints at most three lines and is
+// meant for filters that run at submission.
 #include <algorithm>
 #include <sstream>
 #include <utility>

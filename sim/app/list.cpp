@@ -1,4 +1,6 @@
 // The command list: prints what the catalogs hold, one entry on a line with its name and description.
+//
+// `foretrain list clusters` prints name and summary; --names prints names alone, for completion in shells.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
 // The command model show: prints a network as the simulator sees it, with layers, memory and time on a GPU.
+//
+// `foretrain model show resnet50 --gpu a100-sxm4-80gb` prints the table of report/model/model_table.cpp. An
+// unknown network or a wrong model file ends it with exit code 1.
 #include "sim/analysis/step/model_summary.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/options/named_files.hpp"

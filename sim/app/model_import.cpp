@@ -1,5 +1,8 @@
 // The command model import: turns another tool's description of a network into a model file. The file goes to
 // -o or standard output; assumptions go to standard error as notes and also stand in the file.
+//
+// `foretrain model import FILE -o mine.toml` ends with exit code 1 when no reader accepts the file, or when
+// the reader finds a mistake in it.
 #include <sstream>
 
 #include <fmt/format.h>

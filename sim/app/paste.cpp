@@ -1,5 +1,8 @@
 // The command paste: reads a text with the output of several tools and prints a table with one row for each
 // block. Below stand contradictions between blocks and the next command to run.
+//
+// `foretrain paste FILE` and `foretrain FILE` do the same. Nothing is written but the table and the notes
+// below it.
 #include <algorithm>
 
 #include <fmt/format.h>

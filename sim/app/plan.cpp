@@ -1,6 +1,9 @@
 // The command plan: searches the layouts of a large model (tensor, pipeline, data, context and expert
 // parallelism) for given numbers of GPUs. It prints the layouts that fit, fastest first, and can write a job
 // script for the best one.
+//
+// `foretrain plan --model llama3_70b --cluster NAME --gpus 64` prints the answer and a ranked table
+// (report/plan). That no layout fits is an answer with exit code 0, unless a job script was requested.
 #include <algorithm>
 #include <cmath>
 #include <optional>

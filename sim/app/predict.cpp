@@ -6,6 +6,10 @@
 // simulated, and results are written last. So a mistake costs no computing time, and an error leaves no
 // partial files. The report goes to -o or standard output; --html, --trace, --program-out and job scripts are
 // written before it.
+//
+// `foretrain predict SCENARIO` prints the answer of report/prediction/answer_text.cpp. That the training does
+// not fit into memory is an answer with exit code 0. Mistakes in the scenario or the options end the command
+// with exit code 1.
 #include "sim/analysis/predict.hpp"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // The command serve: a web server on the loopback addresses with the workshop page and its engine. Each
 // question is answered in a process of its own with limits of time and memory, so that no question can take
 // the server with it.
+//
+// `foretrain serve` prints the address of the page and answers until a signal ends it. A requested port that
+// is taken is an environment error (exit code 3). Questions are answered by answer.cpp.
 #include <atomic>
 #include <csignal>
 #include <cstdio>

@@ -1,6 +1,9 @@
 // The commands topology show, check and new. `show` prints a cluster as the simulator sees it, `check` prints
 // its description and warnings, and `new` writes a first cluster file. A wrong cluster file ends each with
 // exit code 1.
+//
+// `foretrain topology check FILE` prints every mistake of a file and ends with exit code 1, or prints "no
+// faults", a description and warnings with exit code 0. Words come from report/topology.
 #include <algorithm>
 #include <map>
 

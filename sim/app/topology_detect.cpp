@@ -1,5 +1,8 @@
 // The command topology detect: describes this machine, or the copied sys/ and proc/ of another, as a cluster
 // file. What could not be seen, what was assumed and what looks wrong also goes to standard error.
+//
+// `foretrain topology detect -o mine.toml` writes a cluster file in which everything that was not seen is
+// assumed and marked so.
 #include <algorithm>
 
 #include <fmt/format.h>

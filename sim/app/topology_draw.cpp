@@ -1,5 +1,8 @@
 // The command topology draw, which writes a picture of a node as SVG or for Graphviz, and the channels that
 // `topology show --channels` prints.
+//
+// `foretrain topology draw NAME -o FILE.svg` writes the drawing of report/drawing. A file with another ending
+// is wrong input (exit code 1).
 #include <algorithm>
 #include <optional>
 

@@ -1,6 +1,9 @@
 // The command topology import: reads what tools print about a machine, joins it to one machine, and writes a
 // cluster file. Output of several tools in one text is cut into blocks first. Assumptions also go to standard
 // error.
+//
+// `nvidia-smi topo -m | foretrain topology import - -o mine.toml` writes the cluster file. A text that tells
+// nothing about a machine ends it with exit code 1.
 #include <filesystem>
 #include <iterator>
 

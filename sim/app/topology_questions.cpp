@@ -1,5 +1,7 @@
 // The command topology questions: prints the commands that would settle what a cluster file, or the output of
 // tools, leaves assumed. Each row has a command and what it settles.
+//
+// `foretrain topology questions FILE` changes nothing; its answers are given to `topology import`.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // The command trace diff: compares a recorded step with its prediction, account by account. When no network
 // is named, the trace itself becomes the network, with the speed of the host that recorded it.
+//
+// `foretrain trace diff FILE --scenario NAME` prints the table of report/traces/trace_diff.cpp. A scenario of
+// which nothing can be predicted ends it with exit code 1.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -1,6 +1,9 @@
 // The command tune: searches the settings of a scenario for the best value of a goal. It builds a sweep from
 // the requested axes, predicts its cases one after the other, and prints the best settings beside the
 // scenario's own.
+//
+// `foretrain tune SCENARIO --over workers,bucket_cap` prints the answer and a line for each setting
+// (report/sweep/tune_reports.cpp). That no case can run is an answer with exit code 0.
 #include <algorithm>
 
 #include <fmt/format.h>

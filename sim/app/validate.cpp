@@ -2,6 +2,10 @@
 // collectives, kernels, large models, fine-tunings) follows from the columns of the file, and each kind has a
 // validation and a report of its own. Options without effect on a kind are refused, so that nobody believes
 // that they had one.
+//
+// `foretrain validate measured.csv` prints error statistics first and then every series (report/validation).
+// Rows that cannot be predicted are listed as skipped. A file of which no row is scored ends it with exit
+// code 1.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>

@@ -1,5 +1,9 @@
 // The commands evidence add, list, show, score, learn, report and export. A store of evidence holds measured
 // runs with their predictions; the Gaussian process of their residuals corrects later predictions.
+//
+// All commands print to standard output and use report/evidence. A file that is no store, or a row with a
+// wrong unit, is wrong input (exit code 1); a store that cannot be locked or written is an environment error
+// (exit code 3).
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // Runs a command line and turns every exception into a message and an exit code. No other code catches
 // exceptions to end the program.
+//
+// Exit codes of the program: 0 success, 1 wrong input (InputError), 2 wrong usage (command_line.cpp), 3
+// environment error such as a file that cannot be written, 130 interrupted.
 #include "sim/app/library/run_program.hpp"
 
 #include <cstdio>

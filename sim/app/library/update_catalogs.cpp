@@ -1,5 +1,8 @@
 // The command update-catalogs: unpacks newer catalogs from an archive into the user's own folder. They are
 // replaced completely or not at all: files go to a new folder first, which is then renamed.
+//
+// `foretrain update-catalogs FILE` prints how many files are in which folder. A broken archive, or one that
+// is not newer, ends it with exit code 1 and changes nothing.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,6 +1,9 @@
 // The command calibrate machine: measures this machine in stages and fits a calibration to it. Stages are
 // rows of a table and run in order. progress.toml is written after each, so that --resume continues a run
 // that ended at any moment.
+//
+// `foretrain calibrate machine -o FOLDER` prints a line before and after each stage. It ends with exit code 3
+// when a stage failed or nothing was measured, and with 130 when a signal interrupted it.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

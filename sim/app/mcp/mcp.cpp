@@ -1,6 +1,9 @@
 // The command mcp: serves tools over standard input and output, one JSON-RPC message per line, one after the
 // other. A call runs in a child process with the limits of `foretrain serve`, so that a failing call cannot
 // end the server.
+//
+// An assistant starts `foretrain mcp` itself. Mistakes in a message are answered with an error of JSON-RPC,
+// and errors of the called command with a result that has isError; neither ends this command.
 #include <array>
 #include <csignal>
 #include <mutex>

@@ -1,5 +1,8 @@
 // The command reference: prints the reference pages. They are generated from the program's own tables, so
 // they are always true for this version.
+//
+// `foretrain reference scenario` prints one page to standard output. `make docs` stores the same pages under
+// docs/reference.
 #include <array>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // Writes completion scripts, with one group of functions for each shell. A script follows the typed words
 // from command to command, and then looks up options and arguments of that command.
+//
+// `foretrain completion bash` prints a script to standard output. Names of catalogs are not part of it, so it
+// stays valid when catalogs change.
 #include <fmt/format.h>
 
 #include "sim/app/pages/completion.hpp"

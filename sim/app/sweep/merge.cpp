@@ -1,5 +1,8 @@
 // The commands sweep merge, which joins databases of one sweep, and sweep status, which counts what each
 // holds.
+//
+// `foretrain sweep merge A B -o C` prints how many cases the result has and how many are missing. Databases
+// of different sweeps are wrong input (exit code 1), and an interrupted merge ends with exit code 130.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,6 +1,9 @@
 // The command sweep run: opens the sweep, finds the cases that its database lacks, predicts them in worker
 // processes and stores their rows. Rows are committed ten times a second, so that a run that is killed loses
 // at most 0.1 s of work.
+//
+// `foretrain sweep run SWEEP --db FILE` prints one line at its end: cases, seconds, rate, and cases that
+// cannot run. Such cases are results and no errors. A database of another sweep is wrong input (exit code 1).
 #include <algorithm>
 #include <chrono>
 #include <optional>

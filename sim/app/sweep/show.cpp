@@ -1,5 +1,8 @@
 // The command sweep show: asks a database a question and prints the rows of the answer as a table, CSV or
 // JSON.
+//
+// `foretrain sweep show FILE --best total_s` prints rows (report/sweep/sweep_reports.cpp). A wrong expression
+// ends it with exit code 1 and SQLite's message.
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/sweep/sweep_commands.hpp"
 #include "sim/base/diagnostics.hpp"

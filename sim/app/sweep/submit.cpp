@@ -1,5 +1,8 @@
 // The command sweep submit: times some of the sweep's cases, derives the time and memory of a shard, and
 // writes a script with one job for each shard. --now also submits it.
+//
+// `foretrain sweep submit SWEEP --slurm --shards 8 -o FILE` writes a script of report/sweep/submission.cpp.
+// When the command that submits fails, the exit code is 3, and the script stays.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,5 +1,8 @@
 // Writes the result of `calibrate check` as a table and as JSON. The table has the total first, then one row
 // for each platform, worst first.
+//
+// The check fits a part of the samples and predicts the others, so its errors are those of sizes or jobs that
+// the fit has not seen.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // Writes the table of a calibration: one line for each constant, segment and bad residual. Excluded samples
 // are counted by their reason.
+//
+// Readers are users who fitted a cluster and want to know which constants changed and which samples disagree
+// with the fit.
 #include <algorithm>
 #include <cmath>
 #include <map>

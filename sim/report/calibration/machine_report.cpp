@@ -1,5 +1,8 @@
 // Builds the report of `calibrate machine`, one function for each section. Errors before any fit come first,
 // since only they show how good predictions of an unknown machine are.
+//
+// The report becomes report.md and report.html. Its readers are users who measured a machine and want to
+// share the result.
 #include "sim/report/calibration/machine_report.hpp"
 
 #include <algorithm>

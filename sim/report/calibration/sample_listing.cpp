@@ -1,5 +1,7 @@
 // Lists what was read from logs. Samples of one operation and job share a line, and so do skipped lines with
 // one reason.
+//
+// The listing shows users whether a log was recognised before they fit anything to it.
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -1,4 +1,7 @@
 // Declares the JSON fields of a collective over message sizes. A value that does not exist is null.
+//
+// Algorithm bandwidth is bytes over time; bus bandwidth is that times the factor of nccl-tests, which makes
+// it comparable with a link's rate.
 #include "sim/report/collective/collective_fields.hpp"
 
 #include "sim/analysis/answer/collective_answer.hpp"

@@ -1,5 +1,8 @@
 // Declares the JSON fields and CSV columns of a comparison of strategies. A strategy that cannot run has no
 // figures, only its reason.
+//
+// Units are seconds, bytes and samples per second. `ratio` compares samples per second with those of the
+// fastest strategy on the same number of GPUs, so it is at most 1 for the others.
 #include "sim/report/comparison/comparison_fields.hpp"
 
 #include "sim/report/comparison/comparison_catalog.hpp"

@@ -1,5 +1,8 @@
 // Writes the table of machines. Columns are as wide as their cells. When they exceed kMachineColumns, as with
 // a long name of a cluster, the least important columns are dropped first.
+//
+// Columns: cluster, GPU, GPUs, nodes, step, length of the run or epoch (or the rate), speed relative to the
+// fastest machine, GPU-hours, cost, energy in kWh, and memory of a GPU.
 #include <algorithm>
 #include <functional>
 

@@ -1,4 +1,6 @@
 // Declares the JSON fields and CSV columns of the best strategy for each pair of model and cluster.
+//
+// A strategy counts as equally fast within 2 % of the best one.
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/comparison/comparison_fields.hpp"
 #include "sim/report/fields/csv_table.hpp"

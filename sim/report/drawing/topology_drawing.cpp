@@ -1,5 +1,8 @@
 // Draws a node as SVG: the node at the top, a legend of its links below, and then each different ring on a
 // circle of its own, where its order is visible. The network between nodes stands at the bottom.
+//
+// The drawing is meant for documents and for a check by eye, whether a cluster file describes the machine
+// that was meant.
 #include "sim/report/drawing/topology_drawing.hpp"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // Writes tables about the worth of a field: rows predicted raw and corrected, and the first jobs of a user.
+//
+// "Spread left" is the remaining uncertainty relative to the one without evidence. "Reach" counts the rows
+// that the field corrects.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -33,7 +36,7 @@ std::string worse_groups(const std::vector<FieldScore>& scores) {
 }  // namespace
 
 // Columns: rows; median and 90th percentile of errors as simulated and corrected; share of rows inside the 90
-// % interval; spread that is left; rows with any neighbour; group.
+// % interval; spread that is left; rows that the field corrects; group.
 std::string write_field_scores(const std::vector<FieldScore>& scores, ResidualHoldOut left_out) {
   std::string out = fmt::format("{:>6}   {:^19}   {:^19}   {:>8} {:>7} {:>7}   {}\n", "", "as simulated",
                                 "corrected", "in field", "spread", "within", "");

@@ -1,5 +1,8 @@
 // Writes explained jobs as JSON (foretrain.explanation/1). Each figure has the file and line where it was
 // read.
+//
+// Times are in seconds, memory is in bytes, and shares are fractions. A key of `figures` has the measured
+// value, the prediction and its 90 % interval.
 #include "sim/base/printable.hpp"
 #include "sim/report/explanation/explanation_reports.hpp"
 #include "sim/report/fields/shared_fields.hpp"

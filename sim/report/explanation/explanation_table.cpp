@@ -1,5 +1,8 @@
 // Writes explained jobs as text. The evidence comes first: what the files state about the job, with
 // predictions beside it, then what follows from that, and what the next job should request.
+//
+// Readers are users of a cluster and its support staff. Each figure names the file and line where it was
+// read, so that a reader can check it.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,6 @@
 // Writes the JSON Schema of a report. An object that occurs in several places is defined once, under $defs.
+//
+// The schemas under docs/reference/schema are printed by this file for declared reports.
 #include <algorithm>
 #include <map>
 

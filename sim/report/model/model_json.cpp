@@ -1,4 +1,6 @@
 // Writes a model's summary as JSON. A layer of a repeated group has the group's count.
+//
+// Sizes are in bytes and times in seconds. Per-sample values have this in their key or stand in a layer.
 #include "sim/report/json_value.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/scenario/recording.hpp"

@@ -1,5 +1,8 @@
 // Writes a model's summary as a table: layers with the figures of one sample, then totals, memory and kernel
 // times.
+//
+// FLOPs, bytes moved and bytes saved for backward are those of one sample. Kernels, memory and times are
+// those of the batch, on one GPU.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
 // Declares the JSON fields and CSV columns of layouts on one number of GPUs and on several.
+//
+// Units are seconds, bytes and tokens per second. `mfu` is 3 times the FLOPs of forward, with the causal half
+// of attention, over the peak of the GPUs.
 #include "sim/report/plan/plan_fields.hpp"
 
 #include "sim/report/fields/csv_table.hpp"

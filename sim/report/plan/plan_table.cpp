@@ -1,4 +1,8 @@
 // Writes the ranking of layouts. Layouts whose steps cannot be distinguished share a place.
+//
+// Columns: step time with its 90 % interval; that interval relative to the first layout; tokens per second
+// and GPU; MFU, the model FLOPs utilization; bubble, the share of the step in which the busiest stage waits;
+// memory of the fullest stage; the probability that it fits.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
 // Declares the JSON fields of an answer: its sentences as they are printed, and its figures unrounded.
+//
+// Texts are rounded for people; figures in JSON have all their digits. Verdict, cause and action are the same
+// sentences in every format.
 #include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {

@@ -1,5 +1,7 @@
 // Writes the answer in at most 24 lines: the verdict, the rows of the table that it may speak of, and one
 // line for each thing that the user can act on.
+//
+// Readers are users at a terminal. --details shows all tables (table.cpp) instead.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // Declares the JSON fields of --break-even: how large batch, network or epoch must be for N GPUs to beat one,
 // and how fast the link.
+//
+// Each value is searched by itself while everything else stays as in the scenario. `at` is the smallest
+// value, or with is_upper the largest, with which the GPUs beat one GPU.
 #include "sim/report/prediction/crossover_fields.hpp"
 
 namespace foretrain {

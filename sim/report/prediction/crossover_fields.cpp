@@ -1,5 +1,7 @@
 // Declares the JSON fields of the crossover: where more GPUs stop paying, how sure that is, and what causes
 // the losses.
+//
+// The crossover is the number of GPUs from which on more GPUs no longer make training faster.
 #include "sim/report/prediction/crossover_fields.hpp"
 
 #include <fmt/format.h>

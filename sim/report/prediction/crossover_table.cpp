@@ -1,5 +1,8 @@
 // Writes the crossover in words: the numbers first, and then the reasons, which are the losses at the first
 // number that disappoints and at the first one that is slower than fewer GPUs.
+//
+// A loss is the time that a step takes longer than if every GPU were as fast as one alone. Its parts sum to
+// it. "Worth requesting" are numbers of GPUs that reach an efficiency.
 #include "sim/report/prediction/crossover_table.hpp"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // Writes predictions as CSV, with columns from the declared fields. Only names may need quotes; unknown
 // values are empty.
+//
+// Readers are spreadsheets, so there is one line for each number of GPUs, and names of the training are
+// repeated in every line.
 #include "sim/report/prediction/csv.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 // Declares the JSON fields about evidence: the correction, the measured runs behind it, and the points as
 // simulated.
+//
+// Factors are logarithms of measured over simulated time, so 0.05 means about 5 % slower than simulated.
 #include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {

@@ -1,5 +1,8 @@
 // Writes intervals and the sensitivity. Bars share one scale from the smallest to the largest end, on which
 // the prediction is marked.
+//
+// A 90 % interval holds the measured value with a probability of 90 %. The sensitivity (a tornado) varies one
+// uncertain input at a time and leaves the others as predicted.
 #include <algorithm>
 #include <cmath>
 

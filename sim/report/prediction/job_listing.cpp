@@ -1,4 +1,7 @@
 // Writes what was read from a job script. Table and JSON are made from the same rows.
+//
+// A place is a line of the script, or FILE:LINE when the launch line is in another file. "By rule" means that
+// the value follows from others by a rule of the batch system.
 #include "sim/report/prediction/job_listing.hpp"
 
 #include <functional>

@@ -1,5 +1,8 @@
 // Writes the memory of one GPU as a table, with a row for each class of tensors and a column for each phase
 // of a step.
+//
+// "Allocated" is the sum of the rows in each phase. Reserved memory is what PyTorch's allocator holds, and
+// nvidia-smi shows the context and libraries as well.
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"

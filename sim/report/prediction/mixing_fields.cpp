@@ -1,4 +1,6 @@
 // Declares the JSON fields about ranks that are not alike, and what that costs.
+//
+// Ranks differ when their nodes, clocks or batches do. A step then waits for the slowest ranks.
 #include "sim/report/fields/shared_fields.hpp"
 #include "sim/report/prediction/table.hpp"
 

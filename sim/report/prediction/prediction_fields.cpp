@@ -1,5 +1,8 @@
 // Declares the JSON fields of a prediction: the question, one point for each number of GPUs, and what follows
 // from them.
+//
+// Names end in their unit: _s is seconds, _bytes is bytes, and a name without an ending is a count, a share
+// or a text.
 #include <algorithm>
 
 #include "sim/analysis/step/known_figures.hpp"

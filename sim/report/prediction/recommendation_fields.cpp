@@ -1,4 +1,6 @@
 // Declares the JSON fields of a recommendation: the job to request, and the others that were considered.
+//
+// Times are in seconds, energy is in kWh, and cost is in `cost_unit`.
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/fields/shared_fields.hpp"

@@ -1,5 +1,8 @@
 // Writes a recommendation: what to request, in a sentence and as options, and the table that it was chosen
 // from.
+//
+// Columns: GPUs, nodes, strategy, length of the run, speedup, efficiency, GPU-hours, energy in kWh, and cost
+// in the site's unit. A deadline is kept when the run ends in time with a probability of 95 %.
 #include <algorithm>
 #include <cmath>
 

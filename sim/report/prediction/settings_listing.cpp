@@ -1,5 +1,8 @@
 // Writes training settings by what they mean. Keys with an effect have a line each; all others are named in
 // as few lines as possible.
+//
+// A key has one of these fates: it becomes a key of the scenario, it matters and is not modelled, it is open,
+// it is unknown, it has the usual value, or it has no influence on time and memory.
 #include "sim/report/prediction/settings_listing.hpp"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // Writes the tables of a prediction: heading, scaling curve, breakdown of the step, intervals, crossover and
 // warnings.
+//
+// Speedup is the rate divided by the rate on one GPU, and efficiency is speedup divided by the number of
+// GPUs. Exposed communication is communication that the step waits for.
 #include "sim/report/prediction/table.hpp"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // Shows the breakdown of a step over time. It repeats the breakdown's walk over the compute stream: its
 // tasks, and in each gap the tasks on the critical path to the gap's end. So the pieces of an account sum to
 // what the table prints.
+//
+// Idle time of the compute stream is charged to what the critical path did meanwhile: a collective, a copy, a
+// loader or the host.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 // Shows transfers on links. A transfer uses a link from the end of its latency to its own end, at its mean
 // rate. When several share a link, one span has the names of all of them.
+//
+// The counter "use" is the share of a link's bandwidth that all transfers on it need together, at most 100 %.
 #include <algorithm>
 #include <map>
 #include <set>

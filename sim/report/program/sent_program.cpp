@@ -1,5 +1,8 @@
 // Makes a program file of a simulated step. Messages are the traffic notes of the last step's tasks, in the
 // order in which the host issued them.
+//
+// The result can be given to `foretrain predict --program`, or to other simulators that want messages without
+// operators.
 #include "sim/report/program/sent_program.hpp"
 
 #include <algorithm>

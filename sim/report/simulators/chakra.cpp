@@ -1,5 +1,7 @@
 // Writes Chakra traces. Protocol Buffers are encoded here: a field is its number and wire type, followed by a
 // varint or by a length and bytes.
+//
+// Chakra has collectives as nodes, so they stay whole, and the other simulator decides how they run.
 #include "sim/report/simulators/chakra.hpp"
 
 #include <algorithm>

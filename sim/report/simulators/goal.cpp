@@ -1,5 +1,8 @@
 // Writes GOAL. A collective is expanded once for its group into a schedule of transfers, and each rank writes
 // its own transfers.
+//
+// GOAL knows computations, sends, receives and dependencies between them, so a collective has to be written
+// out.
 #include "sim/report/simulators/goal.hpp"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // Declares the JSON fields and CSV columns of a study. A combination that cannot run has only its settings
 // and its reason.
+//
+// The combinations are in the order of the axes, and those with the same settings in the order of their
+// numbers of GPUs.
 #include "sim/report/study/study_fields.hpp"
 
 #include "sim/report/prediction/csv.hpp"

@@ -1,5 +1,8 @@
 // Writes the table of a study. Columns of axes are as wide as their cells; a combination that cannot run has
 // its reason in place of figures.
+//
+// Columns: the varied settings, step, epoch, total, GPU time, samples per second, speedup over one GPU,
+// efficiency, memory of a GPU, and the largest part of the step.
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,8 @@
 // Writes the result of a search: the answer, how much of the space it is the best of, and one line for each
 // setting.
+//
+// A case is known to be no better when it was predicted, or when its kernels or its loader alone take longer
+// than the best step.
 #include "sim/report/sweep/tune_reports.hpp"
 
 #include <cmath>

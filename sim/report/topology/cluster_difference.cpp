@@ -1,5 +1,8 @@
 // Compares two clusters subject by subject. Each subject is described in words for both, and equal words mean
 // that the clusters are alike in it.
+//
+// Readers are administrators who compare a cluster file with a detected one, so equal subjects are only
+// named.
 #include "sim/report/topology/cluster_difference.hpp"
 
 #include <algorithm>

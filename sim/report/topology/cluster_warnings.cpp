@@ -1,5 +1,7 @@
 // Finds values of a cluster file that look wrong. Each warning compares a value with the catalog's, or a
 // device with the others of its kind.
+//
+// A warning never prevents a prediction: every such cluster can be built.
 #include "sim/report/topology/cluster_warnings.hpp"
 
 #include <algorithm>

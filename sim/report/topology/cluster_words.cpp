@@ -1,4 +1,7 @@
 // Describes a cluster in sentences. All numbers come from the graph that predictions use.
+//
+// Path classes are those of sim/cluster/path_class.hpp, such as NVL for NVLink and SYS for a path to the
+// other socket.
 #include "sim/report/topology/cluster_words.hpp"
 
 #include <map>

@@ -1,5 +1,8 @@
 // Writes a recorded step beside its prediction. Parts that neither side has are left out of the table; JSON
 // has all.
+//
+// The error is predicted / measured - 1 of the step. Differences are predicted minus measured, in
+// milliseconds in the table and in seconds in JSON.
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 // Writes recorded steps as JSON and CSV. Units are seconds, bytes and bytes per second; counts are per step
 // when the key says so.
+//
+// Times are means per step unless a key says otherwise. Null stands for what the trace does not contain.
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // Writes a recorded training as tables. The first sentence says what a step waits for, and everything below
 // is evidence.
+//
+// The parts of a step are disjoint and sum to it: GPU work by kind, and idle time by its reason. Kernels
+// count before communication, so only communication that no kernel overlaps has a part of its own.
 #include <algorithm>
 #include <cmath>
 

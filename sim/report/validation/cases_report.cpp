@@ -1,5 +1,8 @@
 // Writes cases: one line of CSV for each scored row, with prediction, measurement, interval, and every
 // feature that the interval depends on. tools/fit_spreads reads them.
+//
+// Times are in seconds, those of collectives in microseconds, and memory is in GB. The columns NAME and
+// NAME_below are a feature's values for the upper and the lower end of the interval.
 #include <cmath>
 #include <string>
 
@@ -18,7 +21,7 @@ struct WrittenCase {
   std::string source, series, cluster, gpu, model, strategy, precision;
   double size = 0;
   int gpus = 1, nodes = 1;
-  // Seconds, or GB for memory.
+  // Seconds; microseconds for collectives; GB for memory.
   double measured = 0, predicted = 0, low = 0, high = 0;
 };
 

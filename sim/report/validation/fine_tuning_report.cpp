@@ -1,5 +1,8 @@
 // Writes the validation of fine-tunings: errors of memory and time by groups of rows, verdicts on fitting,
 // skipped rows.
+//
+// A row measures memory, a time or rate, or whether a job ran at all. Errors are in percent of the measured
+// value, and a verdict is right when prediction and job agree on whether it fits.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,8 @@
 // Writes the validation of kernels as tables: one block for GPUs that no kernel constant was fitted to, and
 // one for others.
+//
+// Errors of a GPU whose kernels were used for the fit say little about unknown GPUs, so the two kinds are
+// never mixed.
 #include <map>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 // Writes the validation of large models as tables: errors beside those of two baselines by groups of rows,
 // the order of layouts, and memory. The baselines are a constant model FLOPs utilization and a roofline.
+//
+// Readers are people who plan large runs. A prediction is only useful where its errors are below those of
+// both baselines, so all three stand in one line.
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,6 @@
 // Writes validations as JSON, with keys in the order of the schema. Errors are shares: 0.05 is 5 %.
+//
+// The page of `validate --html` draws this report. Keys are added, never renamed.
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/strategy_choices.hpp"

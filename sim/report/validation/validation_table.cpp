@@ -1,5 +1,10 @@
 // Writes validations as tables: one line for each scored row of a training run, or for each series of
 // collectives. Skipped rows are counted by reason.
+//
+// The error of a row is predicted / measured - 1. Median, 90th percentile (p90) and mean are of its absolute
+// value; bias is the signed mean, negative when predictions are too small. Coverage is the share of measured
+// values inside their 90 % intervals, and width is the median width of these intervals relative to the
+// prediction.
 #include <algorithm>
 #include <map>
 
