@@ -125,6 +125,7 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
     return out;
   }
   out.best = *best;
+  // A smaller alternative may miss the deadline, which its trade states.
   out.runners_up = alternative_jobs(out.looked_at, *best, request);
   add_trades(out);
   const std::string kept_back = beyond_first_run(*best, *best_job(allowed, request, 0), request);

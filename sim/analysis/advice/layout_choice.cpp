@@ -91,6 +91,7 @@ void LayoutRecommender::count_from_fewest() {
   const double one = options_.front().point.samples_per_s / options_.front().point.gpus;
   for (JobOption& option : options_) {
     PredictionPoint& p = option.point;
+    // The range keeps its relative width when the baseline changes.
     const double speedup = p.samples_per_s / one, factor = speedup / p.speedup;
     p.speedup_range.low *= factor, p.speedup_range.high *= factor;
     p.speedup = speedup, p.efficiency = speedup / p.gpus;

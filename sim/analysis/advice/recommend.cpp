@@ -75,6 +75,7 @@ class Recommender {
   Recommendation recommend() {
     refuse_unknown_length(scenarios_.own);
     refuse_contradiction(scenarios_.own, request_);
+    // The launch changes the numbers that can be requested, so it comes before the batch.
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
     calibration_ = calibrate_to_measured(base, most_gpus(), evidence_);
@@ -90,6 +91,7 @@ class Recommender {
     for (int round = 0; round < kMostRounds; ++round) {
       std::vector<std::string> said;
       const Scenario* changed = try_workers(again ? *again : base, *out.best, said);
+      // A later round that changes nothing has no new note.
       if (changed || !again) notes.insert(notes.end(), said.begin(), said.end());
       if (!changed) break;
       own_ = *changed;

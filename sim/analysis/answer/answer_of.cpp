@@ -97,8 +97,7 @@ class AnswerMaker {
     answer_.cause = cause_words(*answer_.causes, p);
   }
 
-  /// Returns the first verdict that holds. Each check is more specific than the next, and none depends on a
-  /// later one.
+  /// Returns the first verdict that holds, in the order of VerdictKind.
   VerdictKind kind_of(const PredictionPoint& p) const {
     if (!answer_.not_understood.empty()) return VerdictKind::cannot_say;
     if (working_gpu_count(scenario_, p.gpus) < p.gpus) return VerdictKind::idle_gpus;
@@ -139,6 +138,7 @@ class AnswerMaker {
     answer_.assumptions = assumptions_of(scenario_);
     answer_.not_credible = not_credible(points_, prediction_);
     answer_.verdict = verdict_of(p);
+    // A speedup above the number of GPUs surprises users, so its reason is part of the cause.
     if (const std::string why = why_more_than_linear(points_, prediction_, p); !why.empty())
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
@@ -202,6 +202,7 @@ class AnswerMaker {
     for (const int gpus : answer_.counts) {
       const PredictionPoint* next = answered_point(prediction_, gpus);
       if (gpus > answer_.gpus || !next->fits()) continue;
+      // Rows are compared with the last one that pays, not with their neighbour.
       if (worth == nullptr || pays(*worth, *next)) worth = next;
     }
     return worth == nullptr ? *answered_point(prediction_, answer_.gpus) : *worth;

@@ -87,6 +87,7 @@ class NcclPoints {
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
     const nccl::Settings& nccl = question_.settings.nccl;
+    // The warning about forced settings is about all sizes together.
     obeyed_ = obeyed_ && (!nccl.algorithm || nccl.algorithm == plan.algorithm) &&
               (!nccl.protocol || *nccl.protocol == plan.protocol);
     return p;
@@ -100,6 +101,7 @@ class NcclPoints {
     const std::string wish = fmt::format("{}{}{}", nccl.algorithm ? nccl::name_of(*nccl.algorithm) : "",
                                          nccl.algorithm && nccl.protocol ? " with " : "",
                                          nccl.protocol ? name_of(*nccl.protocol) : "");
+    // Operations made of sends and receives have no algorithm to force.
     if (!nccl::is_tuned(question_.op))
       return {fmt::format("{} has no effect on {}: NCCL makes it of sends and receives", wish,
                           name_of(question_.op))};
@@ -208,6 +210,7 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   if (nodes < 0 || nodes > cluster.nodes)
     throw InputError(
         fmt::format("cluster {} has {}, not {}", cluster.name, counted(cluster.nodes, "node"), nodes));
+  // Nodes of a mixed cluster may differ in their number of GPUs, so they are placed by capacity.
   if (nodes == 0 && is_mixed(cluster))
     return place_on(node_capacities_of(cluster, cluster.nodes), gpus, Layout::packed);
   if (nodes == 0) return place_packed(gpus, per_node);

@@ -89,6 +89,7 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
 
 Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const RawPoint& one) {
   const bool knows_largest = evidence.known_on(evidence.gpus) != nullptr;
+  // A ratio that comes from runs of the very training does not narrow other numbers.
   const double of_step = evidence.step.narrowing(), of_ratio = knows_largest ? 1 : evidence.ratio.narrowing();
   const auto below = [](const RawPoint& p) { return std::log(p.step_s / p.interval.low_s); };
   const auto above = [](const RawPoint& p) { return std::log(p.interval.high_s / p.step_s); };

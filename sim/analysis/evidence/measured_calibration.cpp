@@ -45,6 +45,7 @@ class Calibrator {
 
   /// Order matters: the device model is set before any further step is simulated.
   MeasuredCalibration calibrate() {
+    // The user's own measurement decides; a failure to reach it is an error.
     if (scenario_.anchor) set(*scenario_.anchor, fit(*scenario_.anchor));
     if (use_.field == nullptr) return std::move(out_);
     const std::optional<SameRuns> first = calibrated_by();
@@ -174,6 +175,7 @@ class Calibrator {
     const auto step = [this](int gpus) { return points_.step(gpus).step_s; };
     const bool has_ratios = first.asked.what == Observed::step;
     for (const int gpus : has_ratios ? numbers_with(Observed::ratio) : std::set<int>{})
+      // A ratio refers to one GPU with the same batch, which strong scaling does not have.
       if (simulator().batch_per_gpu(gpus) == simulator().batch_per_gpu(1))
         if (auto runs = runs_on(Observed::ratio, gpus, step(gpus) / step(1)))
           out.emplace(gpus, std::move(*runs));

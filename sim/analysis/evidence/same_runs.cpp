@@ -61,6 +61,7 @@ std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const
     if (std::abs(std::log(row.predicted / asked.predicted)) < std::log(kAlikePredictions))
       rows.push_back(&row);
   }
+  // Own rows replace all others, because they are of the user's own software and machine.
   const auto is_others = [&](const StoredRow* row) { return row->text(RowText::source) != own; };
   if (own != 0 && !std::ranges::all_of(rows, is_others)) std::erase_if(rows, is_others);
   keep_once(rows);

@@ -119,6 +119,7 @@ double predicted_busy_share(const PredictedRun& run) {
 std::vector<PartOfRun> parts_of_run(const PredictedRun& run) {
   const PredictionPoint& p = run.point;
   const double steps = steps_in(run);
+  // Causes are known for the answered number of GPUs only.
   const bool has_causes = run.prediction.answer.causes && run.prediction.answer.gpus == p.gpus;
   const auto of = [&](Account account) { return steps * part_of_step(p, account); };
   std::vector<PartOfRun> parts =

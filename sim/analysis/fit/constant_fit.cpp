@@ -145,6 +145,7 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
       else if (fitted.parameters[i].samples > 0)
         rest.push_back(wanted[i]);
     }
+    // Refusals come first; only when there are none may a barely known constant be dropped.
     if (rest.size() == wanted.size()) drop_least_known(rest, fitted);
     if (rest.size() < wanted.size()) {
       wanted = std::move(rest);

@@ -49,6 +49,7 @@ class CopyTimes {
       if (!is_gpu(from) || !is_gpu(to) || from == to || together != 1)
         return fail("the cluster's node has no such pair of GPUs");
       Route route = cluster_.route(gpu(from), gpu(to));
+      // The driver stages the copy without peer access, which only a staged route describes.
       if (setting_of(sample, "peer") == "0" && !route.staged) return fail("peer access was off");
       routes.push_back(std::move(route));
       return routes;
@@ -60,6 +61,7 @@ class CopyTimes {
     for (std::int64_t i = 0; i < together; ++i) {
       const std::int64_t index = together > 1 ? i : own;
       if (!is_gpu(index)) return fail("the cluster's node has no such GPU");
+      // A copy starts in the memory next to the GPU's own socket.
       const VertexId host = cluster_.cpu_of_gpu(0, static_cast<int>(index));
       routes.push_back(sample.what == "h2d" ? cluster_.route(host, gpu(index))
                                             : cluster_.route(gpu(index), host));

@@ -108,6 +108,7 @@ MeasuredCollectives measured_collectives(const std::vector<Sample>& samples,
   for (auto& [key, curve] : curves_of(samples, modelled)) {
     if (curve.points.size() < kFewestSizes) continue;
     const Contest contest = curve.points.size() < kFewestToCut ? Contest{} : contest_of(curve);
+    // The model wins only if it is better by more than the advantage of the pieces and the noise of runs.
     if (contest.model > 0 && kHandicap * contest.pieces > std::max(contest.model, kGoodEnough)) {
       out.refused.push_back(
           fmt::format("{} on {}: its sizes are too far apart to be kept as they were measured; between them "

@@ -39,6 +39,7 @@ struct SimulatedTraining {
 SimulatedTraining simulated(const SampleRun& run, const Sample& sample, const ScenarioOverrides& overrides) {
   const Placement asked = place_job(run.cluster, sample.gpus, sample.nodes);
   Scenario scenario = run.context.trainings.scenario(overrides, run.cluster);
+  // The cached scenario has the catalog's cluster; the trial's constants are in this one.
   scenario.cluster = run.cluster;
   StepSimulator simulator(scenario, sample.gpus, asked.nodes);
   simulator.spread(sample.gpus, asked.nodes);

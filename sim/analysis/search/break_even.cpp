@@ -80,6 +80,7 @@ class Questions {
   BreakEvenValue batch() const {
     const std::int64_t own = batch_of(scenario_), least = scenario_.global_batch ? std::int64_t{gpus_} : 1;
     std::int64_t most = std::max(own, kLargestBatch);
+    // The limit shrinks to an eighth each time; an exact limit is not needed.
     while (most > own && !can_run(with_batch(scenario_, most))) most = std::max(own, most / 8);
     BreakEvenValue out{.now = static_cast<double>(own),
                        .beats_now = beats_one(scenario_),
@@ -103,6 +104,7 @@ class Questions {
       out.limit = static_cast<double>(most) / kPerWidth;
       const auto beats = [&](std::int64_t n) { return beats_one(scaled(n)); };
       auto at = first_holding(1, most, beats);
+      // A smaller width beats one GPU while the present one does not: the largest such width is the answer.
       out.is_upper = at && *at < kPerWidth && !out.beats_now;
       if (out.is_upper)
         at = kPerWidth -
@@ -132,6 +134,7 @@ class Questions {
   /// Varies the data set in whole steps, so that no partial step blurs the answer.
   BreakEvenValue epoch() const {
     const std::int64_t own = scenario_.workload.data.samples;
+    // The epoch is varied in steps of the N GPUs, so every trial has whole steps.
     const std::int64_t step = on(scenario_, gpus_, [this](PointPredictor& points) {
       return static_cast<std::int64_t>(points.simulator().global_batch(gpus_));
     });

@@ -60,6 +60,7 @@ class Comparer {
 
   Comparison compare() {
     Comparison out = heading();
+    // The strategies all count their speedup from the same step.
     PointPredictor plain(plain_, base_);
     const Throughput one = plain.throughput(1);
     out.one_gpu_step_s = one.step_s;
@@ -142,6 +143,7 @@ class Comparer {
     const double factor = points.correction().factor(gpus);
     std::vector<StepPart> parts;
     for (std::size_t i = 0; i < order.size(); ++i) {
+      // Links have one name for all strategies, because the slowest link may differ between them.
       const bool is_link = order[i].what == Removable::links;
       parts.push_back(
           {is_link ? "communication" : words_for(order[i].what, points.simulator(), points.step(gpus)),
@@ -167,6 +169,7 @@ class Comparer {
     const ComparedStrategy* row = compared_row(numbers, own_name_);
     if (row != nullptr) causes = causes_of(predictor_of(*row), numbers.gpus);
     Answer answer = answer_of(numbers, own_name_, std::move(causes), names_.empty());
+    // The scenario gives the question, the assumptions and what the model does not cover.
     answer.question = fmt::format("which {} for {} on {}, on {}", names_.empty() ? "strategy" : "layout",
                                   own_.model.name, own_.cluster.name, counted(numbers.gpus, "GPU"));
     answer.assumptions = assumptions_of(own_);
@@ -190,6 +193,7 @@ class Comparer {
     PointPredictor& predictor = predictors_[place];
     const Scenario& scenario = predictor.simulator().scenario();
     ComparedStrategy row{name_at(place), why_not_at(place, gpus), {}, {}};
+    // A row without a prediction still states what it needs.
     row.needs = what_it_needs(*find_strategy(scenario.strategy), own_.workload.framework.kind);
     if (!row.why_not.empty()) return row;
     try {
@@ -217,6 +221,7 @@ class Comparer {
     DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(predictors_[place].simulator())};
     // A row that cannot run shows no ratio, so its draws are not computed.
     if (!row.why_not.empty() || !row.point.fits()) return out;
+    // Intervals simulate, so they are made for strategies that run only.
     std::optional<Intervals>& intervals = intervals_[place];
     if (!intervals) intervals.emplace(predictors_[place]);
     out.step_factors = step_factors(intervals->response(row.point.gpus), draws_, row.point.gpus);
@@ -271,6 +276,7 @@ namespace {
 std::vector<std::string> usual_and_own(const Scenario& own) {
   const std::vector<std::string> usual = usual_strategies(own.workload.framework.kind);
   std::vector<std::string> names = strategy_names();
+  // Erasing from the catalog's list keeps its order.
   std::erase_if(names, [&](const std::string& name) {
     return name != own.strategy && std::ranges::find(usual, name) == usual.end();
   });

@@ -159,6 +159,7 @@ class Search {
 
   /// The smallest number that comes within kNoticeable of the largest throughput.
   Found open_fastest() const {
+    // A single GPU is known, so no smaller number can be open.
     if (is_fastest(0, largest())) return {};
     return first_open([this, most = largest()](Place i) { return is_fastest(i, most); });
   }
@@ -178,6 +179,7 @@ class Search {
     double surely = curve_.least(0), perhaps = surely;
     Place fastest = 0;
     for (Place i = 1; i < curve_.size(); ++i) {
+      // `surely` is a lower bound of the best throughput so far, `perhaps` an upper bound of it.
       const bool surely_not = curve_.least(i) >= kSlower * perhaps;
       if (!surely_not && curve_.most(i) >= kSlower * surely) return curve_.known(i) ? fastest : i;
       surely = std::max(surely, curve_.least(i));

@@ -96,6 +96,7 @@ void Choices::add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun
           other.sharding = sharding, other.recompute = recompute;
           if (!is_fixed("schedule"))
             other.schedule = v > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
+          // Sharded parameters over a single rank are the same as none.
           const bool shares = sharding != ModelSharding::parameters || other.shards() > 1;
           if (shares && faults_of(other, request_.gpus).empty()) jobs.push_back(other);
           // The check is inside the loops, so that a huge request is refused early.
@@ -223,6 +224,7 @@ void settle_front(std::span<ModelLayout> layouts) {
 /// Orders each run of equally fast layouts by the probability that they fit. Whole percent are compared and
 /// 99 % counts as sure, because smaller differences of a probability mean nothing.
 void order_ties(std::span<ModelLayout> layouts) {
+  // A probability near 1 counts as 99 %.
   const auto percent_that_fit = [](const ModelLayout& layout) {
     return std::min(99.0, std::round(100 * layout.fits));
   };
@@ -361,6 +363,7 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
   simulate_all(jobs, simulator, device, search, progress);
   search.simulated = search.layouts.size();
   const std::size_t that_fit = search.layouts.empty() ? 0 : set_order(search.layouts);
+  // Reasons and other machines are about the first layout, so one must fit.
   if (that_fit == 0) return search.why_none = nothing_fits(search), search;
   search.why_first =
       why_first(search, request.fixed, [&](const ModelLayout& first, const ModelLayout& other) {

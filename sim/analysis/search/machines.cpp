@@ -112,6 +112,7 @@ class Comparing {
       add_predicted(name, cluster, gpus);
     } catch (const InputError& error) {
       if (!first_mistake_) first_mistake_ = error;
+      // A single number that fails is a row; several are tried one by one.
       if (gpus.size() == 1) return add_impossible(name, cluster, gpus.front(), error.first_message());
       for (const int number : gpus) add(name, cluster, {number});
     }
@@ -159,6 +160,7 @@ class Comparing {
   void take_heading(const Scenario& scenario) {
     out_.model = scenario.model.name;
     out_.training = named_with(out_.model, scenario.model.tuning);
+    // A scenario that was made from options has a name that contains the first cluster.
     const bool is_of_options = scenario.name == fmt::format("{} on {}", out_.model, scenario.cluster.name);
     out_.scenario = is_of_options ? out_.model : scenario.name;
     out_.strategy = step_model_of(scenario).label(scenario);

@@ -94,6 +94,7 @@ class Mixer {
       if (!out.nodes.empty() && !is_known) sets.push_back(std::move(out));
     };
     std::vector<int> kinds = kinds_by_speed();
+    // The fastest kind is never excluded, because one kind must remain.
     for (std::size_t i = 1; i < kinds.size(); ++i) add(excluded_kinds(std::span(kinds).first(i)));
     std::erase_if(kinds, [&](int kind) { return !lacks_memory(kind); });
     add(excluded_kinds(kinds));
@@ -158,6 +159,7 @@ class Mixer {
   void try_without(const Exclusion& nodes, std::vector<MixingChoice>& choices) const {
     const int gpus = gpus_without(nodes.nodes);
     Scenario without = scenario_;
+    // The job is defined by the nodes that it keeps, not by the numbers the user asked of each kind.
     without.launch.nodes_of.clear();
     without.launch.left_out = all_but_the_job_without(nodes.nodes);
     without.gpus = {gpus};

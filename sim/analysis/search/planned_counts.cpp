@@ -70,6 +70,7 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
   const LargeModelRun& asked = layout_of(scenario);
   out.tokens = out.is_run ? samples * scenario.epochs * static_cast<double>(asked.sequence) : kUsualRun;
   LayoutRequest own = request;
+  // Other machines are asked about for a single number only, because that costs further simulations.
   own.on_other_machines = request.on_other_machines && numbers.size() == 1;
   out.assumes_batch = request.global_batch == 0 && asked.global_batch == 0;
   if (own.global_batch == 0) own.global_batch = usual_batch(asked, numbers.back());

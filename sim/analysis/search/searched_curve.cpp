@@ -111,6 +111,7 @@ bool SearchedCurve::is_surprise(const std::vector<std::size_t>& places, const Ne
                                 double step) {
   if (sides.before == kNowhere || sides.after == kNowhere) return false;
   const double a = shortest_[places[sides.before]], b = shortest_[places[sides.after]];
+  // Relative distance of the step outside the range of its neighbours; negative inside.
   const double outside = std::max(std::min(a, b) / step, step / std::max(a, b)) - 1;
   if (outside <= surprise_) return false;
   surprise_ = outside;
@@ -134,6 +135,7 @@ void SearchedCurve::evaluate(std::size_t i) {
   if (known_[i]) return;
   rates_[i] = throughput_(numbers_[i]).samples_per_s;
   ++simulated_;
+  // A job of many nodes costs more than one evaluation.
   spent_ += 1 + static_cast<double>(numbers_[i] / per_node_) / kNodesPerEvaluation;
   known_[i] = true;
   shortest_[i] = longest_[i] = samples_[i] / rates_[i];

@@ -34,12 +34,14 @@ class StudyRunner {
         rows_(question.points.size()) {}
 
   StudyResult run() {
+    // The calibration comes first, because every group may use it.
     if (own_.anchor || evidence_.field != nullptr) anchor();
     for (std::size_t g = 0; g < question_.groups.size(); ++g) {
       run_group(question_.groups[g]);
       if (progress_) progress_(static_cast<double>(g + 1) / static_cast<double>(question_.groups.size()));
     }
     head();
+    // Groups run in their own order; the rows are put into the order of the combinations.
     for (std::vector<StudyRow>& rows : rows_)
       std::move(rows.begin(), rows.end(), std::back_inserter(result_.rows));
     choose();
@@ -87,6 +89,7 @@ class StudyRunner {
     if (is_anchored(scenario)) scenario.anchor = anchor_;
     for (const std::string& warning : scenario.warnings) warn(warning);
     const std::vector<int> all = asked_of(group, scenario);
+    // Numbers that cannot run need no place in the cluster's graph.
     int most = is_anchored(scenario) ? anchor_->gpus : 1;
     for (const int gpus : all) most = why_not_on(scenario, gpus).empty() ? std::max(most, gpus) : most;
     PointPredictor predictor(scenario, most);
@@ -141,6 +144,7 @@ class StudyRunner {
       row.point.speedup = row.point.samples_per_s / one;
       row.point.efficiency = row.point.speedup / gpus;
       intervals.add_to(row.point);
+      // An epoch without a step has no time to compare.
       if (row.point.steps_per_epoch == 0) row.why_not = fmt::format("an epoch on {} GPUs has no step", gpus);
       keep(decisions, row);
     } catch (const InputError& error) {
@@ -178,6 +182,7 @@ class StudyRunner {
 
   /// Chooses the fastest and the cheapest row. Without a data set, rates replace times.
   void choose() {
+    // The length of the run decides where it is known, else the rate.
     const bool known = result_.samples > 0;
     result_.fastest =
         best_by([known](const PredictionPoint& p) { return known ? p.total_s : 1 / p.samples_per_s; });

@@ -18,6 +18,7 @@ std::vector<StudyGroup> groups_of(const Study& study, const std::vector<StudyPoi
     std::vector<std::string> values;
     for (std::size_t i = 0; i < study.axes.size(); ++i) {
       if (study.axes[i].key != "run.gpus")
+        // The type is part of the key, so that 1 and "1" are different values.
         values.push_back(std::to_string(points[p][i].data.index()) + text_of(points[p][i]));
     }
     const auto [at, is_new] = known.emplace(std::move(values), groups.size());
@@ -47,6 +48,7 @@ bool has_wrong_value(const StudyQuestion& question, const StudyGroup& group,
                      const std::vector<std::vector<Diagnostic>>& mistakes) {
   const StudyPoint& point = question.points[group.points.front()];
   for (std::size_t i = 0; i < point.size(); ++i) {
+    // Numbers of GPUs and absent values cannot be mistakes of the study.
     bool always = question.own.study.axes[i].key != "run.gpus" &&
                   !std::holds_alternative<std::monostate>(point[i].data);
     for (std::size_t g = 0; g < question.groups.size() && always; ++g) {

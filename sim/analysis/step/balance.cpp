@@ -113,6 +113,7 @@ std::vector<KindBatches> balance(const std::vector<BalancedKind>& kinds, std::in
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       if (kinds[k].ranks == 0) continue;
       const auto near = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(wanted[k])));
+      // The first round takes a wide interval around the even share, later ones two adjacent batches.
       lines[k] = round == 0 ? line_through(kinds[k], std::max<std::int64_t>(1, even / 2), 2 * even)
                             : line_through(kinds[k], near, near + 1);
     }

@@ -32,6 +32,7 @@ SlowestLink slowest_link(const std::vector<PatternFlow>& flows, const Cluster& c
   std::map<LinkId, Load> bytes;
   for (const PatternFlow& flow : flows) {
     for (const LinkId link : flow.route) bytes[link].all += flow.weight;
+    // Other jobs' flows are recognized as such; their bytes count on their first link.
     if (is_background(flow, cluster)) bytes[flow.route.front()].others += flow.weight;
   }
   double longest = 0;
@@ -39,6 +40,7 @@ SlowestLink slowest_link(const std::vector<PatternFlow>& flows, const Cluster& c
   for (const auto& [id, load] : bytes) {
     const ClusterLink link = cluster.links()[id];
     const double seconds = load.all / link.bandwidth.per_second;
+    // The first link by number is kept among those with equal times.
     if (seconds <= longest) continue;
     longest = seconds, slowest = {static_cast<std::size_t>(link.kind), load.others / load.all};
   }

@@ -39,6 +39,7 @@ MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const
 /// helps.
 std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
   std::int64_t batch = point.largest_batch;
+  // The requested batch fits by prediction, but not surely: a smaller one has to fit surely.
   const bool may_fit = batch >= point.batch_per_gpu;
   if (may_fit) {
     const auto room =
@@ -175,6 +176,7 @@ void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const
   for (const UnlikeRanks& ranks : step.unlike) {
     const PredictionPoint own = point_of(point, scenario, ranks);
     shares.push_back(share_of(own, ranks));
+    // The kind with the least memory to spare decides for the whole job.
     if (!decides || to_spare(own) < to_spare(*decides)) decides = own;
   }
   point.memory = decides->memory, point.memory_capacity = decides->memory_capacity;

@@ -98,10 +98,12 @@ std::vector<OptimizerLaunch> launches_of(const Workload& workload) {
 /// Returns the bytes that one more sample adds: the slope between two large batches. Plain SGD is assumed,
 /// because the temporary memory of an optimizer could otherwise hide the activations.
 Bytes activations_of_a_sample(Workload workload, Precision precision) {
+  // Large enough that the activations exceed all temporary memory.
   constexpr std::int64_t kSamples = 256;
   workload.precision = precision;
   workload.optimizer = {OptimizerKind::sgd, OptimizerForm::fused, false};
   workload.batch_per_gpu = kSamples;
+  // The difference of two batches removes everything that does not depend on the batch.
   const Bytes many = memory_use(workload, {}).activations;
   workload.batch_per_gpu = 2 * kSamples;
   return {(memory_use(workload, {}).activations.count - many.count) / kSamples};

@@ -43,6 +43,7 @@ SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading 
   at(out.breakdown, Account::host) = step.host_s, at(out.breakdown, Account::optimizer) = step.optimizer_s;
   at(out.breakdown, Account::other) = step.bubble_s;
   out.critical = out.breakdown;
+  // Exchanges inside a node run over NVLink where the GPUs have any.
   const LinkKind inside =
       node.nvswitches > 0 || node.gpu.ports.nvlinks > 0 ? LinkKind::nvlink : LinkKind::pcie;
   out.waits[static_cast<std::size_t>(LinkKind::network)] = step.between_s;

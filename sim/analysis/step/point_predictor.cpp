@@ -146,6 +146,7 @@ double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch
 
 void PointPredictor::add_epoch(PredictionPoint& p) {
   const EpochShape shape = epoch_shape(scenario_, p.gpus);
+  // A partial step with a full batch on the fullest GPU takes as long as any other.
   const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
   p.steps_per_epoch = shape.steps, p.knows_epochs = scenario_.workload.data.samples > 0;

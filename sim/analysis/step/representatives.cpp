@@ -54,6 +54,7 @@ std::vector<Representative> representatives_of(const Scenario& scenario, const P
                              0,
                              0,
                              rank};
+    // There are only a few groups, so a linear search is enough.
     auto known = std::ranges::find_if(found, [&](const Representative& r) { return are_alike(r, own); });
     if (known == found.end()) found.push_back(own), nodes.emplace_back(), known = found.end() - 1;
     // The slowest of a group represents it.
@@ -73,6 +74,7 @@ Placement seen_from(const Placement& ranks, int first) {
   const auto node_end = std::find_if(own, turned.ranks.end(), is_elsewhere);
   const auto node_begin =
       std::find_if(std::make_reverse_iterator(own), turned.ranks.rend(), is_elsewhere).base();
+  // The rank comes first within its node, then the node first within the job.
   std::rotate(node_begin, own, node_end);
   std::rotate(turned.ranks.begin(), node_begin, turned.ranks.end());
   return turned;

@@ -116,6 +116,7 @@ bool CasePredictor::is_anchored(const Scenario& scenario) const {
 const PointPredictor& CasePredictor::machine_of(const Scenario& scenario, const std::string& machine,
                                                 int most_gpus) {
   const auto known = machines_.find(machine);
+  // A machine with a graph for fewer GPUs is replaced by a larger one.
   const bool serves = known != machines_.end() && known->second.most_gpus >= most_gpus;
   if (serves && ++known->second.uses < kMostUses) return *known->second.points;
   if (machines_.size() >= kMostMachines) machines_.clear();
@@ -170,11 +171,13 @@ std::vector<CaseResult> CasePredictor::each(const std::vector<StudySetting>& set
   try {
     const Scenario scenario = read(settings);
     int most = 1;
+    // Numbers that cannot run must not enlarge the graph.
     for (const int number : gpus) most = why_not_on(scenario, number).empty() ? std::max(most, number) : most;
     PointPredictor points(scenario, machine_of(scenario, machine_text(settings), most));
     points.set_device(is_anchored(scenario) ? scenario_.anchored->device : default_device_model(scenario));
     for (const int number : gpus) out.push_back((this->*one)(points, scenario, number));
   } catch (const InputError& error) {
+    // A mistake in the settings concerns every number of GPUs.
     out.assign(gpus.size(), CaseResult{error.first_message(), {}, {}, {}});
   }
   return out;

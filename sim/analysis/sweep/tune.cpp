@@ -94,6 +94,7 @@ class Tuner {
   /// Returns the worth of a case, predicted at most once; kNone when the predictions are used up.
   double value(std::int64_t number) {
     if (const auto found = known_.find(number); found != known_.end()) return found->second;
+    // A case beyond the limit counts as unknown; it is not remembered.
     if (static_cast<std::int64_t>(result_.tried.size()) >= question_.most_predictions) {
       result_.ran_out = true;
       return kNone;
@@ -174,6 +175,7 @@ class Tuner {
     std::vector<std::size_t> order(losses_.size());
     std::iota(order.begin(), order.end(), 0);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw(i)]);
+    // Before anything runs, the walk has no goal and descends where it starts.
     const std::int64_t goal = best_ < kNone ? result_.tried[result_.best].number : at;
     double here = promised(at);
     for (const std::size_t c : order) {
@@ -215,6 +217,7 @@ class Tuner {
     std::pair<std::int64_t, double> best{at, here};
     std::map<std::size_t, double> looked;
     const auto look = [&](std::size_t place) {
+      // A value that lost much on one line is unlikely to win on another.
       if (!all && losses_[column][place] > kHopeless) return;
       const std::int64_t there = cases_.with(at, column, place);
       const double worth_there = promised(there);
@@ -223,6 +226,7 @@ class Tuner {
     };
     for (std::size_t place = 0; place < size; place += stride) look(place);
     while (stride > 1) {
+      // The stride halves around the best value so far.
       stride = (stride + 1) / 2;
       const std::size_t middle = cases_.place(column, best.first);
       if (middle >= stride) look(middle - stride);

@@ -26,6 +26,7 @@ std::vector<MatchedEntries> matched_entries(const std::vector<std::vector<Collec
   }
   std::vector<MatchedEntries> out;
   for (auto& [key, found] : by_key) {
+    // A collective that a rank lacks cannot be compared.
     if (found.size() == entries.size()) out.push_back(std::move(found));
   }
   return out;
@@ -37,6 +38,7 @@ std::vector<std::int64_t> clock_offsets(const std::vector<MatchedEntries>& match
   for (std::size_t rank = 1; rank < ranks && !matched.empty(); ++rank) {
     std::vector<std::int64_t> differences;
     for (const MatchedEntries& entry : matched) differences.push_back(entry[rank]->end - entry[0]->end);
+    // The median ignores collectives during which a clock was adjusted.
     const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
     std::ranges::nth_element(differences, middle);
     out[rank] = *middle;

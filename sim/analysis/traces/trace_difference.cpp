@@ -99,13 +99,16 @@ TraceDifference compare_trace(const TraceSummary& measured, const Prediction& pr
   out.strategy = prediction.strategy;
   out.gpus = point.gpus;
   out.batch_per_gpu = point.batch_per_gpu;
+  // A trace without steps has no median, so its mean length stands for the step.
   const double step_s = measured.typical_s > 0 ? measured.typical_s : measured.mean.length_s;
+  // Accounts are means over steps; the scale makes them sum to the typical step.
   const double scale = measured.mean.length_s > 0 ? step_s / measured.mean.length_s : 1;
   out.accounts.push_back({"step", "step", step_s, point.step_s});
   for (const AccountCause& row : account_causes()) {
     ComparedAccount account{std::string(row.key), std::string(row.what), 0,
                             point.breakdown[static_cast<std::size_t>(row.predicted)]};
     for (const TraceAccount part : row.measured) account.measured_s += scale * measured.mean.of(part);
+    // Every account is listed, but only sizeable differences are explained.
     if (std::abs(account.difference_s()) >= kSmallestDifference * step_s)
       out.largest.push_back({account.key, difference_text(row, account, step_s), account.difference_s()});
     out.accounts.push_back(std::move(account));

@@ -63,6 +63,7 @@ StepResponse Intervals::at_most(StepResponse response, const Spreads& known, int
   const StepResponse unit = moves(gpus, detail);
   for (std::size_t i = 0; i < kUncertainCount; ++i) {
     if (!(unit_moves()[i] > 0)) continue;
+    // The response is taken to be proportional to the input's spread.
     const double share = known[i] / unit_moves()[i];
     response.up[i] = std::min(response.up[i], share * std::abs(unit.up[i]));
     response.down[i] = std::max(response.down[i], -share * std::abs(unit.down[i]));

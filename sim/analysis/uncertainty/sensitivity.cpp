@@ -128,6 +128,7 @@ Sensitivity Intervals::sensitivity_of_total(const PredictionPoint& p) {
     if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;
     const double startup = measurement == Narrowing::whole_job ? kMeasured : kStartupSpread;
     const Interval then = total_around(p, reach_of(narrowed(p.gpus, measurement)), startup);
+    // A measurement must narrow the interval by at least 1 % to be listed.
     const bool is_narrower = then.high_s - then.low_s < 0.99 * (out.interval.high_s - out.interval.low_s);
     if (is_narrower) out.narrowed.push_back({std::string(describe(measurement)), then.low_s, then.high_s});
   }

@@ -98,6 +98,7 @@ class CollectiveValidator {
   /// Builds the communicator of a job and scores its rows; a mistake skips all of them.
   void score(const CollectiveRows& rows) {
     try {
+      // Rows of the job agree in all that determines the communicator.
       const CollectiveMeasurement& m = *rows.front();
       std::vector<std::string> settings = texts_of(m.settings);
       settings.insert(settings.end(), settings_.begin(), settings_.end());

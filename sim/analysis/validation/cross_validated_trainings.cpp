@@ -86,6 +86,7 @@ class CrossValidatedTrainings {
       const Validation v = validate(file_, trial);
       std::vector<double> out;
       for (const TrainingRow& row : rows_of(v)) out.push_back(residual_of(*row.point));
+      // The list is filled up where a trial loses rows.
       out.resize(rows.size(), 0);
       return out;
     };

@@ -59,6 +59,7 @@ class TunedJobs {
     try {
       const Scenario scenario = make_scenario(overrides);
       const int gpus = scenario.gpus.front();
+      // The whole prediction is needed, because its point has memory and intervals.
       const Prediction prediction = predict(scenario);
       PointPredictor points(scenario, gpus);
       points.set_device(default_device_model(scenario));
@@ -207,6 +208,7 @@ std::vector<ErrorGroup> group_fine_tunings(const FineTuningValidation& validatio
   std::map<std::vector<std::string>, Rows> found;
   TuningCalibration calibration;
   for (const ValidatedFineTuning& p : validation.points) {
+    // Verdicts have no relative error; fits_score() counts them.
     if (p.row->metric == TuningMetric::fits || !is_wanted(p)) continue;
     std::vector<std::string> values{p.row->metric == TuningMetric::memory_gb ? "memory" : "time"};
     for (const std::string& key : keys) values.push_back(find_row(kTuningKeyRows, key)->value(p));

@@ -70,6 +70,7 @@ GroupValidator::GroupValidator(const TrainingRows& rows, const Scenario& scenari
       device_(default_device_model(scenario)),
       reference_gpus_(options.anchor ? rows.front()->gpus : 1) {
   for (const Measurement* m : rows) {
+    // Rows state their nodes, which may differ from the densest placement.
     if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
   }
   if (options.anchor) use_anchor(*rows.front());
@@ -100,6 +101,7 @@ void GroupValidator::use_anchor(const Measurement& anchor) {
   try {
     Anchored anchored = fit_anchor(simulator_, device_, {anchor.gpus, step_of(simulator_, anchor)});
     device_ = anchored.device;
+    // The calibrated step was simulated during the search, so it is not simulated again.
     if (anchored.step) steps_.emplace(anchor.gpus, *std::move(anchored.step));
   } catch (const InputError& error) {
     why_unreached_ = error.first_message();

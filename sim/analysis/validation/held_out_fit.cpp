@@ -39,6 +39,7 @@ HeldOutFit::HeldOutFit(std::vector<HeldOutRow> rows, std::vector<TrialConstant> 
 std::size_t HeldOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster) {
   const TrialConstant& constant = trials_[trial];
   const std::string name = constant.name(cluster, constant.family);
+  // An index past the end stands for no constant.
   if (name.empty()) return shared_.size();
   const double value = constant.value(cluster, constant.family);
   if (constant.step == 0 && !(value > 0)) return shared_.size();
@@ -88,6 +89,7 @@ void HeldOutFit::add_priors() {
     // The spread among neighbours may exceed the table's prior; the wider one applies.
     constant.prior = others > 0 ? std::max(own, spread) : kLonely * own;
     if (trial.step > 0) {
+      // A stepped constant must not become negative.
       constant.least = std::max(-5.0, -shared_[i].value / trial.step - 1e-6);
     } else {
       constant.least = std::max(-2.0, std::log(trial.range.least / shared_[i].value));

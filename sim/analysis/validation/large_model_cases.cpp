@@ -103,6 +103,7 @@ std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& ro
     for (const bool tied : {false, true}) {
       TransformerShape other = shape;
       other.gated = gated, other.tied = tied;
+      // The first of equally near combinations is kept: gated and not tied.
       const double off = std::abs(static_cast<double>(parameters_of(other).total - *row.params));
       if (least >= 0 && off >= least) continue;
       least = off, shape.gated = gated, shape.tied = tied;

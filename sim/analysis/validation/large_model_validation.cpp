@@ -55,6 +55,7 @@ class RowSites {
     }
     site.spec = read_or_throw(*text, read_cluster);
     const int nodes = (gpus + site.spec.node.gpus - 1) / site.spec.node.gpus;
+    // Published runs may be larger than the catalog's cluster.
     site.spec.nodes = std::max(site.spec.nodes, nodes);
     if (!check(site.spec).empty()) {
       site.why_not = fmt::format("cluster {} has no network for {} nodes", name, nodes);
@@ -144,6 +145,7 @@ ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site) {
   out.roofline_s = roofline_s(job, site.spec.node.gpu);
   out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
+  // A layout that cuts nothing is a data-parallel strategy, if its framework has one.
   if (!predict_uncut(job, site, out)) predict_cut(job, site, out);
   out.spread_case =
       layout_case(site.spec, place_packed(job.gpus(), site.spec.node.gpus), job.precision,

@@ -112,6 +112,7 @@ MachineScores score_machine(const std::vector<MachineStep>& steps, const std::ve
     if (later) later(static_cast<double>(i) / static_cast<double>(steps.size()));
     const MeasuredStep& step = steps[i].measured;
     const auto traced = sums.find({step.network, step.precision, step.batch, step.compiled});
+    // A step that cannot be simulated has no summary either.
     if (!out.steps[i].predicted_s) continue;
     Scenario scenario = make_scenario(overrides_for({&steps[i].row}, {}), opened);
     if (change) scenario.cluster = change(std::move(scenario.cluster));
