@@ -142,7 +142,7 @@ void run_calibrate_samples(const CalibrateCommand& command) {
   write_output(command.output, list_sample_files(files, SampleListing::samples));
 }
 
-// Samples are held out by --leave-out, fitted without, and then predicted.
+// Samples are held out by --hold-out, fitted without, and then predicted.
 void run_calibrate_check(const CalibrateCommand& command) {
   const std::vector<Sample> samples = all_of(read_samples(command));
   const bool named =

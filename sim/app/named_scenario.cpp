@@ -29,7 +29,7 @@ constexpr std::size_t kProgramHead = 4096;
 
 }  // namespace
 
-// Only the begin of the file is searched, since recordings can be large.
+// Only the start of the file is searched, since recordings can be large.
 bool is_program_file(std::string_view text) {
   const std::string_view head = text.substr(0, kProgramHead);
   return head.starts_with("[program]") || head.find("\n[program]") != std::string_view::npos;

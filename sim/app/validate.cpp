@@ -42,7 +42,7 @@ struct GivenOption {
   bool is_given;
 };
 
-/// Throws InputError for options that are given and have no effect. `where` is the begin of the message.
+/// Throws InputError for options that are given and have no effect. `where` is the start of the message.
 void refuse_given(const std::string& where, std::initializer_list<GivenOption> options,
                   const std::string& hint) {
   std::vector<std::string_view> given;

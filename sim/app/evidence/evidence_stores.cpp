@@ -323,7 +323,7 @@ std::vector<Observation> remove_from_store(const std::string& file,
   return removed.rows;
 }
 
-// Only the last store of STORE.removed is restored; the file is cut at its begin afterwards. A process that
+// Only the last store of STORE.removed is restored; the file is cut at its start afterwards. A process that
 // is killed between the two restores the same rows once more, which changes nothing.
 std::vector<Observation> restore_removed(const std::string& file) {
   const std::string kept = file_of_removed(file);

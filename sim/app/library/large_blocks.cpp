@@ -19,7 +19,7 @@ constexpr std::size_t kManyPages = 8 << 20;
 /// to fill them. A kernel without huge pages ignores the advice.
 void ask_for_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  // madvise takes whole pages, so the begin is rounded down.
+  // madvise takes whole pages, so the start is rounded down.
   const auto page = static_cast<std::uintptr_t>(::getpagesize());
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(block) / page * page;
   ::madvise(reinterpret_cast<void*>(begin), bytes, MADV_HUGEPAGE);

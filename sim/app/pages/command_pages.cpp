@@ -19,7 +19,7 @@ std::vector<CLI::App*> children_of(CLI::App& app) {
   return app.get_subcommands([](CLI::App*) { return true; });
 }
 
-/// Escapes text for man(7), where a backslash, a hyphen, and a dot or quote at the begin of a line are
+/// Escapes text for man(7), where a backslash, a hyphen, and a dot or quote at the start of a line are
 /// requests.
 std::string roff(const std::string& text) {
   std::string out;

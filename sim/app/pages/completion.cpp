@@ -47,7 +47,7 @@ struct Choices {
   bool has_more = false;
 };
 
-/// Returns the names in the braces of "FORMAT:{table,json}", or those at the begin of the help, as in
+/// Returns the names in the braces of "FORMAT:{table,json}", or those at the start of the help, as in
 /// "fp32|tf32|…".
 Choices choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name(), help = option.get_description();
@@ -61,7 +61,7 @@ Choices choices_of(const CLI::Option& option) {
   return {std::move(names), has_more};
 }
 
-/// Returns the begin of a help text, short enough for one line.
+/// Returns the start of a help text, short enough for one line.
 std::string summary_of(const std::string& text) {
   std::string out = text.substr(0, std::min(text.find("; "), text.find('\n')));
   if (out.size() <= kLongestSummary) return out;

@@ -247,7 +247,7 @@ constexpr ReferencePage kPages[] = {
     {"python", [](const CommandTexts&) { return python_text(); }},
 };
 
-// Begin of topics such as "schema/prediction": the JSON Schema of a report.
+// Start of topics such as "schema/prediction": the JSON Schema of a report.
 constexpr std::string_view kSchemaTopic = "schema/";
 
 }  // namespace

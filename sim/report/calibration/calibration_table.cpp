@@ -62,6 +62,7 @@ std::string constant_lines(const CalibrationFit& fit, const std::vector<Constant
     const CalibratedConstant& c = constants[i];
     const ConstantRange* range = find_constant(known, c.name);
     const std::optional<Dimension> dimension = range == nullptr ? std::nullopt : range->dimension;
+    // A calibration from a file has no defaults beside it.
     const double before = i < fit.defaults.size() ? fit.defaults[i] : 0;
     out += fmt::format("{:<26} {:>12} {:>9} {:>24} {:>8} {:>7} % {:>12} {:>7}\n", c.name,
                        quantity(c.value, dimension), interval(c.spread), sizes(c.least, c.most), c.samples,

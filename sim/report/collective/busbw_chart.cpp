@@ -168,6 +168,7 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
   }
   std::vector<BusbwSeries> out;
   for (auto& [name, series] : by_name) out.push_back(std::move(series));
+  // Few series keep their own names and colours.
   if (out.size() <= kMostMeasuredSeries) return out;
   BusbwSeries all{fmt::format("measured: {} series", out.size()), true, {}};
   for (const BusbwSeries& series : out)

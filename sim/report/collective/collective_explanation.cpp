@@ -40,6 +40,7 @@ std::string isolation_line(const CollectiveCurve& curve) {
 /// Returns what the time depends on most, and the busiest link.
 std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
   const std::string link = p.bottleneck < 0 ? "none" : curve.links[static_cast<std::size_t>(p.bottleneck)];
+  // Otherwise latency or the host decides, and the busiest link is named for information.
   if (p.bound == BoundBy::link) return "bound by the link " + link;
   return fmt::format("bound by {}; busiest link {}", name_of(p.bound), link);
 }

@@ -98,6 +98,7 @@ std::string made_of(const ComparedStrategy& best) {
 /// work.
 std::string reason(const ComparedStrategy& row, const ComparedStrategy& best) {
   if (&row == &best) return row.job_losses + made_of(row);
+  // Positive: the strategy is slower than the best one.
   const double more = row.point.step_s - best.point.step_s;
   if (std::abs(more) < 0.002 * best.point.step_s) return row.job_losses + "as fast as " + best.strategy;
   return fmt::format("{}{} a step: {}", row.job_losses, signed_time(more),

@@ -113,6 +113,7 @@ void fit_widths(std::vector<Column>& columns, const MachineComparison& c) {
   };
   while (total() > kMachineColumns) {
     const auto least_missed = std::ranges::max_element(columns, {}, &Column::priority);
+    // Every column that may be dropped is gone.
     if (least_missed->priority == 0) return;
     columns.erase(least_missed);
   }

@@ -230,7 +230,7 @@ double least_width(const TopologyDrawing& drawing) {
   return std::min(letters, 150.0) * kLetter + 36;
 }
 
-/// Returns the begin of the file, with a title and a description for screen readers.
+/// Returns the start of the file, with a title and a description for screen readers.
 std::string topology_head(const TopologyDrawing& drawing, double width, double height, std::size_t rings) {
   const NodeSpec& node = drawing.cluster.node;
   const std::string title = xml_text(shown_name(drawing.cluster.name));

@@ -76,6 +76,7 @@ Json compared_json(const JobExplanation& job) {
 
 /// Returns the prediction behind the explanation; null when there is none. The parts' shares sum to 1.
 Json prediction_json_of(const JobExplanation& job) {
+  // Nothing was predicted.
   if (job.model.empty()) return nullptr;
   Json parts = Json::object();
   for (const PartOfRun& part : job.parts)

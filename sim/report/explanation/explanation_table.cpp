@@ -73,12 +73,14 @@ std::string heading(const FinishedJob& job) {
 /// Returns the table of figures. Columns: name, measured and predicted value, 90 % interval, place where it
 /// was read.
 std::string figures_table(const JobExplanation& job) {
+  // Without a prediction, the second column stays empty.
   const bool predicts = !job.model.empty();
   std::string out = "\n" +
                     without_trailing_spaces(
                         fmt::format("{:<20} {:>14} {:>14}", "", "measured", predicts ? "predicted" : "")) +
                     "\n";
   for (const ComparedFigure& row : job.figures) {
+    // Figures that nothing tells are left out.
     if (!row.measured && !row.predicted) continue;
     const std::string interval =
         row.low && row.high

@@ -22,6 +22,7 @@ Json layer_json(const LayerSummary& layer, std::size_t count, bool timed) {
            {"saved_bytes", layer.saved_bytes},
            {"forward_kernels", layer.forward_kernels},
            {"backward_kernels", layer.backward_kernels}};
+  // Times of the whole batch, on the GPU that was named.
   if (timed)
     out["forward_s"] = to_seconds(layer.forward_time), out["backward_s"] = to_seconds(layer.backward_time);
   return out;

@@ -68,7 +68,7 @@ class Listing {
   }
 
  private:
-  /// Cuts the begin of a long name, since the end of a path says more.
+  /// Cuts the start of a long name, since the end of a path says more.
   std::string shortened(const std::string& name, std::size_t indent) const {
     const std::size_t room = name_ - indent;
     return name.size() <= room ? name : ".." + name.substr(name.size() - room + 2);
@@ -80,6 +80,7 @@ class Listing {
 
 /// Returns the lines of a group; repeated layers stand under "N x".
 std::string group_lines(const ModelSummary& summary, const Listing& listing, const RowGroup& group) {
+  // Only repeated groups are indented.
   const bool repeats = group.count > 1;
   std::string out = repeats ? fmt::format("{} x\n", group.count) : "";
   for (std::size_t i = 0; i < group.length; ++i)

@@ -46,7 +46,7 @@ KindLoads kind_loads_of(const std::vector<PatternFlow>& flows, const Cluster& cl
   return loads;
 }
 
-// A span of the page; times are relative to the begin of the step.
+// A span of the page; times are relative to the start of the step.
 struct PageSpan {
   std::size_t lane;
   double start_us, length_us;

@@ -27,6 +27,7 @@ std::string hours_text(double hours) {
 std::string counts_row(const PlannedCounts& plan, std::size_t place) {
   const PlannedCount& count = plan.counts[place];
   const ModelLayout* best = count.best();
+  // A number of GPUs on which nothing fits has its reason in place of figures.
   if (best == nullptr)
     return fmt::format("{:>6} {:>5}  {}\n", count.gpus, count.nodes, count.search.why_none);
   return fmt::format("{:>6} {:>5} {:>10} {:>20} {:>10} {:>6} % {:>12} {:>10} {:>9}{} {}, {}\n", count.gpus,

@@ -196,6 +196,7 @@ std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions&) 
                                               {"step_high_s", "step_90/high"},
                                               {"gpus", "../gpus"},
                                               {"chance_of_fitting"}};
+  // The header is written once for all numbers of GPUs.
   std::string out = csv_header(columns);
   for (const PlannedCount& count : plan.counts)
     out += csv_lines(columns, declared_json(count.search), "layouts");

@@ -72,6 +72,7 @@ std::string write_layouts_table(const LayoutSearch& search, const PlanReportOpti
   std::string out = fmt::format("{} divide: {} do not fit, {} fit or may fit.\n",
                                 counted(static_cast<std::int64_t>(search.possible), "layout"),
                                 search.without_memory, search.layouts.size());
+  // Nothing else can be said when no layout fits.
   if (search.layouts.empty()) return out;
   out += fmt::format("\n{:>5} {:>10} {:>20} {:>14} {:>12} {:>6} {:>6} {:>9}  {:>5} {:<34} {}\n", "place",
                      "step", "step, 90 %", "over 1st, 90 %", "tokens/s/GPU", "MFU %", "bubble", "memory",

@@ -31,6 +31,7 @@ constexpr std::size_t kWarnings = 3;
 std::string speedup_of(const Answer& answer, const PredictionPoint& p) {
   const KnownFigures known = known_figures(p);
   if (!known.speedup) return "-";
+  // The first row that fits takes the place of one GPU.
   if (!answer.one_gpu_fits) {
     const auto first = std::ranges::find_if(answer.rows, &PredictionPoint::fits);
     return spoken_factor(p.samples_per_s / first->samples_per_s);
@@ -109,6 +110,7 @@ class AnswerPage {
  public:
   void add(const std::string& block) {
     const auto lines = static_cast<std::size_t>(std::ranges::count(block, '\n'));
+    // Later and shorter blocks may still fit.
     if (lines_ + lines > kAnswerLines) return;
     lines_ += lines, text_ += block;
   }

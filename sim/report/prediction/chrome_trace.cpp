@@ -102,6 +102,7 @@ namespace {
 /// the wait.
 void add_cause(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
   const Span& span = trace.rank.timeline.spans[id];
+  // The task waited for nothing.
   if (span.released_by == kNone) return;
   const Task& before = trace.rank.graph.tasks()[span.released_by];
   if (before.queue == trace.rank.graph.tasks()[id].queue) return;
@@ -192,6 +193,7 @@ std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const Trace
     add_queues(trace);
     add_flows(trace);
     add_counters(trace);
+    // Jobs on one GPU have no links.
     if (rank.links.empty()) continue;
     events.process_name(++process, "links at the node of " + rank.name);
     add_links(trace, process);

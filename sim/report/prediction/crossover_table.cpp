@@ -75,6 +75,7 @@ std::string parts_of(const CrossoverCause& cause) {
 std::string cause_line(const Crossover& c, const std::optional<int>& gpus) {
   const auto found = std::find_if(c.causes.begin(), c.causes.end(),
                                   [&](const CrossoverCause& cause) { return cause.gpus == gpus; });
+  // Causes are only known for the answers of the crossover.
   if (!gpus || found == c.causes.end() || found->parts.empty()) return {};
   return fmt::format("Lost at {}, {} of each step: {}.\n", counted(*gpus, "GPU"),
                      to_string(seconds(found->loss_s)), parts_of(*found));

@@ -58,8 +58,8 @@ const std::vector<CsvColumn>& point_columns() {
 
 namespace {
 
-/// Returns the columns of a prediction. Names of the training come first; columns that were added later come
-/// last, so that earlier ones keep their places.
+/// Returns the columns of a prediction: the names of the training, the common columns of a point, and then
+/// the others.
 std::vector<CsvColumn> prediction_columns() {
   std::vector<CsvColumn> out{{"scenario", "../scenario"},
                              {"model", "../model"},

@@ -24,6 +24,7 @@ std::string memory_line(std::string_view name, const std::array<Bytes, 3>& held)
 // The last line compares the table with what PyTorch and nvidia-smi report.
 std::string write_memory_ledger(const Prediction& prediction) {
   const PredictionPoint& p = prediction.points.back();
+  // Networks that are cut and ranks that are not alike have no such table.
   if (!p.ledger) return {};
   const MemoryLedger& ledger = *p.ledger;
   std::string out = fmt::format(

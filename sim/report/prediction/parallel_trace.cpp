@@ -119,7 +119,7 @@ void ParallelTrace::add_parts(const StageSpan& own, double layers_s, double wait
     span(own.stage, kPasses, "host wakes up", "host", woken, own.end_s);
 }
 
-// The parts are relative to the begin of the pass.
+// The parts are relative to the start of the pass.
 void ParallelTrace::add_inside(const StageSpan& own, const std::vector<PassSpan>& inside) {
   for (const PassSpan& part : inside)
     span(own.stage, kInside + static_cast<std::size_t>(part.charge), part.name,

@@ -30,6 +30,7 @@ std::string time_limit(double seconds) {
 
 /// Returns the request in the words of the batch system.
 std::string resources(const JobPlan& plan) {
+  // HTCondor requests resources of each machine.
   if (plan.system == BatchSystem::htcondor) {
     const std::string nodes = plan.nodes > 1 ? fmt::format("machine_count = {}, ", plan.nodes) : "";
     return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes,
@@ -144,6 +145,7 @@ std::string carbon(const Recommendation& r) {
 
 /// Returns the table of all jobs that were considered, by number of GPUs.
 std::string looked_at(const Recommendation& r) {
+  // The table would repeat the one above.
   if (r.looked_at.size() <= r.runners_up.size() + 1) return "";
   std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>8} {:>8} {:>9}   all that were looked at\n", "GPUs",
                                 "nodes", "total", "speedup", "effic.", "GPU-hours");

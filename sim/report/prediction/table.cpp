@@ -142,6 +142,7 @@ std::string overhead_line(const PredictionPoint& p) {
   add("validation", overhead.validation_s);
   add("checkpoints", overhead.checkpoint_s);
   add("other periodic work", overhead.periodic_s);
+  // A run without overhead has no such line.
   if (parts.empty()) return {};
   return fmt::format("Besides the steps, on {}: {}; {} % of the total.\n", counted(p.gpus, "GPU"), parts,
                      percent(overhead.total_s() / p.total_s, 1));

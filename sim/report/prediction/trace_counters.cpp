@@ -1,4 +1,4 @@
-// Writes counters: values that change at begins and ends of tasks.
+// Writes counters: values that change at starts and ends of tasks.
 #include <algorithm>
 #include <map>
 

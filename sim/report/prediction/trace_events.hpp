@@ -26,7 +26,7 @@ class TraceEvents {
             Time end, const TraceArguments& arguments = {});
   /// Adds the value of a counter from `at` on ("C"); `series` names what it counts.
   void counter(int process, std::string_view name, Time at, std::string_view series, double value);
-  /// Adds one stop of an arrow: "s" at its begin, "t" on the way, "f" at its end.
+  /// Adds one stop of an arrow: "s" at its start, "t" on the way, "f" at its end.
   void flow(char phase, std::size_t id, int process, std::size_t thread, std::string_view name, Time at);
   /// Names a process and fixes its place.
   void process_name(int process, const std::string& name);

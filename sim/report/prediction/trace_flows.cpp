@@ -80,6 +80,7 @@ class GradientFlows {
   void add_flow(TaskId gradient, TaskId copy, TaskId collective) const {
     const Time begin = middle_of(gradient), end = trace_.rank.timeline.spans[collective].start;
     const bool is_copied = copy != kNone && trace_.shows(copy);
+    // An arrow is only drawn when both of its ends are visible.
     if (!trace_.shows(gradient) || begin < trace_.from || end < begin) return;
     if (is_copied && (middle_of(copy) < begin || end < middle_of(copy))) return;
     const std::size_t flow = trace_.events.new_flow();

@@ -53,7 +53,7 @@ class LinkLane {
   LinkLane(const RankTrace& trace, int process, std::size_t thread, const RecordedLink& link)
       : trace_(trace), process_(process), thread_(thread), link_(link) {}
 
-  /// Cuts time at every begin and end of a transfer, and writes one piece for each interval.
+  /// Cuts time at every start and end of a transfer, and writes one piece for each interval.
   void write(std::vector<Load> loads) const {
     std::set<Time> moments;
     for (const Load& load : loads) moments.insert(load.start), moments.insert(load.end);

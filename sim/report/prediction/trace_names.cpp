@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-// Begins of the names of the threads that launch forward and backward kernels.
+// First words of the names of the threads that launch forward and backward kernels.
 constexpr std::string_view kForward = "main thread", kBackward = "autograd thread";
 
 // Computes the names of one graph.

@@ -19,8 +19,8 @@ struct SentRow {
 };
 
 /// Ranks that send the same messages.
-/// The rank that was recorded.
 struct SentRank {
+  /// The rank that was recorded.
   std::int64_t rank = 0;
   /// Ranks that it stands for.
   std::vector<RankSequence> like{};

@@ -134,8 +134,10 @@ std::string words(const StudyResult& study, const StudyRow& row) {
 
 /// Returns the fastest and the cheapest combination. Without a number of samples their rates are compared.
 std::string best(const StudyResult& study) {
+  // There is no winner when nothing fits.
   if (!study.fastest || !study.cheapest) return "\nNothing is fastest: no combination fits into memory.\n";
   const StudyRow &fastest = study.rows[*study.fastest], &cheapest = study.rows[*study.cheapest];
+  // Times of the run need the number of samples.
   const bool known = study.samples > 0;
   const std::string time = known ? spoken_time(fastest.point.total_s)
                                  : fmt::format("{:.1f} samples/s", fastest.point.samples_per_s);

@@ -45,7 +45,7 @@ struct CaseRow {
 /// Returns the row of a predicted case.
 CaseRow row_of(const CaseResult& result);
 
-/// Begin of the message of a case that ended the process which predicted it.
+/// Start of the message of a case that ended the process which predicted it.
 inline constexpr std::string_view kEndedCase = "this case ended its worker process ";
 /// Returns an SQL condition that holds for rows of such cases in the table `cases`. It is false without a
 /// message.

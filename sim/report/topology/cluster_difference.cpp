@@ -45,6 +45,7 @@ class DifferenceText {
     for (const auto& [device, said] : b) {
       if (!a.contains(device)) groups[{kNothing, said}].push_back(device);
     }
+    // Both clusters describe every device in the same words.
     if (groups.empty()) return alike_.push_back(subject);
     for (const auto& [said, devices] : groups)
       text_ += fmt::format("  {}{}: {} | {}\n", subject, named(devices), said.first, said.second);

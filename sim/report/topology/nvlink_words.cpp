@@ -101,6 +101,7 @@ class NvlinkShape {
     const auto largest = std::ranges::max(groups, {}, &MeshOfGpus::size).size();
     const bool are_even =
         std::ranges::all_of(groups, [largest](const MeshOfGpus& group) { return group.size() == largest; });
+    // GPUs may have links to a CPU alone.
     if (largest == 1) return "none between GPUs";
     if (groups.size() == 1) return largest == 2 ? "one pair" : "full mesh";
     if (!are_even) return fmt::format("{} groups of up to {}", groups.size(), largest);

@@ -58,6 +58,7 @@ std::string write_trace_diff_table(const TraceDifference& diff) {
   out +=
       fmt::format("{} with {} on {} of {}, batch {} a GPU\n", printable(diff.model), printable(diff.strategy),
                   counted(diff.gpus, "GPU"), printable(diff.cluster), diff.batch_per_gpu);
+  // A profiler slows the host down, so the prediction may use the host as it was recorded.
   if (diff.recording_slowdown > 0)
     out += fmt::format(
         "with the host that recorded, profiler included: its calls take {} times the reference CPU's\n",
@@ -66,6 +67,7 @@ std::string write_trace_diff_table(const TraceDifference& diff) {
   if (!diff.largest.empty()) out += "\nThe largest differences\n";
   for (std::size_t i = 0; i < diff.largest.size(); ++i)
     out += fmt::format("  {}. {}\n", i + 1, diff.largest[i].text);
+  // Different buckets are a reason for different overlap, so they are shown.
   if (diff.measured_buckets != diff.predicted_buckets && !diff.measured_buckets.empty())
     out += fmt::format("\nBuckets differ: measured{} MiB, predicted{} MiB\n",
                        bucket_text(diff.measured_buckets), bucket_text(diff.predicted_buckets));

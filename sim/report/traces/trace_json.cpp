@@ -1,7 +1,8 @@
 // Writes recorded steps as JSON and CSV. Units are seconds, bytes and bytes per second; counts are per step
 // when the key says so.
 //
-// Times are means per step unless a key says otherwise. Null stands for what the trace does not contain.
+// Counts and times of kernels and operators are sums over all steps, and "mean" has the parts of an average
+// step. Null stands for what the trace does not contain.
 #include <cmath>
 
 #include <fmt/format.h>

@@ -61,6 +61,7 @@ std::string answer(const TraceSummary& rank) {
                         : fmt::format("The trace is {} long, without steps", trace_time(rank.mean.length_s));
   out += fmt::format("; {} of it {} {}.", share_text(rank.mean.of(words.account), rank.mean.length_s),
                      words.account < TraceAccount::loading ? "are" : "the GPU waits for", words.cause);
+  // Idle time is mentioned when it is considerable and not already the subject of the sentence.
   const double idle = rank.mean.idle_s();
   if (words.account < TraceAccount::loading && idle > 0.02 * rank.mean.length_s)
     out += fmt::format(" The GPU idles {} of the time.", share_text(idle, rank.mean.length_s));
@@ -85,6 +86,7 @@ std::string account_table(const TraceSummary& rank) {
       fmt::format("\n{:<42} {:>10} {:>8}\n", "Where a step's time goes (mean)", "time", "share");
   for (const AccountWords& words : kAccountWords) {
     const double seconds = rank.mean.of(words.account);
+    // Parts that do not occur are left out.
     if (seconds < 1e-9) continue;
     out +=
         fmt::format("  {:<40} {:>10} {:>8}\n", words.what, trace_time(seconds), share_text(seconds, length));

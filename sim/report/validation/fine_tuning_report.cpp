@@ -55,6 +55,7 @@ std::string write_fine_tuning_table(const FineTuningValidation& v, const std::ve
       fmt::format("{} rows, {} predicted, {} skipped; errors in %\n\nGrades A and B\n{}{}", v.rows,
                   v.points.size(), v.skipped.size(), head, tuning_lines(v, {}, certain));
   out += fmt::format("\nAll grades\n{}{}", head, tuning_lines(v, {}, all));
+  // Verdicts are counted separately for jobs that ran and for jobs that ran out of memory.
   const FitsScore fits = fits_score(v);
   if (fits.ran + fits.failed > 0)
     out += fmt::format("\nverdict right for {} of {} jobs that ran and {} of {} that were out of memory\n",

@@ -30,6 +30,7 @@ std::string gap_line(const LeaveOneOut& v) {
       "instead of {}\n",
       word_of(v.by), percent(s.left_out.median, 2), percent(s.in_use.median, 2), percent(s.left_out.p90, 1),
       percent(s.in_use.p90, 1));
+  // Large messages are listed separately, since bandwidth decides their time.
   if (s.large_rows > 0)
     out += fmt::format("from 4 MiB on: {} % instead of {} %\n", percent(s.large_left_out.median, 2),
                        percent(s.large_in_use.median, 2));
@@ -81,6 +82,7 @@ bool is_pair(const HeldOutGroup& g) { return g.name.find(" on ") != std::string:
 std::string view_line(const LeaveOneOut& v, const HeldOutGroup& g) {
   std::string line = group_line(g);
   if (v.kind != "scaling") return line;
+  // The line's end is removed, so that the addition stands on the same line.
   line.pop_back();
   return line + fmt::format("; perfect scaling {} %, p90 {} %\n", percent(g.scores.linear.median, 1),
                             percent(g.scores.linear.p90, 1));

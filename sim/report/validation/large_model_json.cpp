@@ -50,6 +50,7 @@ Json point_json(const ValidatedLargeModel& p) {
            {"low", p.low_s},
            {"high", p.high_s},
            {"is_anchor", p.is_anchor}};
+  // Parts of the predicted step.
   out["parts"] = {{"compute_s", p.compute_s},
                   {"exchange_s", p.exchange_s},
                   {"host_s", p.host_s},
@@ -122,6 +123,7 @@ std::string write_large_model_json(const LargeModelValidation& v, const std::vec
   for (const SkippedRow& row : v.skipped) out["skipped"].push_back({{"row", row.row}, {"why", row.why}});
   out["error"] = statistics_json(errors_of(all, &ValidatedLargeModel::predicted_s));
   out["coverage"] = coverage_of(all);
+  // The baselines are what a simple estimate would give.
   out["baseline"] = {{"constant_mfu", statistics_json(errors_of(all, &ValidatedLargeModel::mfu_s))},
                      {"roofline", statistics_json(errors_of(all, &ValidatedLargeModel::roofline_s))}};
   out["memory"] = memory_json(v);

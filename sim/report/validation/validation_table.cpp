@@ -172,12 +172,14 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
   if (v.scored > 0)
     out += fmt::format("90 % interval    holds {} % of the measured values\n", percent(v.coverage, 1));
+  // Choices of strategies can only be scored when rows differ in nothing else.
   out += choices_line(strategy_choices(v));
   out += unreached_count(v.unreached);
   out += inferred_setting_lines(v);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
   const std::string left_out =
       suspect_lines(suspect_series(v)) + unreached_lines(v.unreached) + skipped_lines(v.skipped);
+  // --worst replaces the blocks of series, since they would be too long together.
   if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + left_out;
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error",
