@@ -73,7 +73,7 @@ class CallGrouping {
       settle_times();
       in_backward_ = true;
     }
-    // Where all elements count as 32 bits, recorded casts are left out: the precision of the training decides
+    // Recorded casts are left out when all elements count as 32 bits: the precision of the training decides
     // about casts.
     const bool is_excluded = types_ == RecordedTypes::widened && is_cast(op);
     if (!is_excluded && !joins_dropout(op)) place(op);

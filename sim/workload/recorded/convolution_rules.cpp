@@ -22,6 +22,7 @@ struct RecordedConvolution {
   double stride = 1;
   bool transposed = false;
 
+  /// Returns a product of m x k by k x n for each group; window and stride choose among its kernels.
   Product product(double m, double n, double k, Product::Grows grows, double bytes) const {
     return {m,
             n,
@@ -33,6 +34,8 @@ struct RecordedConvolution {
             static_cast<std::int32_t>(std::clamp(stride, 1.0, 1e6)),
             {bytes, 0}};
   }
+  // The three products. Without transposition, forward sums over the input channels and the window for each
+  // position of the result. A transposed convolution spreads each input position over its window instead.
   Product forward(double bytes) const {
     if (transposed) return product(samples * in_places, to * window, from, Product::Grows::rows, bytes);
     return product(samples * out_places, to, from * window, Product::Grows::rows, bytes);
@@ -126,10 +129,12 @@ std::vector<RecordedWork> convolution_backward(const RecordedCall& call, const O
   return {work};
 }
 
+// Words for docs/models/recorded.md. MAC stands for multiply-adds.
 constexpr std::string_view kForwardFlops = "2 MAC, + out with bias",
                            kBackwardFlops = "2 MAC for each of input and weights, + out for the bias",
                            kTheirBytes = "operands + results";
 
+// Rows of both passes; they differ in the order of their operands.
 OperatorRule forward_row(std::string_view name) {
   return {name, OperatorClass::conv, HostCall::conv2d, kForwardFlops, kTheirBytes, convolution_forward,
           0,    OperatorRole::alone};

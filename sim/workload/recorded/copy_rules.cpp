@@ -5,6 +5,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns no work: the operator launches no kernel.
 std::vector<RecordedWork> nothing(const RecordedCall&, const OperatorRule&) { return {}; }
 
 /// Counts the last operand as the source: copy_() names its target first.
@@ -18,6 +19,7 @@ std::vector<RecordedWork> joined(const RecordedCall& call, const OperatorRule& r
   return {{rule.each * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
 
+/// Counts the bytes that are written.
 std::vector<RecordedWork> filled(const RecordedCall& call, const OperatorRule& rule) {
   return {{rule.each * call.out(0).elements(), call.out_bytes()}};
 }

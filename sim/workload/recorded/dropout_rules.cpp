@@ -4,6 +4,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns a row with `each` FLOPs an element of the result, and those FLOPs in words.
 OperatorRule dropout_row(std::string_view name, std::string_view flops, double each, OperatorRole role) {
   return {
       name, OperatorClass::elementwise, HostCall::dropout, flops, "operands + results", work_by_result, each,

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kOutside = "(outside of modules)";
 
+/// Returns the name of a module in reports. An empty path stands for operators outside of all modules.
 std::string printed_module(const std::string& path) { return path.empty() ? std::string(kOutside) : path; }
 
 /// Returns "encoder.0" for "encoder.0.attention", and an empty path where there is no enclosing module.
@@ -26,6 +27,7 @@ std::string module_around(const std::string& path) {
   return dot == std::string::npos ? std::string() : path.substr(0, dot);
 }
 
+/// Rounds a number of elements. The limit keeps odd sizes within the range of the integer.
 std::int64_t whole_elements(double elements) {
   return static_cast<std::int64_t>(std::llround(std::min(elements, 1e15)));
 }
@@ -33,6 +35,7 @@ std::int64_t whole_elements(double elements) {
 /// Returns the shape of one sample, as layers write it: without the dimension that the batch multiplies.
 Shape sample_shape(const TensorSize& size) {
   std::vector<std::int64_t> sides;
+  // The first dimension that grows is the batch's. It goes away, or leaves its factor: "49B" leaves 49.
   bool found = false;
   for (const Extent& extent : size.dimensions) {
     if (found || extent.per_sample == 0) {
@@ -55,6 +58,7 @@ Shape sample_shape(const TensorSize& size) {
   return input_shape(sides, false).value_or(Shape::features(1));
 }
 
+/// True where any operator of the recording ran under autocast.
 bool was_under_autocast(const RecordedNetwork& network) {
   return std::any_of(network.operators.begin(), network.operators.end(),
                      [](const RecordedOperator& op) { return op.autocast; });
@@ -121,6 +125,7 @@ class RecordedExpansion {
     if (model_.layer_names.empty()) add_layer("");
   }
 
+  /// Appends a layer for the module of this path and returns its index.
   std::uint32_t add_layer(const std::string& path) {
     const auto id = static_cast<std::uint32_t>(model_.layer_names.size());
     layers_by_path_.emplace(path, id);
@@ -139,6 +144,7 @@ class RecordedExpansion {
     }
   }
 
+  /// Splits the parameters into trained and frozen ones, and remembers the index of each trained one.
   void parameters() {
     std::uint32_t trained = 0;
     for (const RecordedParameter& recorded : network_.parameters) {
@@ -159,6 +165,7 @@ class RecordedExpansion {
   /// Makes each trained parameter ready once, with the last operator that adds to its gradient.
   void drop_frozen() {
     std::vector<bool> seen(network_.parameters.size(), false);
+    // The walk goes from the last step to the first, so the first sight of a parameter is its last gradient.
     for (auto step = step_.backward.rbegin(); step != step_.backward.rend(); ++step) {
       std::vector<std::uint32_t> kept;
       for (auto parameter = step->ready.rbegin(); parameter != step->ready.rend(); ++parameter) {
@@ -203,6 +210,7 @@ class RecordedExpansion {
 
   /// Applies measured times: the host's replaces the modelled one, the kernels' sets the ratio to the model.
   void apply_times_to(Operator& op, const MeasuredTimes& times) {
+    // Kernel times can be compared with the model only where the measured GPU is known.
     if (times.has_host) op.stated_host = seconds(times.host_s);
     if (!times.has_kernels || measured_on_ == nullptr) return;
     facts_.measured_launches += op.kernels;
@@ -212,6 +220,7 @@ class RecordedExpansion {
     const KernelCalibration calibration = default_kernel_calibration(gpu);
     const KernelContext context{gpu, calibration, measured_on_->precision};
     const double modelled = kernel_seconds(op, context, network_.batch);
+    // The ratio stays with the operator, so the measurement carries over to other GPUs and batches.
     if (modelled > 0) op.over_model = times.kernels_s / modelled;
   }
 

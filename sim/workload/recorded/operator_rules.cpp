@@ -7,6 +7,7 @@
 namespace foretrain {
 namespace {
 
+/// The namespace that recorded names of the framework's own operators begin with.
 constexpr std::string_view kAten = "aten::";
 
 /// Returns the size of a tensor that is not there: one dimension of 0 elements.
@@ -21,6 +22,8 @@ double counted_width(ElementType type, ByteCount count) {
   return count == ByteCount::half_as_full && is_16_bit(type) ? 4 : bytes_of(type);
 }
 
+/// Returns the index of the table. Its keys and values refer to the rows, which live as long as the program.
+/// Of rows with the same name the first one counts.
 std::unordered_map<std::string_view, const OperatorRule*> rules_by_name() {
   std::unordered_map<std::string_view, const OperatorRule*> rows;
   for (const OperatorRule& rule : operator_rules()) rows.emplace(rule.name, &rule);

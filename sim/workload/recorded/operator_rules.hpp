@@ -44,12 +44,14 @@ class RecordedCall {
   /// Returns an operand or a result, or an empty tensor where there is none.
   TensorAt in(std::size_t i) const { return tensor(op_->in, i); }
   TensorAt out(std::size_t i) const { return tensor(op_->out, i); }
+  /// Return the sum over all operands, or over all results, in the counted width.
   double in_bytes() const;
   double out_bytes() const;
   /// Returns the argument of this name, or nullptr.
   const RecordedArgument* argument(std::string_view name) const;
   /// Returns the first number of an argument, or `fallback` where it is not given.
   double number(std::string_view name, double fallback) const;
+  /// Returns whether the first number of an argument is not 0, or `fallback` where it is not given.
   bool flag(std::string_view name, bool fallback = false) const {
     return number(name, fallback ? 1 : 0) != 0;
   }
@@ -94,6 +96,7 @@ struct OperatorRule {
   /// FLOPs an element, where the work is counted by element.
   double each = 0;
   OperatorRole role = OperatorRole::alone;
+  /// False for operators that stay in 32 bits under autocast.
   bool half_capable = true;
   int kernels = 1;
 };

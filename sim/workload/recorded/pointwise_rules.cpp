@@ -5,6 +5,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns a row with one FLOP an element of the result.
 OperatorRule pointwise_row(std::string_view name, HostCall call) {
   return {name, OperatorClass::elementwise, call, "n", "operands + results", work_by_result, 1};
 }

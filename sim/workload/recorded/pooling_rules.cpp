@@ -39,6 +39,7 @@ std::vector<RecordedWork> pool_windows_backward(const RecordedCall& call, const 
   return {work};
 }
 
+/// Returns a row of a pool; its FLOPs are stated in words and computed by `work`.
 OperatorRule pool_row(std::string_view name, std::string_view flops,
                       std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
   return {name, OperatorClass::pooling, HostCall::pooling, flops, "operands + results", work, 1};

@@ -49,6 +49,7 @@ Product grown_between(const Product& none, Product now, double batch) {
   return now;
 }
 
+/// True where all sizes of a product are finite and positive.
 bool is_sound(const Product& p) {
   return sound(p.m) > 0 && sound(p.n) > 0 && sound(p.k) > 0 && sound(p.count) > 0 && sound(p.serial) > 0;
 }
@@ -59,6 +60,8 @@ bool is_line(double none, double once, double twice) {
   return std::abs(twice - (2 * once - none)) <= kRounding * std::max(std::abs(twice), 1.0);
 }
 
+/// The work of one piece at three batches: without samples, at the recorded batch, and at twice that batch.
+/// The third only shows whether the work grows linearly.
 struct WorkAtBatches {
   RecordedWork none, once, twice;
 };

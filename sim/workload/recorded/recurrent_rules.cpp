@@ -13,10 +13,14 @@ struct RecordedCells {
   double gates = 4, hidden = 0, in = 0, steps = 0, samples = 0, element = 4;
   bool bias = true;
 
+  /// Returns the rows of a product that runs over all steps at once.
   double rows() const { return steps * samples; }
+  /// Returns the columns of all gates together.
   double gate_width() const { return gates * hidden; }
   /// Returns FLOPs of a hidden element and step: 3 additions a gate, activations, the update of the state.
   double pointwise() const { return gates == 4 ? 21 : gates == 3 ? 17 : 3; }
+  // FLOPs at 2 a multiply-add, and bytes, of the products with the inputs and with the hidden states. The
+  // weights of the states are read `reads` times: once a step where the steps follow each other.
   double input_flops() const { return 2 * rows() * in * gate_width(); }
   double hidden_flops() const { return 2 * rows() * hidden * gate_width(); }
   double input_bytes() const { return element * (in * gate_width() + rows() * (in + gate_width())); }
@@ -25,6 +29,8 @@ struct RecordedCells {
   }
   double bias_elements() const { return bias ? 2 * gate_width() : 0; }
 
+  // The products, as [m x k] times [k x n]. That of the inputs takes all steps at once; those of the states
+  // run one after another, a step each; that for weights sums over all rows.
   Product of_inputs(double n, double k) const {
     return {rows(), n, k, 1, 1, Product::Grows::rows, 1, 1, {input_bytes(), 0}};
   }
@@ -43,6 +49,8 @@ struct RecordedCells {
             static_cast<int>(std::min(1 + 2 * steps, 65'535.0)),
             {of_inputs(gate_width(), in), of_states(gate_width(), hidden)}};
   }
+  /// Returns the work of the gradients of states, step by step, and of the input where it needs one. The
+  /// latter is one product over all steps.
   RecordedWork backward_of_data(bool input_gradient) const {
     RecordedWork work{hidden_flops() + pointwise() * rows() * hidden,
                       hidden_bytes(steps) + element * rows() * hidden * (3 * gates + 3),
@@ -154,6 +162,7 @@ std::vector<RecordedWork> fused_cell(const RecordedCall& call, const OperatorRul
   return {{rule.each * n, call.in_bytes() + call.out_bytes()}};
 }
 
+/// Returns the row of a library call that runs all layers, forward or backward.
 OperatorRule recurrent_row(std::string_view name, bool backward) {
   return {name,
           OperatorClass::gemm,
@@ -164,6 +173,7 @@ OperatorRule recurrent_row(std::string_view name, bool backward) {
           backward ? recurrent_backward : recurrent_forward};
 }
 
+/// Returns the row of the gates of one step, with `each` FLOPs a hidden element.
 OperatorRule cell_row(std::string_view name, double each) {
   return {name,
           OperatorClass::elementwise,

@@ -4,6 +4,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns a row with one FLOP an element of the first operand.
 OperatorRule reduction_row(std::string_view name, HostCall call, OperatorRole role) {
   return {name, OperatorClass::reduction, call, "in", "operands + results", work_by_operand, 1, role};
 }

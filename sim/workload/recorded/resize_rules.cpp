@@ -9,6 +9,7 @@ namespace {
 std::vector<RecordedWork> blended(const RecordedCall& call, const OperatorRule& rule) {
   return {{(2 * rule.each - 1) * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
+/// Counts the same for each element of the gradient, which is the first operand.
 std::vector<RecordedWork> blended_backward(const RecordedCall& call, const OperatorRule& rule) {
   return {{(2 * rule.each - 1) * call.in(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
@@ -21,6 +22,7 @@ std::vector<RecordedWork> aligned_backward(const RecordedCall& call, const Opera
   return {{32 * call.in(0).elements(), 9 * call.in(0).bytes() + call.out(0).bytes(), 2}};
 }
 
+/// Returns a row whose results are blended from this number of neighbours.
 OperatorRule blend_row(std::string_view name, bool backward, double neighbours) {
   return {name,
           OperatorClass::pooling,
@@ -31,6 +33,7 @@ OperatorRule blend_row(std::string_view name, bool backward, double neighbours) 
           neighbours};
 }
 
+/// Returns a row of RoI align, which samples features at points between the pixels.
 OperatorRule align_row(std::string_view name, bool backward) {
   return {name,
           OperatorClass::pooling,

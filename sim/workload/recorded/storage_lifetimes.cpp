@@ -1,5 +1,5 @@
 // Lifetimes of recorded storages. The recording does not name the storage of an operand: it is taken to be
-// the last one made with its number of elements that still lives.
+// the last one made with its number of elements, if that one still lives.
 #include "sim/workload/recorded/storage_lifetimes.hpp"
 
 #include <algorithm>
@@ -48,6 +48,7 @@ class StorageWalk {
  private:
   std::uint32_t last_moment() const { return out_.lifetimes.moments - 1; }
   const TensorSize& size_of(const RecordedStorage& storage) const { return network_.sizes[storage.size]; }
+  /// Returns the key by which operands and gradients are matched with storages.
   ElementCount count_of(const TensorSize& size) const {
     return static_cast<ElementCount>(size.elements(batch_));
   }
@@ -91,6 +92,7 @@ class StorageWalk {
     }
   }
 
+  /// True where an operator of backward makes the storage.
   bool is_made_in_backward(const RecordedStorage& storage) const {
     return storage.made < network_.operators.size() && network_.operators[storage.made].backward;
   }
@@ -117,6 +119,7 @@ class StorageWalk {
     return amount_between(batch_, [&](double batch) { return each * size.elements(batch); });
   }
 
+  /// True where a storage exists when this recorded operator runs.
   bool lives(const RecordedStorage& storage, std::uint32_t recorded) const {
     return storage.made <= recorded && (!storage.freed || *storage.freed >= recorded);
   }
@@ -141,6 +144,7 @@ class StorageWalk {
     }
   }
 
+  /// True where the model's operator for this recorded one has matrix products.
   bool maker_is_product(std::uint32_t at) const {
     const Operator* op = maker(at);
     return op != nullptr && op->product_count > 0;

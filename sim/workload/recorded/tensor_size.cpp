@@ -14,6 +14,7 @@
 namespace foretrain {
 namespace {
 
+/// The name and the width of an element type.
 struct ElementRow {
   std::string_view name;
   int bytes;
@@ -32,6 +33,7 @@ constexpr std::array<ElementRow, 12> kElementRows{{{"f64", 8},
                                                    {"b8", 1},
                                                    {"c64", 8}}};
 
+/// Returns the names of all types, from which the nearest one is proposed for a mistyped one.
 std::vector<std::string> element_names() {
   std::vector<std::string> names;
   for (const ElementRow& row : kElementRows) names.emplace_back(row.name);
@@ -60,6 +62,7 @@ bool parse_extent(std::string_view text, Extent& extent) {
     return text.empty();
   }
   std::int64_t number = 0;
+  // A number is a factor when the batch follows it, and a constant otherwise.
   if (!take_number(text, number)) return false;
   if (take_batch(text)) {
     extent.per_sample = number;
@@ -74,6 +77,7 @@ bool parse_extent(std::string_view text, Extent& extent) {
   return take_batch(text) && text.empty();
 }
 
+/// Returns a result that reports a fault, with a hint that may be empty.
 ParsedTensorSize bad_size(std::string fault, std::string hint) {
   return {{}, std::move(fault), std::move(hint)};
 }

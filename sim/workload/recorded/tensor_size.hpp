@@ -16,6 +16,7 @@ enum class ElementType : std::uint8_t { f64, f32, f16, bf16, f8, i64, i32, i16, 
 std::string_view name_of(ElementType type);
 /// Returns the bytes of one element.
 int bytes_of(ElementType type);
+/// True for floating-point types, which stand first in ElementType.
 inline bool is_floating(ElementType type) { return type <= ElementType::f8; }
 inline bool is_16_bit(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16; }
 
@@ -28,6 +29,7 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
+/// Most dimensions of a recorded tensor; parse_tensor_size() refuses more.
 inline constexpr std::size_t kMostRecordedDimensions = 8;
 /// Largest value of a dimension, and largest number of elements of a tensor.
 inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
@@ -49,6 +51,7 @@ std::string to_string(const TensorSize& size);
 /// The result of parse_tensor_size(). The size is valid where `fault` is empty.
 struct ParsedTensorSize {
   TensorSize size;
+  /// The fault follows the name of the tensor in a message; the hint may be empty.
   std::string fault, hint;
 };
 
