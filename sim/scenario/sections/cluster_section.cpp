@@ -21,6 +21,7 @@ constexpr double kSlowestWhatIf = 0.01, kFastestWhatIf = 100;
 /// Returns the text of a cluster by name or path, or of a server of one kind of GPU; mistakes are reported.
 std::optional<SourceText> cluster_source(const std::string& name, SourceSpan span, Diagnostics& diagnostics) {
   try {
+    // A name that begins with kGpuServer means a server that no file describes.
     if (auto server = gpu_server_text(name)) return server;
   } catch (const InputError& error) {
     diagnostics.report(span, error.diagnostics().front().message, error.diagnostics().front().hint);
@@ -38,10 +39,12 @@ std::optional<ClusterSpec> load_uncalibrated_cluster(const std::string& name, So
     return known->second;
   const auto source = cluster_source(name, span, diagnostics);
   if (!source) return std::nullopt;
+  // The cluster's mistakes are collected for its own text, so that messages quote the right file.
   Diagnostics problems(*source);
   ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
   diagnostics.include(problems.found());
   if (!problems.empty()) return std::nullopt;
+  // The map keeps the cluster for later readers, which get copies.
   return opened.clusters.emplace(opened_as, std::move(cluster)).first->second;
 }
 
@@ -50,8 +53,10 @@ void read_cluster_name(TableReader& table, std::string_view key, ClusterSection&
   const auto name = table.string(key);
   if (!name) return;
   const std::optional<SitePart> part = site_part_of(*name);
+  // "m3/m3g" is the part m3g of the site m3.
   section.name = part ? part->site : *name, section.part = part ? part->part : "";
   const std::vector<std::string> files = files_of_site(section.name);
+  // A cluster that is no site of several files is read by its own name.
   for (const std::string& file : files.empty() ? std::vector{section.name} : files) {
     const auto cluster =
         load_uncalibrated_cluster(file, table.span_of(key), table.diagnostics(), section.opened);
@@ -91,6 +96,7 @@ void read_calibration_key(TableReader& table, std::string_view key, ClusterSecti
 
 const Keys<ClusterSection>& cluster_keys() {
   static const Keys<ClusterSection> keys{
+      // Name and partition select the nodes of the job.
       {"name",
        {"name or path", read_cluster_name},
        "\"mahti\"",

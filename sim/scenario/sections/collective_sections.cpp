@@ -74,6 +74,7 @@ Takes<nccl::Settings> algorithm() {
           }};
 }
 
+/// Offers the names of kProtocols.
 Takes<nccl::Settings> protocol() {
   const std::vector<std::string> names = lower_names(kProtocols);
   return {fmt::format("{}", fmt::join(names, ", ")),
@@ -90,6 +91,7 @@ bool may_exist(const nccl::Version& version) {
          (version.major == 2 && version.minor <= nccl::kNewestKnown.minor + kMostFutureNcclMinors);
 }
 
+/// Reads NCCL's version from its spelling, because TOML would take 2.20 for the number 2.2.
 void read_nccl_version(TableReader& table, std::string_view key, nccl::Settings& settings) {
   if (table.value(key) == nullptr) return;
   const auto text = table.spelling(key);
@@ -112,6 +114,7 @@ Takes<nccl::Settings> cross_nic() {
           [choices](TableReader& table, std::string_view key, nccl::Settings& settings) {
             const Value* value = table.value(key);
             const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
+            // NCCL's environment has the numbers 0, 1 and 2 in the order of the enumeration.
             if (number != nullptr && *number >= 0 && *number <= 2)
               settings.cross_nic = static_cast<nccl::CrossNic>(*number);
             else
@@ -119,6 +122,7 @@ Takes<nccl::Settings> cross_nic() {
           }};
 }
 
+/// Reads the size of a connection's buffer for the Simple protocol.
 void read_buffer(TableReader& table, std::string_view key, nccl::Settings& settings) {
   if (const auto buffer = table.bytes(key)) settings.buffer_bytes = buffer->count;
 }
@@ -151,11 +155,13 @@ Keys<nccl::Settings> keys_before_gdr() {
   };
 }
 
+/// Declares the key `gdr`, whose value belongs to the nodes and not to NCCL's settings.
 Keys<CollectiveKnobs> gdr_key() {
   return {{"gdr", nccl_flag<&CollectiveKnobs::gpudirect>(), "false", "the cluster's",
            "GPUDirect RDMA; false: messages between nodes go through host memory"}};
 }
 
+/// Declares the keys that follow `gdr` on the reference page.
 Keys<nccl::Settings> keys_behind_gdr() {
   using S = nccl::Settings;
   return {
@@ -195,14 +201,17 @@ void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
   knobs.nccl.isolation = machine.isolation;
 }
 
+/// Reads [nccl_tests], the options of the loop of nccl-tests.
 void read_nccl_tests(TableReader& loop, CollectiveKnobs& knobs) { read_keys(loop, nccl_tests_keys(), knobs); }
 
+/// Reads the calibration's name only; the caller opens it.
 void read_calibration_name(TableReader& cluster, CollectiveKnobs& knobs) {
   knobs.calibration = cluster.string("calibration");
 }
 
 }  // namespace
 
+/// Joins the three parts in the order of the reference page.
 const Keys<CollectiveKnobs>& nccl_keys() {
   static const auto nccl = [](CollectiveKnobs& knobs) -> nccl::Settings& { return knobs.nccl; };
   static const Keys<CollectiveKnobs> keys = keys_within<CollectiveKnobs>(keys_before_gdr(), nccl) +
@@ -210,6 +219,7 @@ const Keys<CollectiveKnobs>& nccl_keys() {
   return keys;
 }
 
+/// Both keys are options of nccl-tests, named in their descriptions.
 const Keys<CollectiveKnobs>& nccl_tests_keys() {
   using K = CollectiveKnobs;
   static const Keys<K> keys{{"iterations", takes::integer<&K::iterations>(1, kMostIterations), "5", "20",
@@ -219,11 +229,13 @@ const Keys<CollectiveKnobs>& nccl_tests_keys() {
   return keys;
 }
 
+/// Limits of a single key are checked where it is read; relations between keys are checked afterwards.
 void read_nccl(TableReader& table, CollectiveKnobs& knobs) {
   read_keys(table, nccl_keys(), knobs);
   check_channels(table, knobs.nccl);
 }
 
+/// The texts are parsed as the settings of a scenario without a file.
 CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) {
   const SourceText nothing;
   ScenarioOverrides overrides;
@@ -231,6 +243,7 @@ CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) 
   ScenarioDocument source(nothing, overrides);
   CollectiveKnobs knobs;
   TableReader document(source.table(), "", source.diagnostics());
+  // Each section of the settings is read by itself; the calibration is only named.
   read_collective_section(document, "nccl", read_nccl, knobs);
   read_collective_section(document, "launch", read_launch, knobs);
   check_isolation(document, knobs.nccl);

@@ -25,12 +25,14 @@ void read_preset(TableReader& data, std::string_view key, DataSet& set) {
   const auto name = data.string(key);
   if (!name) return;
   const auto source = find_named(CatalogKind::datasets, *name, data.span_of(key), data.diagnostics());
+  // An unknown preset is reported by find_named(), and the usual values stay.
   if (!source) return;
   Diagnostics problems(*source);
   set = read_data_set(*source, problems);
   data.diagnostics().include(problems.found());
 }
 
+/// Declares the key of the preset, which is read before the keys that replace its values.
 Keys<DataSet> preset_key() {
   return {{"name",
            {"name or path", read_preset},
@@ -75,6 +77,7 @@ Keys<DataSet> loader_keys() {
 /// Returns whether a scenario describes how batches are made. Otherwise they are on the GPU, as in benchmarks
 /// on synthetic data.
 bool describes_loader(const TableReader& data) {
+  // Any of these keys shows that batches are loaded.
   for (const char* key : {"name", "sample_bytes", "decode", "storage", "loader", "stored_bytes", "cached",
                           "workers_per_gpu", "cores_per_gpu", "prefetch", "pinned", "persistent_workers"}) {
     if (data.has(key)) return true;
@@ -84,6 +87,7 @@ bool describes_loader(const TableReader& data) {
 
 }  // namespace
 
+/// The preset comes first in the order of reading, then the data set, then the loader.
 const Keys<Scenario>& data_keys() {
   static const Keys<DataSet> of_set = preset_key() + data_set_keys() + loader_keys();
   static const Keys<Scenario> keys =
@@ -106,6 +110,7 @@ void read_data(TableReader& data, Scenario& scenario) {
     set.workers_per_gpu = std::min(kMostWorkers, std::max(1, static_cast<int>(cores_of_rank(set, node))));
 }
 
+/// Throughput cannot be computed for an epoch without a step, so such a number of GPUs is a mistake.
 void check_steps(TableReader& data, const Scenario& scenario) {
   const DataSet& set = scenario.workload.data;
   if (!set.drop_last || set.samples == 0) return;
@@ -119,6 +124,7 @@ void check_steps(TableReader& data, const Scenario& scenario) {
   }
 }
 
+/// Warnings do not stop a prediction: the settings are possible, but they rarely are intended.
 std::vector<std::string> data_warnings(const Scenario& scenario) {
   const DataSet& set = scenario.workload.data;
   std::vector<std::string> out;
@@ -135,6 +141,7 @@ std::vector<std::string> data_warnings(const Scenario& scenario) {
         "{:.3g} CPU cores for each GPU: the processes of a node take turns on them, and a step takes "
         "at least their CPU time over these cores",
         cores));
+  // Without samples an epoch has no length; with drop_last check_steps() has reported the case.
   if (set.samples == 0 || set.drop_last || scenario.gpus.empty()) return out;
   // The smallest number of GPUs shows whether an epoch has a whole step.
   const int gpus = scenario.gpus.front();

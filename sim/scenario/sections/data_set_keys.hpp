@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// Returns the keys of a data set that both a file and a scenario may have.
 const Keys<DataSet>& data_set_keys();  // schema_data_set.cpp
 
 }  // namespace foretrain

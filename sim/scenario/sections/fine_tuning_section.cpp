@@ -32,6 +32,7 @@ Takes<FineTuning> target_names() {
 
 /// Reads the fused kernels, by their names or those of a library.
 void read_fused_kernels(TableReader& model, std::string_view key, Scenario& scenario) {
+  // Each word may name one kernel or all kernels of a library.
   for (const std::string& word : words_at(model, key)) {
     if (const auto kernels = fused_kernels_named(word))
       scenario.model.tuning.fused.add(*kernels);
@@ -56,6 +57,7 @@ void read_trainable(TableReader& model, std::string_view key, Scenario& scenario
 void read_sequence_length(TableReader& model, std::string_view key, Scenario& scenario) {
   const auto length = model.integer(key, 1, kMostTokens);
   if (!length) return;
+  // Only networks whose input is one list of tokens have a length that can be changed.
   if (!scenario.model.is_recorded && scenario.model.input_is_tokens && scenario.model.input.size() == 1) {
     scenario.model.input = {*length};
     return;
@@ -84,6 +86,7 @@ void read_adapters(TableReader& model, FineTuning& tuning) {
   TableReader adapters(*table, "model.adapters", model.diagnostics());
   tuning.adapter = AdapterKind::lora;
   read_keys(adapters, adapter_keys(), tuning);
+  // Vectors in front of a sequence and adapters inside layers have different keys.
   const bool is_virtual = has_virtual_tokens(tuning.adapter);
   for (const std::string_view key : {"rank", "targets", "dropout"}) {
     if (is_virtual && adapters.has(key))
@@ -119,6 +122,7 @@ void settle_precision_of(TableReader& model, Scenario& scenario) {
   const WeightFormat format = scenario.model.tuning.weights;
   if (format == WeightFormat::by_precision || format == WeightFormat::fp32) return;
   Precision& precision = scenario.workload.precision;
+  // The precision follows the weights: amp_fp16 for weights of fp16, bf16 for all others.
   if (!model.has("precision"))
     precision = format == WeightFormat::fp16 ? Precision::amp_fp16 : Precision::bf16;
   // Products in fp32 would need weights of 32 bits.
@@ -136,6 +140,7 @@ void settle_precision_of(TableReader& model, Scenario& scenario) {
 void check_upcast_and_offload(TableReader& model, const Scenario& scenario) {
   const FineTuning& tuning = scenario.model.tuning;
   const bool is_narrow = tuning.weights != WeightFormat::by_precision && tuning.weights != WeightFormat::fp32;
+  // Upcasting needs weights that are narrower than 32 bits.
   if (tuning.upcast != Upcast::none && !is_narrow)
     model.report(model.span_of("upcast"),
                  "model.upcast makes weights fp32 beside those of 16 bits and fewer, and these are fp32",
@@ -163,6 +168,7 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
   Model plain = scenario.model;
   plain.tuning = {};
   const bool is_length = model.has("sequence_length") && !expand(plain).faults.empty();
+  // The mistake is reported at the first key that changes the network.
   const std::string_view key = is_length                    ? "sequence_length"
                                : model.has("adapters")      ? "adapters"
                                : model.has("trainable")     ? "trainable"
@@ -176,6 +182,7 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
 
 }  // namespace
 
+/// These keys are read together with the others of [model], and settled after all of them.
 Keys<Scenario> fine_tuning_keys() {
   return {
       // Storage of weights, and the parameters that train.
@@ -237,6 +244,7 @@ Keys<Scenario> fine_tuning_keys() {
   };
 }
 
+/// read_adapters() checks that the other keys belong to the kind.
 const Keys<FineTuning>& adapter_keys() {
   static const Keys<FineTuning> keys{
       {"kind", takes::choice<&FineTuning::adapter>(named(kAdapterKinds)), "\"lora\"", "lora",
@@ -275,6 +283,7 @@ void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   assume_for_adapters(model, scenario);
   settle_precision_of(model, scenario);
   check_upcast_and_offload(model, scenario);
+  // Precision and compilation decide how the tuned network runs.
   tuning.computes_in_half = is_half(scenario.workload.precision);
   tuning.is_compiled = scenario.workload.framework.execution == Execution::compiled;
   // An unchanged network stays as it was read.
@@ -292,6 +301,7 @@ void settle_fine_tuning(TableReader& model, Scenario& scenario) {
         "record the network with its adapters, or name one of `foretrain list models`");
     return;
   }
+  // Further mistakes could come from a network that was read in part only.
   if (model.diagnostics().empty() && !scenario.model.layers.empty()) expand_tuned(model, scenario);
 }
 

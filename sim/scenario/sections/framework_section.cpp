@@ -17,6 +17,7 @@ namespace {
 
 /// Reads the framework's name and sets its usual version and execution, which later keys replace.
 void read_framework_name(TableReader& table, std::string_view key, Framework& framework) {
+  // The name sets all values of the framework, so that it must be read before the other keys.
   static const auto choices = named(std::array{FrameworkKind::pytorch, FrameworkKind::tensorflow});
   FrameworkKind kind = framework.kind;
   choose(table, key, choices, kind);
@@ -77,6 +78,7 @@ void check_execution(TableReader& table, const Framework& framework) {
 
 }  // namespace
 
+/// The names are those of scenarios and of [parallel].
 std::vector<Choice<AttentionKernel>> fused_attention_choices() {
   return {{"newest", AttentionKernel::newest},
           {"flash-2", AttentionKernel::version_2},
@@ -123,6 +125,7 @@ const Keys<Framework>& framework_keys() {
   return keys;
 }
 
+/// The rule is that of the layout pass in versions of TensorFlow that run on Ampere and newer GPUs.
 void settle_image_layout(bool layout_given, Scenario& scenario) {
   const Architecture gpu = scenario.cluster.node.gpu.architecture;
   const bool since_ampere = gpu == Architecture::ampere || gpu == Architecture::ada ||
@@ -147,6 +150,7 @@ void read_framework(TableReader& table, Scenario& scenario) {
   const bool drops = profile.drops_gradients && profile.drops_gradients->holds(framework.version);
   loop.zero_grad =
       profile.keeps_gradients && !drops ? TrainingLoop::ZeroGrad::zero : TrainingLoop::ZeroGrad::set_to_none;
+  // Hooks of the usual trainer, such as those of Keras, are defaults that [loop] may replace.
   loop.hooks = profile.usual_hooks;
 }
 

@@ -66,6 +66,7 @@ void hold_against(const GivenSetting& earlier, const GivenSetting& later, Diagno
 
 }  // namespace
 
+/// Each group has a hint that explains how its keys differ.
 const std::vector<RivalKeys>& rival_keys() {
   static const std::vector<RivalKeys> kRivals{
       {"model",
@@ -76,6 +77,7 @@ const std::vector<RivalKeys>& rival_keys() {
   return kRivals;
 }
 
+/// The comparison is quadratic in the number of settings.
 void check_given_settings(const std::vector<std::string>& settings) {
   std::vector<GivenSetting> given;
   std::vector<Diagnostic> found;
@@ -84,6 +86,7 @@ void check_given_settings(const std::vector<std::string>& settings) {
     const SourceText source{spoken_setting(later), text};
     Diagnostics problems(source);
     for (const GivenSetting& earlier : given)
+      // One contradiction is reported per setting.
       if (!later.key.empty() && problems.empty()) hold_against(earlier, later, problems);
     found.insert(found.end(), problems.found().begin(), problems.found().end());
     given.push_back(later);

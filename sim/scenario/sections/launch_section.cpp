@@ -22,11 +22,13 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of processes of a node, of listed slow GPUs, and of excluded nodes.
 constexpr int kMostProcessesOfNode = 64;
 constexpr std::size_t kMostSlowGpus = 1000, kMostLeftOut = 10'000;
 /// Smallest clock that a file may state; a GPU that is fully throttled still has a tenth of its clock.
 constexpr double kSlowestClock = 0.05;
 
+/// Reports ways of starting processes that the strategy cannot use.
 void check_processes(TableReader& launch, const Scenario& scenario) {
   for (const StartFault& fault : start_faults(scenario))
     launch.report(launch.span_of(fault.key), fault.message, fault.hint);
@@ -62,6 +64,7 @@ std::int64_t shm_connections(const Scenario& scenario, int gpus) {
   return connections;
 }
 
+/// Reads launch.nodes_of: numbers of nodes by kind, whose names are resolved when the cluster is known.
 void read_asked_nodes(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Table* table = launch.table(key);
   if (table == nullptr) return;
@@ -73,6 +76,7 @@ void read_asked_nodes(TableReader& launch, std::string_view key, JobMachine& lau
   }
 }
 
+/// Reads launch.exclude; the numbers are sorted for later binary searches.
 void read_left_out(TableReader& launch, std::string_view key, JobMachine& launched) {
   const auto nodes = launch.integers(key, 0, kMostNodes - 1, kMostLeftOut);
   if (!nodes) return;
@@ -80,6 +84,7 @@ void read_left_out(TableReader& launch, std::string_view key, JobMachine& launch
   std::ranges::sort(launched.left_out);
 }
 
+/// Reads launch.slow_gpus.
 void read_slow_gpus(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Array* tables = launch.array(key, kMostSlowGpus);
   if (tables == nullptr) return;
@@ -99,6 +104,7 @@ void read_slow_gpus(TableReader& launch, std::string_view key, JobMachine& launc
   }
 }
 
+/// Reads launch.slow_draw.
 void read_slow_draw(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Table* table = launch.table(key);
   if (table == nullptr) return;
@@ -161,6 +167,7 @@ void spread_over_nodes(TableReader& launch, Scenario& scenario) {
   cluster.nodes = nodes;
 }
 
+/// Reports slow GPUs that do not exist or are listed twice.
 void check_slow_gpus(TableReader& launch, const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   std::set<std::pair<int, int>> seen;
@@ -180,6 +187,7 @@ void check_slow_gpus(TableReader& launch, const Scenario& scenario) {
   }
 }
 
+/// Returns the name of a kind of isolation in files.
 std::string_view name_of(nccl::Isolation isolation) {
   return kIsolationNames[static_cast<std::size_t>(isolation)];
 }
@@ -206,6 +214,7 @@ Key<JobMachine> isolation_key() {
       "too, and one TCP connection to each peer"};
 }
 
+/// Only settings that the file states are reported; defaults give way without a message.
 void check_isolation(TableReader& document, const nccl::Settings& settings) {
   const Table *launch = document.table("launch"), *nccl = document.table("nccl");
   if (settings.isolation == nccl::Isolation::none || launch == nullptr || nccl == nullptr) return;
@@ -324,6 +333,7 @@ const Keys<Launch>& launch_keys() {
   return keys;
 }
 
+/// Nodes are settled before the slow GPUs, which must be among them.
 void read_launch_section(TableReader& launch, bool one_of_several, Scenario& scenario) {
   read_keys(launch, launch_keys(), scenario.launch);
   scenario.collective.processes_per_node = scenario.launch.processes_per_node;
@@ -340,6 +350,7 @@ void read_launch_section(TableReader& launch, bool one_of_several, Scenario& sce
 
 namespace {
 
+/// Returns a hint with the numbers of GPUs that would work.
 std::string other_gpus(const Scenario& scenario, int refused) {
   if (scenario.program)
     return fmt::format(
@@ -352,6 +363,7 @@ std::string other_gpus(const Scenario& scenario, int refused) {
 
 }  // namespace
 
+/// The first reason stands for all refused numbers.
 void check_gpus(TableReader& run, Scenario& scenario) {
   std::vector<int> refused;
   std::string why;

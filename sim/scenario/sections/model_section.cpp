@@ -20,6 +20,7 @@ namespace foretrain {
 
 namespace {
 
+/// Opens a network by name or path; a network of this command comes before the catalog.
 std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, OpenedCatalogs& opened) {
   const auto name = model.string(key);
   if (!name) return std::nullopt;
@@ -71,6 +72,7 @@ void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
   }
 }
 
+/// A recorded program replaces the network. `name` is required unless `network` has the text of one.
 void read_network(TableReader& model, std::string_view key, ModelSection& section) {
   if (model.has("program")) return;
   if (!model.has("network")) model.require(key, "\"resnet50\"");
@@ -185,6 +187,7 @@ std::vector<Choice<Precision>> precisions_with_other_names() {
   return choices;
 }
 
+/// Accepts further names, but shows only the five of the reference page.
 Takes<Scenario> precision_name() {
   using enum Precision;
   Takes<Scenario> taken =
@@ -309,6 +312,7 @@ void settle_recording(TableReader& model, Scenario& scenario) {
                "leave model.precision out, or record it in fp32");
 }
 
+/// Reports a batch per GPU beside a global batch, which only "balance" divides and needs.
 void check_batch(TableReader& model, const Scenario& scenario) {
   if (scenario.balances && !model.has("global_batch"))
     return model.report(model.span_of("batch_per_gpu"), "batch_per_gpu = \"balance\" needs global_batch",
@@ -344,6 +348,7 @@ void settle_form(TableReader& model, std::optional<OptimizerForm> asked, Workloa
 
 }  // namespace
 
+/// The keys are read in the order of the reference page.
 const Keys<ModelSection>& model_keys() {
   static const auto of_scenario = [](ModelSection& section) -> Scenario& { return section.scenario; };
   static const Keys<ModelSection> keys = network_key() +
@@ -353,6 +358,7 @@ const Keys<ModelSection>& model_keys() {
   return keys;
 }
 
+/// Every kind of node needs a batch; the first kind's batch stands for the job where one number is needed.
 void settle_batches(TableReader& model, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   if (scenario.asked_batches.empty() || cluster.name.empty()) return;
@@ -375,6 +381,7 @@ void settle_batches(TableReader& model, Scenario& scenario) {
   scenario.workload.batch_per_gpu = scenario.batch_of_kind.front();
 }
 
+/// The network is known after read_keys(); the rest follows from it.
 void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
   ModelSection section{scenario, opened};
   read_keys(model, model_keys(), section);

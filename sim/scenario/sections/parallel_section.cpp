@@ -19,6 +19,7 @@ namespace foretrain {
 
 namespace {
 
+/// Short name of the run that this table describes.
 using J = LargeModelRun;
 constexpr std::int64_t kMostDegree = kMostParallelDegree;
 
@@ -44,6 +45,7 @@ Takes<J> framework() {
   return {fmt::format("{}", fmt::join(names_of_rows(layer_kernels()), ", ")), read_llm_framework};
 }
 
+/// Reads the modules that selective recomputation computes anew.
 void read_layer_modules(TableReader& table, std::string_view key, J& job) {
   const auto names = table.string(key);
   if (!names) return;
@@ -54,11 +56,13 @@ void read_layer_modules(TableReader& table, std::string_view key, J& job) {
                  "some of " + names_of_layer_modules(0xFF));
 }
 
+/// Offers the names of all modules.
 Takes<J> layer_modules() { return {names_of_layer_modules(0xFF), read_layer_modules}; }
 
 /// Keys of degrees and batches. Batches count sequences; "1M" would be tokens.
 Keys<J> degree_keys() {
   return {
+      // Ranks that share a layer, a sequence or the experts.
       {"tensor", degree<&Degrees::tensor>(), "8", "1", "ranks that share every layer's matrices"},
       {"pipeline", degree<&Degrees::pipeline>(), "4", "1", "stages, each with some of the layers"},
       {"virtual_stages", degree<&Degrees::virtual_stages>(), "5", "1",
@@ -70,6 +74,7 @@ Keys<J> degree_keys() {
       {"expert_tensor", degree<&Degrees::expert_tensor>(), "2", "1",
        "ranks that share each expert's matrices"},
       {"data", degree<&Degrees::data>(), "16", "what the GPUs leave", "replicas of the model"},
+      // Batches and lengths, in sequences and tokens.
       {"micro_batch", takes::integer<&J::micro_batch>(1, kMostMicroBatch), "1", "1",
        "sequences that pass the stages together"},
       {"global_batch", takes::integer<&J::global_batch>(1, kMostGlobalBatch), "1024",
@@ -210,6 +215,7 @@ Keys<J> exchange_keys() {
 
 }  // namespace
 
+/// The order is that of the reference page.
 const Keys<LargeModelRun>& parallel_keys() {
   static const Keys<LargeModelRun> kKeys = degree_keys() + way_keys() + exchange_keys();
   return kKeys;
@@ -282,6 +288,7 @@ void add_warnings(Scenario& scenario) {
 
 }  // namespace
 
+/// Values that [parallel] and [model] share are taken from [model] unless the table states them.
 void read_parallel(TableReader& parallel, Scenario& scenario) {
   LargeModelRun job;
   // 0 means not stated; job_on() replaces both.
@@ -290,6 +297,7 @@ void read_parallel(TableReader& parallel, Scenario& scenario) {
   job.precision = precision_of(scenario.workload.precision);
   read_keys(parallel, parallel_keys(), job);
   const RecognizedTransformer seen = recognize_transformer(scenario.model);
+  // Only language models of equal decoder layers can be cut by degrees.
   if (!seen.shape && !scenario.model.layers.empty())
     parallel.report(parallel.span_of("tensor"),
                     fmt::format("{} has no degrees: {}", scenario.model.name, seen.why_not),

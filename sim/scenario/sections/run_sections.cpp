@@ -21,6 +21,7 @@ namespace {
 
 /// Default rate at which a checkpoint is written: one stream of torch.save to a parallel file system.
 constexpr ByteRate kCheckpointBandwidth{1e9};
+/// Upper limits of the numbers of GPUs in a list, and of the tables of [run.every].
 constexpr std::size_t kLongestList = 4096, kMostPeriodic = 100;
 
 /// Checks that periodic work has exactly one length: a duration, a pass over samples, or a file written. A
@@ -69,6 +70,7 @@ std::vector<int> usual_gpus(const Scenario& scenario) {
   // Whole nodes: powers of two, and the last node of each kind.
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     gpus += nodes[i].gpus;
+    // A kind ends where the next node is of another kind.
     const bool ends_kind = i + 1 == nodes.size() || kind_of_node(scenario.cluster, nodes[i].node) !=
                                                         kind_of_node(scenario.cluster, nodes[i + 1].node);
     if (ends_kind || std::has_single_bit(i + 1)) out.insert(gpus);
@@ -133,6 +135,7 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
     }
     scenario.gpus.push_back(static_cast<int>(gpus));
   }
+  // The numbers are sorted, and equal ones are removed, since each of them is a line of the table.
   std::sort(scenario.gpus.begin(), scenario.gpus.end());
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
@@ -142,6 +145,7 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
 void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
+  // A list that is missing or could not be read gives the usual numbers.
   if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus_of_training(scenario);
   for (const std::int64_t gpus : found.value_or(std::vector<std::int64_t>{})) {
     if (gpus <= size && gpus <= scenario.global_batch.value_or(kMostGpus))
@@ -209,6 +213,7 @@ void check_measured(TableReader& table, const MeasuredSection& measured, const S
 
 }  // namespace
 
+/// Declares the keys of work that repeats: validation, checkpoints and others.
 const Keys<Periodic>& periodic_keys() {
   static const Keys<Periodic> keys{
       // Frequency, and three ways to state the length.
@@ -227,6 +232,7 @@ const Keys<Periodic>& periodic_keys() {
   return keys;
 }
 
+/// `gpus` needs the cluster; the other keys go straight into the scenario.
 const Keys<RunSection>& run_keys() {
   static const Keys<Scenario> lengths{
       {"epochs", takes::number<&Scenario::epochs>(0, 1e6), "90", "1", "epochs of the whole run"},
@@ -243,6 +249,7 @@ const Keys<RunSection>& run_keys() {
   return keys;
 }
 
+/// One of samples_per_s, step and epoch gives the measured speed.
 const Keys<MeasuredSection>& measured_keys() {
   using M = MeasuredSection;
   static const Keys<M> keys{
@@ -265,12 +272,14 @@ const Keys<MeasuredSection>& measured_keys() {
   return keys;
 }
 
+/// [run.every] is read after the keys, because its tables have names of their own.
 void read_run(TableReader& run, bool one_of_a_study, Scenario& scenario) {
   RunSection section{scenario, one_of_a_study};
   read_keys(run, run_keys(), section);
   read_every(run, scenario);
 }
 
+/// The measurement is converted to the time of a step, whichever way it was stated.
 void read_measured(TableReader& table, Scenario& scenario) {
   MeasuredSection measured;
   read_keys(table, measured_keys(), measured);

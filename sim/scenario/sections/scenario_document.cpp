@@ -44,6 +44,7 @@ void move_to_line(SourceSpan& span, int line) {
   if (span.line > 0) span.line = line;
 }
 
+/// Values and tables contain each other, so the functions call each other.
 void move_to_line(Table& table, int line);
 
 void move_to_line(Value& value, int line) {
@@ -132,6 +133,7 @@ void drop_rivals(Table& document, Table& setting) {
 
 }  // namespace
 
+/// The text with all options is complete before `diagnostics_` is bound to it.
 ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverrides& overrides)
     : file_lines_(static_cast<int>(std::count(source.text.begin(), source.text.end(), '\n')) + 1),
       settings_(settings_of(overrides)),
@@ -149,6 +151,7 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
 /// Longest text of an option in the place of a mistake, in bytes: ranges of GPUs become hundreds of numbers.
 constexpr std::size_t kShownSetting = 120;
 
+/// One line per option, first --set, then the named options.
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
   std::vector<Setting> out;
   const auto add_from = [&](std::string_view option, const std::string& key, const std::string& text) {
@@ -170,6 +173,7 @@ std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const Scena
   return out;
 }
 
+/// The file's text ends with a line end, so that options begin on a line of their own.
 SourceText ScenarioDocument::joined(const SourceText& source, int file_lines,
                                     const std::vector<Setting>& settings) {
   SourceText out{source.name, source.text + "\n", file_lines};
@@ -263,6 +267,7 @@ bool ScenarioDocument::finds_another_job(const ScenarioOverrides& overrides) con
          overrides.batch || std::ranges::any_of(overrides.settings, is_of_the_job);
 }
 
+/// A setting is first read as TOML, so that numbers, lists and tables keep their types.
 void ScenarioDocument::apply_key_value(const Setting& setting, int line) {
   const std::size_t equals = setting.text.find('=');
   if (equals == std::string::npos) {
@@ -287,6 +292,7 @@ void ScenarioDocument::apply_key_value(const Setting& setting, int line) {
   set(path, {std::string(value), span}, {line, 1, static_cast<int>(equals)});
 }
 
+/// Tables are built from the innermost key outwards.
 void ScenarioDocument::set(const std::vector<std::string>& path, Value value, SourceSpan key_span) {
   for (std::size_t i = path.size(); i-- > 1;) {
     const SourceSpan span = value.span;
@@ -298,6 +304,7 @@ void ScenarioDocument::set(const std::vector<std::string>& path, Value value, So
   merge(table_, std::move(setting));
 }
 
+/// Tables are merged key by key; any other value is replaced.
 void ScenarioDocument::merge(Table& into, Table from) {
   for (Entry& entry : from.entries) {
     Entry* present = into.find(entry.key);
@@ -315,6 +322,7 @@ void ScenarioDocument::merge(Table& into, Table from) {
   }
 }
 
+/// The time is proportional to the depth of the key and to the entries of its tables.
 const Entry* ScenarioDocument::find(std::string_view dotted_key) const {
   const Table* table = &table_;
   while (true) {
@@ -327,6 +335,7 @@ const Entry* ScenarioDocument::find(std::string_view dotted_key) const {
   }
 }
 
+/// Only keys in sections are listed; tables inside of sections count as one key.
 std::vector<std::string> ScenarioDocument::keys() const {
   std::vector<std::string> out;
   for (const Entry& section : table_.entries) {
@@ -337,11 +346,13 @@ std::vector<std::string> ScenarioDocument::keys() const {
   return out;
 }
 
+/// Lines beyond the file's are those of settings.
 bool ScenarioDocument::is_setting(std::string_view dotted_key) const {
   const Entry* entry = find(dotted_key);
   return entry != nullptr && entry->value.span.line > file_lines_;
 }
 
+/// The index of a setting follows from its line.
 std::vector<Diagnostic> ScenarioDocument::found() const {
   std::vector<Diagnostic> out = diagnostics_.found();
   for (Diagnostic& diagnostic : out) {
@@ -362,6 +373,7 @@ std::vector<Diagnostic> ScenarioDocument::found() const {
   return out;
 }
 
+/// The document is written with all settings merged, as a file that can be read again.
 std::string scenario_file_of(const SourceText& source, const ScenarioOverrides& overrides) {
   const ScenarioDocument document(source, overrides);
   if (auto found = document.found(); !found.empty()) throw InputError(std::move(found));

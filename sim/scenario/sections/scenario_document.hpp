@@ -55,6 +55,7 @@ class ScenarioDocument {
   static std::vector<Setting> settings_of(const ScenarioOverrides& overrides);
   /// Returns the file's text with the options as further lines.
   static SourceText joined(const SourceText& source, int file_lines, const std::vector<Setting>& settings);
+  /// Returns the entry of a dotted key, or nullptr.
   const Entry* find(std::string_view dotted_key) const;
   /// Merges all options into the table.
   void apply(const ScenarioOverrides& overrides);
@@ -66,8 +67,11 @@ class ScenarioDocument {
   void set(const std::vector<std::string>& path, Value value, SourceSpan key_span);
   /// Merges a table into another; values of `from` win.
   void merge(Table& into, Table from);
+  /// Removes keys of the file that only its own strategy needs.
   void leave_file_of_strategy(const std::string& strategy);
+  /// Removes one key of a table, if it is the file's.
   void erase_of_file(std::string_view table, std::string_view key);
+  /// Returns whether options change the job that [measured] describes.
   bool finds_another_job(const ScenarioOverrides& overrides) const;
 
   /// Number of lines of the file; the lines of settings follow them.

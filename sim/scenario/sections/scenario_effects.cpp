@@ -30,10 +30,12 @@ struct IdleRule {
 std::vector<IdleRule> rules_for(const Scenario& scenario) {
   std::vector<std::string> options;
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
+  // Options of the strategy, except the two that decide whether DDP wraps the network.
   for (const Knob& knob : strategy.knobs) {
     if (knob.name != "wrap_one_gpu" && knob.name != "wrapped")
       options.push_back(fmt::format("strategy.{}", knob.name));
   }
+  // Properties of the scenario that several rules share.
   const bool single = strategy.one_gpu;
   const bool apart = scenario.strategy == "ddp" && !scenario.knobs.get<DdpOptions>().wrapped;
   // DDP on one GPU is not wrapped unless requested, so its options have no effect.
@@ -154,6 +156,7 @@ std::vector<std::string> settle_precision(Scenario& scenario) {
   return out;
 }
 
+/// Only keys that the document states are reported.
 std::vector<std::string> idle_settings(const ScenarioDocument& document, const Scenario& scenario) {
   std::vector<std::string> out;
   for (const IdleRule& rule : rules_for(scenario)) {

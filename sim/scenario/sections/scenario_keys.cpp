@@ -31,6 +31,7 @@ ScenarioKey described(std::string_view table, const Key<Target>& key) {
           std::string(key.example), std::string(key.fallback), std::string(key.meaning)};
 }
 
+/// Appends the keys of one table.
 template <class Target>
 void add_keys(std::vector<ScenarioKey>& all, std::string_view table, const Keys<Target>& keys) {
   for (const Key<Target>& key : keys) all.push_back(described(table, key));
@@ -62,6 +63,7 @@ void add_study(std::vector<ScenarioKey>& keys) {
                     std::string(row.fallback), std::string(row.meaning.empty() ? row.key : row.meaning)});
 }
 
+/// The order is that of the reference page.
 std::vector<ScenarioKey> all_keys() {
   std::vector<ScenarioKey> keys;
   add_keys(keys, "", document_keys());
@@ -86,11 +88,13 @@ std::vector<ScenarioKey> all_keys() {
 
 }  // namespace
 
+/// The list is built once, on first use.
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = all_keys();
   return keys;
 }
 
+/// `note` is the only key outside of tables.
 const Keys<Scenario>& document_keys() {
   static const Keys<Scenario> keys{
       {"note",

@@ -172,6 +172,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
+/// Returns the framework that a word of a module's or image's name means.
 std::optional<FrameworkKind> framework_named(std::string_view word) {
   if (word == "pytorch" || word == "torch") return FrameworkKind::pytorch;
   if (word == "tensorflow" || word == "tf") return FrameworkKind::tensorflow;
@@ -201,22 +202,26 @@ SoftwareReading of_name(std::string_view text, FrameworkKind framework, std::str
   return {SoftwareStack{framework, *version, nccl_of(usual)}};
 }
 
+/// Examples for a text that could not be read.
 constexpr std::string_view kExamples =
     "a year (2020), a container (ngc-24.07, nvcr.io/nvidia/pytorch:24.07-py3) or a module (pytorch/2.1)";
 
 }  // namespace
 
+/// TensorFlow beyond the table has the default version of nccl::Version.
 nccl::Version nccl_of(const Framework& framework) {
   if (framework.kind == FrameworkKind::pytorch) return newest_up_to(kPyTorchNccl, framework.version);
   return framework.version < kUnlisted ? newest_up_to(kTensorFlowNccl, framework.version) : nccl::Version{};
 }
 
+/// Only Blackwell needs a newer NCCL than the one that comes with a framework.
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version) {
   if (gpu != Architecture::blackwell) return version;
   // The value is that of PyTorch 2.7, the first for CUDA 12.8.
   return std::max(version, nccl::Version{2, 26, 2});
 }
 
+/// NVIDIA's containers count, because they had kernels before PyTorch's own binaries.
 FrameworkVersion first_pytorch_for(Architecture gpu) {
   switch (gpu) {
     case Architecture::ampere:
@@ -233,6 +238,7 @@ FrameworkVersion first_pytorch_for(Architecture gpu) {
   }
 }
 
+/// Versions of a finished major number are known; the newest major number may continue.
 bool was_released(FrameworkKind framework, const FrameworkVersion& version) {
   const auto& last = framework == FrameworkKind::pytorch ? kLastPyTorch : kLastTensorFlow;
   if (version.major < 0 || version.major >= static_cast<int>(last.size())) return false;

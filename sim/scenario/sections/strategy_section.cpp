@@ -37,6 +37,7 @@ class TakesOfKnob {
               if (found && check(table, key, to_seconds(*found), *found)) option.put(options, *found);
             }};
   }
+  // The limits keep integers within their type and within what a double holds exactly.
   KnobTakes operator()(KnobValue<int> option) const { return integer(option, 1e9); }
   KnobTakes operator()(KnobValue<std::int64_t> option) const { return integer(option, 1e15); }
   KnobTakes operator()(KnobValue<double> option) const {
@@ -61,6 +62,7 @@ class TakesOfKnob {
                              example(table));
             }};
   }
+  // A choice passes on the index of its name.
   KnobTakes operator()(const KnobChoice& choice) const {
     const std::vector<std::string> names(choice.names.begin(), choice.names.end());
     return {fmt::format("{}", fmt::join(names, ", ")),
@@ -139,6 +141,7 @@ std::vector<std::string> owners_of(std::string_view name) {
   return owners;
 }
 
+/// Joins names with commas.
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -190,16 +193,19 @@ void settle_program(TableReader& strategy, const ScenarioDocument& document, Sce
 
 }  // namespace
 
+/// The value's type selects the function that reads it.
 Key<StrategyOptions> key_of(const Knob& knob) {
   return {knob.name, std::visit(TakesOfKnob(knob), knob.value), knob.example, knob.fallback, knob.meaning};
 }
 
+/// Options follow the name on the reference page.
 const Keys<Scenario>& strategy_keys() {
   static const Keys<Scenario> keys{
       {"name", {"a strategy", read_name_of_strategy}, "\"ddp\"", "ddp", "see `foretrain list strategies`"}};
   return keys;
 }
 
+/// The name is read early, because it decides the default framework.
 void read_strategy_name(TableReader& strategy, Scenario& scenario) {
   read_keys(strategy, strategy_keys(), scenario);
 }

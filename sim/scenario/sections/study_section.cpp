@@ -132,6 +132,7 @@ class StudyReader {
     scenario_.study.axes.clear();
   }
 
+  // Checks the values of one axis.
   void check_values(const StudyAxis& axis) {
     for (std::size_t i = 0; i < axis.values.size(); ++i) check_value(axis, i);
   }
@@ -173,6 +174,7 @@ class StudyReader {
       check_gpus(value);
   }
 
+  // Reports a number of GPUs outside of the limits of run.gpus.
   void check_gpus(const Value& value) {
     const auto* gpus = std::get_if<std::int64_t>(&value.data);
     if (gpus == nullptr || *gpus < 1 || *gpus > kMostGpus)
@@ -205,14 +207,17 @@ class StudyReader {
     return owners.empty() || std::any_of(studied.begin(), studied.end(), owns);
   }
 
+  // Reports a table, which a key with dots becomes outside of quotes.
   void report_table(const Entry& entry) {
     document_.report(entry.key_span, fmt::format("study: {} is a table", quoted(entry.key)),
                      "keys with dots stand in quotes, as in \"data.workers_per_gpu\" = [0, 2, 4]");
   }
+  // Reports a name that no key has.
   void report_unknown(const Entry& entry) {
     document_.report(entry.key_span, fmt::format("unknown key {} in [study]", quoted(entry.key)),
                      hint_for_study_key(entry.key.substr(0, 60)));
   }
+  // Quotes at most 60 bytes of a name for a message.
   static std::string quoted(const std::string& name) { return fmt::format("\"{}\"", name.substr(0, 60)); }
 
   const Table& table_;
@@ -223,6 +228,7 @@ class StudyReader {
 
 }  // namespace
 
+/// The order is that of the reference page.
 const std::vector<StudyName>& study_names() {
   static const std::vector<StudyName> names{
       {"batch", "model.batch_per_gpu", "[32, 64]", "none",
@@ -245,6 +251,7 @@ const std::vector<StudyName>& study_names() {
   return names;
 }
 
+/// A short name is replaced by its key; a dotted key stands for itself.
 std::string varied_key(const std::string& name) {
   std::string key = name;
   for (const StudyName& row : study_names()) key = row.name == name ? std::string(row.key) : key;
@@ -260,6 +267,7 @@ std::string hint_for_study_key(const std::string& name) {
   return known;
 }
 
+/// Without the table there is no study.
 void read_study(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {
   const Table* table = document.table("study");
   if (table != nullptr) StudyReader(*table, document, source, scenario).read();
