@@ -1,4 +1,4 @@
-// The numbers of GPUs that a person would request. Odd numbers of nodes such as 37 are left out, because
+// The numbers of GPUs that a person would request. Unusual numbers of nodes such as 37 are left out, because
 // users request round numbers and each candidate costs a simulation.
 #include <algorithm>
 #include <cstdint>

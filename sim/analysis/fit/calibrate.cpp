@@ -115,7 +115,6 @@ std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted,
   std::vector<CalibrationFit::Residual> residuals;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& s = samples[i];
-    // A collective that is kept as measured has residuals as well, now against its pieces.
     if (!predictions[i]) continue;
     residuals.push_back({describe(s), s.source, s.line, static_cast<double>(s.bytes), s.value,
                          *predictions[i], s.unit, collective_of(collectives, s)});

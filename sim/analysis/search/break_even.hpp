@@ -17,7 +17,8 @@ struct BreakEvenValue {
   double now = 0;
   /// True if N GPUs beat one GPU already.
   bool beats_now = false;
-  /// The smallest value at which the answer changes, if one was found within `limit`.
+  /// The value at which the answer changes, if there is one within `limit`: the smallest with which N GPUs
+  /// beat one, unless `is_upper`.
   std::optional<double> at{};
   /// Largest (or smallest) value that was tried.
   double limit = 0;

@@ -34,7 +34,7 @@ std::string_view name_of(Standing standing);
 /// The row of a strategy on one number of GPUs.
 struct ComparedStrategy {
   std::string strategy;
-  /// The reason why it cannot run on these GPUs; all other fields are then empty.
+  /// The reason why it cannot run on these GPUs; all other fields but `needs` are then empty.
   std::string why_not;
   /// The prediction; speedup and efficiency refer to the plain loop on one GPU.
   PredictionPoint point;

@@ -2,9 +2,9 @@
 // holds. A number that was not simulated matters only if its bounds leave such a question open. The search
 // simulates there until no open number is left, and reads the answers from what it has simulated.
 //
-// The work is a small number of simulations, growing with the logarithm of the cluster's nodes, plus one for
-// each turn of the curve near a threshold. The bounds are those of SearchedCurve. If the budget ends first,
-// thresholds are bisected and `is_certain` is false.
+// The first samples grow with the logarithm of the cluster's nodes. Each further simulation halves a gap
+// around an open number, so most of them lie near thresholds and turns of the curve. The bounds are those of
+// SearchedCurve. If the budget ends first, thresholds are bisected and `is_certain` is false.
 #include "sim/analysis/search/crossover.hpp"
 
 #include <algorithm>

@@ -67,8 +67,9 @@ Crossover find_crossover(const ThroughputFunction& throughput, const SearchSpace
 
 // The throughput curve of which some numbers of GPUs are known, with bounds between them.
 
-/// A throughput curve with lower and upper bounds. Invariant: between two known numbers with equally full
-/// last nodes, the step lies between theirs, up to a margin that grows with the surprises seen so far.
+/// A throughput curve with lower and upper bounds. It assumes that between two known numbers with equally
+/// full last nodes the step lies between theirs, up to a margin that grows with the surprises seen so far.
+/// The bounds of every unknown number follow from that and are kept up to date.
 class SearchedCurve {
  public:
   SearchedCurve(const ThroughputFunction& throughput, const SearchSpace& space);

@@ -39,7 +39,7 @@ StudyQuestion read_study(const SourceText& source, const ScenarioOverrides& over
 struct StudyRow {
   /// Values, one for each axis.
   StudyPoint values;
-  /// The reason why it cannot run; only `gpus` is then set.
+  /// The reason why it cannot run; only `values` and `gpus` are then set.
   std::string why_not;
   int gpus = 1;
   /// Speedup and efficiency refer to the same combination on one GPU.

@@ -30,7 +30,8 @@ constexpr double kFastestLink = 1e18;
 /// Returns the steps after which the script repeats itself: one, or those between two loss.item() calls.
 int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
 
-/// Throws InputError for a plan whose durations alone exceed what the clock can hold.
+/// Throws InputError for a plan whose durations alone add up to more than StepSimulator::kLongestStep for
+/// each step, because the clock could not hold its run.
 void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
   double total = 0;
   for (const Task& task : graph.tasks())
