@@ -17,10 +17,10 @@ using OperatorEntry = RecordedOperatorEntry;
 /// Reads an argument: a number, a truth value, a word, or a list of them.
 RecordedArgument read_operator_argument(TableReader& table, const Entry& entry) {
   RecordedArgument argument{entry.key.substr(0, kLongestRecordedName), {}, ""};
-  // Truth values become 0 and 1.
+  // Truth values become 0 and 1; integers become floating-point numbers.
   const auto take = [&](const Value& value) {
-    if (const auto* flag = std::get_if<bool>(&value.data)) argument.numbers.push_back(*flag ? 1 : 0);
-    // Integers are kept as floating-point numbers, as all numbers of arguments are.
+    if (const auto* flag = std::get_if<bool>(&value.data))
+      argument.numbers.push_back(*flag ? 1 : 0);
     else if (const auto* whole = std::get_if<std::int64_t>(&value.data))
       argument.numbers.push_back(static_cast<double>(*whole));
     else if (const auto* number = std::get_if<double>(&value.data))

@@ -161,7 +161,7 @@ class RuleReader {
     where.finish();
   }
 
-  // The precisions that measured rows may have.
+  // Returns the precisions that measured rows may have.
   static std::vector<std::string> precision_names() {
     std::vector<std::string> names;
     for (const Precision precision :

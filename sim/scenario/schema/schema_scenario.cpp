@@ -338,11 +338,11 @@ Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opene
   const ScenarioDocument document(nothing, overrides);
   for (const char* key : {"model.name", "cluster.name"}) {
     const std::string_view noun = std::string_view(key).substr(0, std::string_view(key).find('.'));
+    // A program or a network file stands for the model's name.
     const bool has_network = document.has("model.program") || document.has("model.network");
     if (!document.has(key) && !(noun == "model" && has_network))
       throw InputError(fmt::format("which {}?", noun),
                        fmt::format("give --{} NAME, or a scenario file", noun));
-    // A program or a network file stands for the model's name.
   }
   return read_scenario(nothing, overrides, opened);
 }
