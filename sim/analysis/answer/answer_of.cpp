@@ -1,6 +1,6 @@
-// Derivation of the answer from a finished prediction. The order is fixed: first the numbers of GPUs that the
-// answer is about, then the first verdict that holds (in the order of VerdictKind), then cause and action,
-// and last the assumptions and doubtful figures behind them.
+// Derivation of the answer from a finished prediction, in a fixed order. First come the numbers of GPUs that
+// the answer is about, then the first verdict that holds, in the order of VerdictKind. Cause and action
+// follow, and last the assumptions and doubtful figures behind them.
 //
 // The prediction's points are final. Only causes, remedies and alternatives are simulated here, so every
 // figure of the verdict is also in the table.

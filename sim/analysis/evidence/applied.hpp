@@ -35,10 +35,12 @@ Observation ratio_question(const Scenario& scenario, std::int64_t batch_per_gpu,
 AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use, bool is_anchored);
 
 /// Returns the interval of a step around the corrected one. A number of GPUs with runs of the very training
-/// has the interval of the next run. Other numbers combine two parts, squares added: that of one GPU's step,
-/// narrowed as the field knows it better (or that of the next run, where the model is calibrated to one), and
-/// the part that more GPUs add, narrowed as the field knows their ratio. `raw` and `one` are as the
-/// calibrated model simulates them; `one` is the step on `calibrated_on`.
+/// has the interval of the next run. All other numbers combine two parts, squares added.
+///
+/// The first part is the interval of one GPU's step, narrowed as the field knows that step better; where the
+/// model is calibrated to runs, it is the interval of the next run. The second part is what more GPUs add,
+/// narrowed as the field knows their ratio. `raw` and `one` are as the calibrated model simulates them; `one`
+/// is the step on `calibrated_on`.
 Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const RawPoint& one);
 
 /// Returns the range of a speedup as runs of the very training know it; none on a number of GPUs without

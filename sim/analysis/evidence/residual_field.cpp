@@ -1,12 +1,13 @@
-// Kriging over the nearest runs. What shares less than a hundredth of a run's variance with it is not within
-// reach, so that far rows have no effect at all.
+// Gaussian-process regression (kriging) over the nearest runs. A run that shares less than a hundredth of the
+// question's variance with it is out of reach, so that far rows have no effect at all.
 //
 // The residual of a measured run is log(measured / predicted). Residuals of similar runs are similar: same
-// cluster, same network, same source. The field is a Gaussian process over runs whose covariance is a sum of
-// terms, one for each set of properties that two runs share (residual_covariance.hpp). The estimate for a new
-// run is the usual conditional mean and variance (Rasmussen and Williams, Gaussian Processes for Machine
-// Learning, chapter 2), from at most 64 neighbours, so that a query costs O(64^3) whatever the size of the
-// store.
+// cluster, same network, same source. The covariance of two runs is a sum of terms, one for each set of
+// properties that both share (residual_covariance.hpp).
+//
+// The estimate for a new run is the usual conditional mean and variance (Rasmussen and Williams, Gaussian
+// Processes for Machine Learning, chapter 2). It uses at most 64 neighbours, so the solution costs O(64^3)
+// whatever the size of the store.
 #include "sim/analysis/evidence/residual_field.hpp"
 
 #include <algorithm>

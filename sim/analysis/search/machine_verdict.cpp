@@ -1,6 +1,6 @@
 // The verdict of a comparison of machines. The fastest and the cheapest row are found first. If they are the
-// same row, it wins, and the sentence compares it with the strongest row on more GPUs of another cluster,
-// because a user would otherwise have asked for that one.
+// same row, it wins. The sentence then compares it with the strongest row on more GPUs of another cluster,
+// which a user would otherwise have chosen.
 #include <algorithm>
 #include <array>
 #include <cctype>

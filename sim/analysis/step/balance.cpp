@@ -1,7 +1,7 @@
 // Water-filling over linear models. The time of a step is nearly linear in the batch, so two simulations of
-// each kind give a line, and bisection finds the time at which all ranks together finish the samples. Two
-// further rounds fit the lines near that solution. The fractional batches are rounded down, and the remaining
-// samples go one by one to the kind that finishes one more soonest.
+// each kind give a line. Bisection finds the time at which all ranks together finish the samples. Two further
+// rounds fit the lines near that solution. The fractional batches are rounded down, and the remaining samples
+// go one by one to the kind that finishes one more soonest.
 #include "sim/analysis/step/balance.hpp"
 
 #include <algorithm>
