@@ -94,7 +94,7 @@ std::string sampler_warning(const Scenario& scenario, int gpus) {
       counted(gpus, "GPU"), readers, readers - 1, readers);
 }
 
-/// Whether one loader makes the batch and deals it out, so that the GPUs' parts need not be equal.
+/// Returns whether one loader makes the batch and deals it out, so that the GPUs' parts need not be equal.
 bool deals_one_batch_out(const Scenario& scenario) {
   return scenario.balances || strategy_of(scenario).processes == Processes::one ||
          scenario.strategy == "multi_worker_mirrored";  // TensorFlow's batch_sizes_for_worker

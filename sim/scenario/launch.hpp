@@ -54,7 +54,7 @@ struct ProcessStart {
 /// The part of the cluster that the job gets, and how its ranks see each other. It does not depend on the
 /// strategy.
 struct JobMachine {
-  /// Whether NCCL takes every rank for a node of its own.
+  /// Isolation of the ranks, which makes NCCL take every rank for a node of its own; none: no isolation.
   nccl::Isolation isolation = nccl::Isolation::none;
   /// Size of /dev/shm, where the ranks' shared memory is; none: enough.
   std::optional<Bytes> shm{};

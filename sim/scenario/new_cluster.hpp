@@ -10,8 +10,7 @@
 
 namespace foretrain {
 
-/// Which GPUs of a node are joined by NVLinks: none, pairs of two, every pair directly, or all through
-/// NVSwitches.
+/// GPUs of a node that NVLinks join: none, pairs of two, every pair directly, or all through NVSwitches.
 enum class NvlinkLayout : std::uint8_t { none, pairs, all, through_switch };
 inline constexpr std::array<std::string_view, 4> kNvlinkLayoutNames{"none", "pairs", "all", "switch"};
 

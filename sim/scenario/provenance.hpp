@@ -28,9 +28,9 @@ struct RuleSetting {
 struct ProvenanceRule {
   /// Words in small letters; each occurs in the row's text with no letter beside it.
   std::vector<std::string> words;
-  /// Whether words are searched for in the row's series and source.
+  /// True if words are searched for in the row's series or in its source.
   bool in_series = true, in_source = true;
-  /// In small letters: a word directly after one of these is denied ("without-xla").
+  /// Words in small letters; a word directly after one of them is denied ("without-xla").
   std::vector<std::string> unless_after;
   /// Keys or tables that the row's own settings do not set.
   std::vector<std::string> unless_set;

@@ -71,11 +71,11 @@ struct KindBatch {
 
 /// A setting that decides memory, time or messages and that the model does not have. No answer holds with it.
 struct UnmodelledSetting {
-  /// As in "zero_optimization.offload_param.device = nvme".
+  /// The setting, for example "zero_optimization.offload_param.device = nvme".
   std::string setting;
-  /// As in "ds_config.json:12".
+  /// Its place, for example "ds_config.json:12".
   std::string place;
-  /// One sentence: its effect, with direction and size if they are known.
+  /// Its effect in one sentence, with direction and size if they are known.
   std::string effect;
   bool decides_memory = false, decides_time = false;
   /// It matters only for jobs on several nodes.

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostStudyLines = 1000;
 
 /// One key that varies.
 struct StudyAxis {
-  /// As written: "batch", "data.workers_per_gpu".
+  /// Name as written, for example "batch" or "data.workers_per_gpu".
   std::string name;
   /// Key of the scenario: "model.batch_per_gpu".
   std::string key;

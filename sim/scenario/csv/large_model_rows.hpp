@@ -20,7 +20,7 @@ struct LargeModelMeasurement {
   double step_s = 0;
   /// Memory as its source counts it, on the first rank; 0: unknown.
   double memory_gb = 0;
-  /// Whether it ran at all; none: the file does not state it.
+  /// True if the job fitted into memory and ran; none: the file does not state it.
   std::optional<bool> fits;
   int line = 0;
   /// Returns the text after "key=" in the notes, up to the next ';' or ' '; empty when there is none.

@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 4> kObservedNames{"step", "ratio",
 /// One measured run, or one row of a series. Texts that do not apply (`op` of a training) are empty.
 struct Observation {
   Observed what = Observed::step;
-  /// Who measured: a publication, or the owner of a store.
+  /// Origin of the measurement: a publication, or the owner of a store.
   std::string source;
   /// Series, job or file, by which the run can be found.
   std::string run;

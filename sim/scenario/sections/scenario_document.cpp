@@ -151,7 +151,7 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
 /// Longest text of an option in the place of a mistake, in bytes: ranges of GPUs become hundreds of numbers.
 constexpr std::size_t kShownSetting = 120;
 
-/// One line per option, first --set, then the named options.
+/// Makes one line per option: first those of --set, then the named options.
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
   std::vector<Setting> out;
   const auto add_from = [&](std::string_view option, const std::string& key, const std::string& text) {

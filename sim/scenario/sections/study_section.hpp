@@ -16,7 +16,7 @@ struct StudyName {
   std::string_view key;
   std::string_view example;
   std::string_view fallback = "none";
-  /// Empty: the meaning of the key.
+  /// Meaning of the name; if it is empty, that of the key holds.
   std::string_view meaning = {};
 };
 /// Returns the short names. "batch" is model.global_batch if the scenario has one.

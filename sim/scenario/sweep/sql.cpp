@@ -193,7 +193,7 @@ void SqlFile::open(int flags) {
   if (path_ == "-")
     throw InputError("- stands for standard output or input, and a database is a file",
                      "./- is a file of that name");
-  // Without SQLITE_OPEN_URI, so that a name with a colon is not taken for an address.
+  // SQLITE_OPEN_URI is not among the flags, so that a name with a colon is not taken for an address.
   const int code = ::sqlite3_open_v2(path_.c_str(), &file_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) {
     const std::string text = file_ == nullptr ? "out of memory" : ::sqlite3_errmsg(file_);

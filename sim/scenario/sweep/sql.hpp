@@ -16,7 +16,7 @@ struct sqlite3_stmt;
 
 namespace foretrain {
 
-/// How an SQLite file is opened; memory: without any file.
+/// Modes of opening an SQLite file; memory: there is no file.
 enum class SqlAccess : std::uint8_t { read, write, create, memory };
 
 /// One prepared statement. Places and columns are counted from 0. It must not outlive its file. Not

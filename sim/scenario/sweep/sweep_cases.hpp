@@ -86,7 +86,7 @@ class SweepCases {
   std::int64_t numbers_ = 1, group_size_ = 1;
   std::string strategy_;
   std::size_t strategy_column_;
-  /// Whether the strategy has the option, by column and by value of the strategy's column.
+  /// True if the strategy has the option, by column and by value of the strategy's column.
   std::vector<std::vector<bool>> applies_;
   bool has_repeats_ = false;
   /// Conditions as prepared statements of a database in memory.

@@ -1,4 +1,4 @@
-// How gradients travel between processes: options that strategies of several frameworks have.
+// Options on the exchange of gradients between processes, which strategies of several frameworks have.
 #pragma once
 
 #include <cstdint>

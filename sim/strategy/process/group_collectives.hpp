@@ -20,7 +20,7 @@ namespace foretrain {
 /// Numbers beyond these are those that Process::add_group() returns.
 enum class Group : std::uint8_t { world, node, across };
 
-/// Which ranks are together in each set of a group. With size 0 `group` decides. Otherwise the job's ranks,
+/// The sets of ranks that make up a group. With size 0 `group` decides. Otherwise the job's ranks,
 /// in their order, are cut into blocks of size x stride, and every stride-th rank of a block belongs to the
 /// same set.
 struct RankSets {

@@ -1,4 +1,4 @@
-// One table, fitted per architecture, and the formulas.
+// Formulas of the losses, with a table of constants that were fitted per architecture.
 //
 // Losses are what many GPUs cost besides messages. The slowest rank: a synchronous step waits for the maximum
 // of all ranks, and the expected maximum of n normal variables grows like sqrt(2 ln n). Multi-GPU contention:

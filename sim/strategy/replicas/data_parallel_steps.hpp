@@ -13,8 +13,6 @@ namespace foretrain {
 // Calls of torch.nn.DataParallel: one process, a copy of the module on each of its GPUs, and the copies'
 // Python under one GIL.
 
-// What one torch.nn.DataParallel wraps: a network without its losses, or one layer of it.
-
 /// The module that one torch.nn.DataParallel wraps: a network without its losses, or one layer of it.
 /// Operators point into the model that they come from, which must outlive this.
 struct WrappedModule {

@@ -1,5 +1,6 @@
-// From gradients to new weights. Operations over all gradients are packed in multi-tensor launches by PyTorch
-// since 2.0 and by the GradScaler; otherwise each tensor has a launch of its own.
+// The update: the calls that turn gradients into new weights. Operations over all gradients are packed in
+// multi-tensor launches by PyTorch since 2.0 and by the GradScaler; otherwise each tensor has a launch of its
+// own.
 #include <cmath>
 #include <utility>
 

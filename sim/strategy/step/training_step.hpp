@@ -88,7 +88,7 @@ struct StepThreads {
       : forward(process.main_thread()), backward(process.autograd_thread()), update(process.main_thread()) {}
   /// Passes, with the losses.
   HostThread forward, backward;
-  /// From gradients to new weights.
+  /// Thread of the calls that turn gradients into new weights.
   HostThread update;
 };
 
@@ -163,7 +163,7 @@ class TrainingStep {
   std::vector<LabelId> labels_;
   /// Elements of the weights that autocast converts to 16 bits, by layer.
   std::vector<std::int64_t> cast_elements_;
-  /// Whether TensorFlow adds an L2 term to the loss, by parameter.
+  /// True if TensorFlow adds an L2 term to the loss, by parameter.
   std::vector<bool> penalised_;
   LabelId optimizer_label_, gradient_label_, metrics_label_;
   int step_ = 0;
