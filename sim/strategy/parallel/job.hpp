@@ -154,8 +154,8 @@ struct LargeModelRun {
 };
 
 /// Returns the run on `gpus` GPUs. A `data` degree of 0 becomes what the other degrees leave. A
-/// `global_batch` of 0 becomes four micro-batches for each stage and replica. A global batch that does not
-/// divide is rounded up to whole micro-batches.
+/// `global_batch` of 0 becomes four micro-batches for each stage and replica, or one for each replica if
+/// there is one stage. A global batch is rounded up to whole micro-batches, as many as the schedule takes.
 LargeModelRun job_on(const LargeModelRun& asked, int gpus);
 
 /// Returns whether layers that predict further tokens have experts: they do if the network's last layer has

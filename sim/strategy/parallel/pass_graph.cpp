@@ -17,7 +17,7 @@ PassGraph::PassGraph(Time launch_latency)
 
 void PassGraph::reserve(std::size_t tasks) {
   // Dependencies of a task in the mean: its queue, its call, and what it waits for.
-  constexpr std::size_t kDependencies = 3;  // of a task, in the mean: its queue, its call, what it waits for
+  constexpr std::size_t kDependencies = 3;
   graph_.reserve(tasks, kDependencies * tasks);
 }
 

@@ -112,13 +112,11 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
   return collective.flows;
 }
 
+/// A hit moves the group to the front. A miss builds it, then drops the groups that were used longest ago,
+/// until the limit holds or one group is left. Callers hold shared pointers, so dropped groups stay valid for
+/// them.
 std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, const RankSets& sets,
                                                          const CollectiveSettings& settings,
-                                                         // A hit moves the group to the front. A miss builds
-                                                         // it, then drops the groups that were used longest
-                                                         // ago, until the limit holds or one group is left.
-                                                         // Callers hold shared pointers, so dropped groups
-                                                         // stay valid for them.
                                                          std::optional<GpuPlace> seen_from) {
   const auto known = std::ranges::find_if(known_, [&](const Known& other) {
     return other.sets == sets && other.ranks == job.ranks && other.settings == settings &&

@@ -256,6 +256,8 @@ Group Process::add_group(int size, int stride) {
   return number;
 }
 
+/// If the placement is rotated (PlanRequest::job), groups with a size and the group of all ranks are made of
+/// the ranks in their own order.
 GroupCollectives& Process::collectives(Group group) {
   auto& [sets, known] = groups_[static_cast<std::size_t>(group)];
   if (known) return *known;
