@@ -14,7 +14,7 @@ namespace {
 // Size in bytes from which an array asks for huge pages: several of 2 MiB, their size on x86-64.
 constexpr std::size_t kManyPages = 8 << 20;
 
-/// Advises the kernel to back the block with huge pages. Arrays of a long network are written once from begin
+/// Advises the kernel to back the block with huge pages. Arrays of a long network are written once from start
 /// to end; with huge pages they fault every 2 MiB instead of every 4 KiB, and faults were a third of the time
 /// to fill them. A kernel without huge pages ignores the advice.
 void ask_for_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {

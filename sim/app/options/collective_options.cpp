@@ -35,12 +35,14 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->type_name("NAME");
   command.add_option("--op", collective.op, joined(names_of(kCollectiveOps)))->required()->type_name("OP");
   command.add_option("--gpus", collective.gpus, "Number of GPUs")->required()->type_name("N");
+  // More nodes than needed spread the GPUs, as a batch system may do.
   command
-      // More nodes than needed spread the GPUs, as a batch system may do.
       .add_option("--nodes", collective.nodes,
                   "Spread the GPUs evenly over so many nodes; otherwise as few as hold them")
       ->check(CLI::PositiveNumber)
       ->type_name("M");
+  // A size is the bytes of one call as nccl-tests counts them. The command parses the text, and each size
+  // becomes a row of the table.
   command
       .add_option(
           "--sizes", collective.sizes,
@@ -49,9 +51,10 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
           "reduce_scatter, alltoall, gather and scatter round down to 16 bytes per rank, as nccl-tests does")
       ->type_name("SIZES")
       ->capture_default_str();
+  // The names depend on --transport, so check_algorithm() checks them after the parse. An algorithm of NCCL
+  // becomes the setting nccl.algorithm.
   command
       .add_option(
-          // The names depend on --transport, so they are checked after the parse.
           "--algorithm", collective.algorithm,
           joined(names_of_algorithms()) +
               "; otherwise what NCCL takes at each size. With another --transport: a family of `list " +
@@ -63,22 +66,23 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
                   joined(names_of(kProtocols)) + "; otherwise what NCCL takes at each size")
       ->transform(one_of(names_of(kProtocols)))
       ->type_name("NAME");
+  // One number fixes both limits: nccl.min_channels and nccl.max_channels.
   command.add_option("--channels", collective.channels, "NCCL's channels, at least and at most")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
+  // "nccl" may be spelled in any case; other names are looked up in the catalog by the command.
   command
       .add_option(
           "--transport", collective.transport,
           "nccl, or a row of `list transports`: gloo_tcp, grpc, mpi_ib, mpi_tcp between processes, with the "
           "data in host memory; "
-          // "nccl" may be spelled in any case; other names are looked up in the catalog by the command.
           "plain for whole messages between GPUs on links that cost nothing but latency and bandwidth")
       ->transform([](std::string name) { return spelt_alike(name, {"nccl"}).empty() ? name : "nccl"; })
       ->type_name("NAME")
       ->capture_default_str();
+  // The number of processes decides how long the host needs to launch a call on all GPUs.
   command
       .add_option_function<std::string>(
-          // The number of processes decides how long the host needs to launch a call on all GPUs.
           "--launch-processes",
           [&collective](const std::string& name) {
             collective.launch_processes = name == "one" ? LaunchProcesses::one : LaunchProcesses::per_gpu;
@@ -88,8 +92,8 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
           "for each. Default as nccl-tests is run: one on one node, per-gpu over several")
       ->transform(one_of({"one", "per-gpu"}))
       ->type_name("one|per-gpu");
+  // Anything else about NCCL and the launch goes through settings. Other transports refuse them.
   command
-      // Anything else about NCCL and the launch goes through settings.
       .add_option("--set", collective.settings,
                   "Any key of [nccl], as in nccl.version=2.18, launch.processes_per_node and .isolation, "
                   "nccl_tests.iterations (-n) and .threads (-t), and cluster.calibration; may be repeated")
@@ -127,6 +131,8 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
   command->add_option("--svg", collective.svg, "Also draw bus bandwidth over size")->type_name("FILE");
   command->add_option("--html", collective.html, "Also write time and bandwidth over size as a page")
       ->type_name("FILE");
+  // A row of the same job has the same cluster, operation and numbers of GPUs and nodes as the curve. Drawn
+  // rows do not correct the curve as evidence.
   command
       ->add_option(
           "--measured", collective.measured,

@@ -61,10 +61,10 @@ void apply_data_set(const std::string& name, ScenarioOverrides& overrides) {
   } else {
     throw InputError(fmt::format("unknown data set \"{}\"", shortened(name, 60)),
                      unknown_name_hint(CatalogKind::datasets, name) +
-                         // The settings come first, so that values that the user gave win.
                          " A file or folder of that name is not there either");
   }
   for (const std::string& setting : settings) overrides.origins[setting] = {"--dataset " + name};
+  // The settings come first, so that values that the user gave win.
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }
 

@@ -36,9 +36,9 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->delimiter(',')
       ->type_name("LIST");
   command->add_option("--nodes", options.nodes, "The same in whole nodes")->delimiter(',')->type_name("LIST");
+  // The batch decides how many micro-batches a pipeline has.
   command
       ->add_option(
-          // The batch decides how many micro-batches a pipeline has.
           "--global-batch", plan.global_batch,
           "Of a step: sequences, as in 1024, or tokens, as in 4M-tokens (rounded to a power of two of "
           "sequences); by default one million tokens")

@@ -138,8 +138,8 @@ void add_job_scripts(CLI::App& command, RecommendationOptions& options, const ch
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts) {
   const std::vector<std::string> goals(kGoalNames.begin(), kGoalNames.end());
   const char* group = "Which job to ask for";
+  // The order is: what is wanted, then limits of the job, then limits of the run, then prices and waits.
   command
-      // The order is: what is wanted, then limits of the job, then limits of the run, then prices and waits.
       .add_flag("--recommend", options.recommend,
                 "Also say how many GPUs to request, for how long, and what two others would trade")
       ->group(group);
@@ -152,6 +152,7 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
       ->transform(one_of(goals))
       ->type_name(joined(goals))
       ->group(group);
+  // The unit is percent; the request holds a fraction of 1.
   command
       .add_option("--efficiency", texts.efficiency,
                   "Percent that each doubling of the GPUs must buy in a balanced job; 70: twice the GPUs are "
@@ -167,9 +168,11 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
       ->check(CLI::Range(1, kMostGpus))
       ->type_name("N")
       ->group(group);
+  // Durations have units, so they stay texts until read_recommendation() converts them.
   command.add_option("--deadline", texts.deadline, "The run is over in time with 95 %, as in 8h")
       ->type_name("TIME")
       ->group(group);
+  // GPU-hours are the job's GPUs times the hours of the run; the price may be in any currency.
   command.add_option("--budget", texts.budget, "GPU-hours at most")
       ->check(CLI::Range(1e-6, kMostNumber))
       ->type_name("GPUh")
@@ -178,8 +181,8 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
       ->check(CLI::Range(1e-6, kMostNumber))
       ->type_name("X")
       ->group(group);
+  // Waits depend on the size of the job, so each size may have its own.
   command
-      // Waits depend on the size of the job, so each size may have its own.
       .add_option("--queue-wait", texts.queue_wait,
                   "How long jobs wait, as in 30min,8=4h: for any number of GPUs, and for 8. Never part of "
                   "the speedup; the time to the result "
@@ -194,6 +197,7 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
 void read_recommendation(const RecommendationTexts& texts, RecommendationOptions& options) {
   Reader reader;
   RecommendationRequest& request = options.request;
+  // Names and numbers have passed the parser's checks; only NaN and the spelling of durations are left.
   if (!texts.goal.empty()) request.goal = goal_named(texts.goal);
   if (!texts.deadline.empty()) request.deadline_s = reader.deadline(texts.deadline);
   reader.refuse_nan("--budget", texts.budget);
@@ -202,6 +206,7 @@ void read_recommendation(const RecommendationTexts& texts, RecommendationOptions
   if (texts.price > 0) request.price_per_gpu_hour = texts.price;
   if (texts.efficiency > 0) request.efficiency = texts.efficiency / 100;
   for (const std::string& wait : texts.queue_wait) reader.queue_wait(wait, request);
+  // All mistakes are known here and are thrown together.
   reader.refuse_idle_efficiency(texts, request);
   reader.throw_if_any();
   const bool is_asked = request.goal != Goal::balanced || texts.efficiency > 0 || request.most_gpus > 0 ||

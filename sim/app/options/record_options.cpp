@@ -41,9 +41,9 @@ bool run_record_line(std::span<const std::string> words) {
 
 // A recorded program replaces the model, and its file becomes the key model.program.
 void add_recorded_program(CLI::App& command, ScenarioOverrides& overrides) {
+  // Several recordings make one setting, so that their order is kept.
   command
       .add_option_function<std::vector<std::string>>(
-          // Several recordings make one setting, so that their order is kept.
           "--program",
           [&overrides](const std::vector<std::string>& files) {
             std::vector<std::string> quoted;

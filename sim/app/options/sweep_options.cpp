@@ -84,6 +84,7 @@ void add_sweep_merge(CLI::App& sweep, SweepMergeCommand& merge) {
   CLI::App* command = sweep.add_subcommand("merge", "Databases of one sweep joined into one file");
   command->add_option("DATABASE", merge.databases, "Files of `sweep run`; some may be in it twice")
       ->required();
+  // The file is replaced at the end, so an interrupted merge leaves the old one.
   command->add_option("-o,--output", merge.output, "The file; what is there is replaced when it is whole")
       ->type_name("FILE")
       ->required();
@@ -107,9 +108,9 @@ void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
       "show", "Rows of a database: some, the best, those that no other beats; or what each axis does");
   SweepQuestion& question = show.question;
   command->add_option("DATABASE", show.database, "A file of `sweep run` or `sweep merge`")->required();
+  // The expressions are checked by SQLite when the question is asked.
   command
       ->add_option(
-          // The expressions are checked by SQLite when the question is asked.
           "--where", question.where,
           "Only cases of which this holds: an expression of SQL over axes and figures, as in \"gpus <= "
           "8 AND fits\"")
@@ -131,6 +132,7 @@ void add_sweep_show(CLI::App& sweep, SweepShowCommand& show) {
       ->type_name("SQL")
       ->excludes(best)
       ->excludes(pareto);
+  // Cases that cannot run have a message instead of figures; without the flag they are left out.
   command->add_flag("--failed", question.failed, "Cases that cannot run, with their reasons");
   command
       ->add_option("--columns", question.columns,
@@ -166,6 +168,7 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
     for (CLI::Option* other : engines) flag->excludes(other);
     engines.push_back(flag);
   }
+  // There are never more jobs than groups of cases, whatever the number says.
   command->add_option("--shards", submit.shards, "So many jobs")
       ->check(CLI::Range(std::int64_t{1}, kMostShards))
       ->type_name("N")
@@ -174,6 +177,7 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
       ->check(CLI::Range(1, kMostThreads))
       ->type_name("N")
       ->capture_default_str();
+  // Each shard has a database of its own; `sweep merge` joins them.
   command
       ->add_option("--db", submit.database,
                    "What the files of results begin with, as in PREFIX-3.sqlite; by default the sweep's name")
@@ -182,6 +186,7 @@ void add_sweep_submit(CLI::App& sweep, SweepSubmitCommand& submit) {
       ->type_name("NAME");
   command->add_option("--claim", submit.claim, "Of Kubernetes: the volume claim that is mounted as /sweep")
       ->type_name("NAME");
+  // A script can only be handed in as a file, so --now needs -o.
   CLI::Option* output =
       command
           ->add_option("-o,--output", submit.output, "Write the script to a file instead of standard output")

@@ -30,7 +30,7 @@ struct TrainingOptions {
   MachineTexts machines;
 };
 
-// These functions add its command to the command line.
+// Each function adds its command to the command line, with a callback that runs it.
 void add_predict(CLI::App& app, TrainingOptions& options);
 void add_compare(CLI::App& app, TrainingOptions& options);
 void add_validate(CLI::App& app, TrainingOptions& options);

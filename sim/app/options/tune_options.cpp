@@ -24,6 +24,7 @@ constexpr std::int64_t kMostPredictions = 1'000'000;
 void add_space(CLI::App& command, TuneOptions& options) {
   TuneCommand& tune = options.tune;
   command.add_option("SCENARIO", tune.scenario, "A scenario file or one of the catalog")->required();
+  // Names stand for settings with a usual list of values; --axis states the values itself.
   command
       .add_option("--over", tune.over,
                   "Settings that vary over their usual values, as in strategy,bucket_cap,batch,workers,gpus; "
@@ -36,6 +37,7 @@ void add_space(CLI::App& command, TuneOptions& options) {
                   "'workers = { from = 0, to = 12, step = 2 }'; may be repeated")
       ->type_name("AXIS")
       ->allow_extra_args(false);
+  // Conditions are checked before a case is predicted, so they save predictions.
   command
       .add_option("--where", tune.where,
                   "Only cases of which this holds: SQL over the axes, as in \"gpus * batch <= 1024\"; may be "
@@ -55,14 +57,15 @@ void add_space(CLI::App& command, TuneOptions& options) {
 /// Adds the goal, the limits of the search and the outputs.
 void add_search(CLI::App& command, TuneCommand& tune) {
   const std::vector<std::string> goals = names_of_rows(kTuneGoals);
+  // The goal is a figure of a sweep's case.
   command
       .add_option(
-          // The goal is a figure of a sweep's case.
           "--best", tune.goal,
           "What is best: the smallest of a figure, of samples_per_s the largest; by default total_s, or "
           "samples_per_s where the size of the data set is unknown")
       ->transform(one_of(goals))
       ->type_name(joined(goals));
+  // --searches ends the walks from random starts; --most bounds the predictions of the whole search.
   command
       .add_option("--searches", tune.searches,
                   "It ends after so many starts in a row that led to nothing better")
