@@ -124,7 +124,7 @@ void RankReplay::enter(ProgramPass pass) {
   process_.hand_over(main, process_.autograd_thread());
 }
 
-/// Works that began in the pass and that no event waits for are awaited at its end.
+/// Asynchronous collectives and receives of the pass, for which no event waits, are awaited at its end.
 bool RankReplay::leave_pass() {
   while (!open_.empty()) {
     const std::int64_t number = open_.back();

@@ -127,7 +127,7 @@ class RankReplay {
   std::map<std::int64_t, std::vector<TaskId>> events_;
   /// Number of collectives so far, by group of several kinds.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::size_t> calls_;
-  /// Asynchronous works of the pass that no wait event has named yet.
+  /// Asynchronous collectives and receives of the pass that no wait event has named yet.
   std::vector<std::int64_t> open_;
   /// The next event.
   std::size_t at_ = 0;

@@ -73,11 +73,8 @@ void GradientExchange::take_apart(std::size_t p) {
   const HostThread& thread = threads_.main;
   const HostCalibration& costs = process_.host_costs();
   process_.stream_waits_for(sums_[p]);
-  if (!pack.is_copied())
-    return convert(thread,
-                   // Each gradient's update waits for its own sum, and is issued concurrently with the
-                   // others.
-                   pack);
+  // Each gradient's update waits for its own sum, and is issued concurrently with the others.
+  if (!pack.is_copied()) return convert(thread, pack);
   process_.host_for(thread, Time{}, Account::host, {{sums_[p], costs.sync_wake}});
   if (pack.messages.size() > 1)
     launches_.kernel(thread, pack.size() * 2, costs.copy_call, Account::other, split_label_);

@@ -114,7 +114,7 @@ class CopyStreams {
 };
 
 /// The rounds of one message of the hierarchical copy. The result is summed on `main`; `other` is the main
-/// GPU of the second half.
+/// GPU of the other half.
 struct HierarchicalRounds {
   CopyRound to_mains, across, back, from_mains;
   // GPUs of the half with `main`, including it.

@@ -42,7 +42,6 @@ void SyncBatchNorm::exchange(const HostThread& thread, CollectiveOp op, std::int
 }
 
 void SyncBatchNorm::gather_statistics(const HostThread& thread, std::int64_t channels) {
-  // The count of samples, then mean, deviation and count in one tensor.
   small_kernel(thread);  // the count
   small_kernel(thread);  // mean, deviation and count in one tensor
   exchange(thread, CollectiveOp::all_gather, ranks_ * (2 * channels + 1));

@@ -5,7 +5,7 @@
 // is charged to the thread that makes the call: the main thread issues forward and the optimizer, autograd's
 // thread issues backward. Every read of a value on the host, such as loss.item(), waits for the stream and
 // ends the host's lead; that is why such reads are modelled one by one. The kernels' own times come from
-// sim/workload/device, and this file never looks at the hardware.
+// sim/workload/device, too.
 #include "sim/strategy/step/training_step.hpp"
 
 #include <algorithm>
