@@ -37,9 +37,8 @@ std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 /// Returns a value in the largest unit in which it is at least one; otherwise in the smallest unit.
 template <class Scales>
 std::string in_unit(double value, const Scales& scales, std::string_view base) {
+  // 0.9999995 prints as 1.00000, so a value that rounds up to a unit is written in it.
   const auto fits = std::find_if(scales.begin(), scales.end(),
-                                 // 0.9999995 prints as 1.00000, so a value that rounds up to a unit is
-                                 // written in it.
                                  [&](const Scale& s) { return value >= 0.9999995 * s.factor; });
   const Scale& scale =
       value == 0 ? *std::find_if(scales.begin(), scales.end(), [](const Scale& s) { return s.factor == 1; })
@@ -64,6 +63,7 @@ bool is_bare(std::string_view key) {
   });
 }
 
+/// Returns the number that a text begins with; the locale does not matter.
 double number_in(const std::string& text) {
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -76,6 +76,7 @@ double rounded_quantity(double value, Dimension dimension) {
   return parsed ? parsed.value : value;
 }
 
+/// Returns the value that a spread or residual has after it was written.
 double rounded_share(double value) { return number_in(four_digits(value)); }
 
 /// Returns the dimension of a constant; none for plain numbers and unknown names.

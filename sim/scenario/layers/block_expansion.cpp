@@ -93,8 +93,8 @@ class Expansion {
     Arguments inner = of_size_;
     for (const Argument& argument : use.arguments) inner[argument.name] = lookup(argument.number, arguments);
     const std::vector<std::string> from = known_names(use.from, arguments);
+    // A parameter may be 0, which leaves the block out.
     const std::int64_t repeat =
-        // A parameter may be 0, which leaves the block out.
         in_range(lookup(use.repeat, arguments), use.repeat, "repeat", {0, kRepeats.most});
     const std::size_t first = out.size();
     for (std::int64_t i = 0; i < repeat && !spent_; ++i) {

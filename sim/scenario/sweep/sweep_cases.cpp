@@ -51,8 +51,8 @@ SweepCases::SweepCases(const Sweep& sweep, const std::string& strategy, const So
     const bool varies = strategy_column_ < columns_.size();
     const std::size_t strategies = varies ? columns_[strategy_column_]->values.size() : 1;
     for (std::size_t s = 0; s < strategies; ++s) {
+      // The strategy of a case decides which options it has.
       const auto* name =
-          // The strategy of a case decides which options it has.
           varies ? std::get_if<std::string>(&columns_[strategy_column_]->values[s].data) : &strategy_;
       known.push_back(name == nullptr || is_option_of(*name, column->key));
       has_repeats_ = has_repeats_ || !known.back();
