@@ -82,6 +82,7 @@ std::string undo_command(const EvidenceCommand& command) {
 void run_evidence_remove(const EvidenceCommand& command) {
   const std::string store = named_store(command.store);
   const std::set<std::string> names = names_of(command);
+  // A row leaves by one of three reasons; the parser admits only one of them in a command.
   const auto is_gone = [&](const Observation& row) {
     return command.all || names.contains(row.run) ||
            (!command.matching.empty() && has_word(row, command.matching));
@@ -95,6 +96,7 @@ void run_evidence_remove(const EvidenceCommand& command) {
                         printable(store), runs_text(rows)));
     return;
   }
+  // Names are checked under the lock, because another process may have changed the store meanwhile.
   const std::vector<Observation> removed = remove_from_store(
       store, [&](const std::vector<Observation>& rows) { check_names(command, rows); }, is_gone);
   std::string text =

@@ -80,6 +80,7 @@ MachineRun read_run(const SourceText& source, Diagnostics& diagnostics) {
   const Table document = parse_toml(source, diagnostics);
   TableReader reader(document, "", diagnostics);
   MachineRun run;
+  // The version is for people; a run of another version can be resumed.
   reader.string("version");
   run.budget_s = reader.number("budget_s", 0, kLongestRun).value_or(0);
   run.device = reader.one_of("device", {"cuda", "cpu"}).value_or("cuda");
@@ -115,6 +116,7 @@ FolderState state_of_folder(const std::string& folder, bool resume) {
   if (is_there && !fs::is_directory(status)) return {false, folder + " is no folder", "name another: -o"};
   const bool holds_run = is_there && fs::exists(fs::path(folder) / kProgressFile, failed);
   if (resume && !holds_run) return {false, folder + " holds no run to go on with", "leave out --resume"};
+  // A run is never overwritten; the user must say what should happen to it.
   if (holds_run && !resume)
     return {true, fmt::format("{} holds {}", folder, run_in_words(folder)),
             "--resume goes on with what is not done; -o with another folder begins anew"};
@@ -139,6 +141,7 @@ RunFolder::RunFolder(const std::string& folder, bool resume) : start_(fs::curren
     throw EnvironmentError(fmt::format("{}: cannot be made: {}", printable(folder), failed.message()));
   path_ = fs::canonical(folder).string();
   // The lock is on the folder itself and ends with this process, however it ends.
+  // flock does not wait here: a second run in the folder is a mistake.
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ < 0 || (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK))
     throw InputError("another run works in " + printable(folder), "wait for its end, or name another: -o");
@@ -155,6 +158,7 @@ RunFolder::~RunFolder() {
 
 MachineRun read_progress() { return read_or_throw(read_text_file(kProgressFile), read_run); }
 
+// Strings are quoted for TOML, since messages of stages may hold anything.
 void write_progress(const MachineRun& run) {
   std::vector<std::string> networks;
   for (const std::string& network : run.networks) networks.push_back(foretrain::quoted(network));

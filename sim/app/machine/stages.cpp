@@ -18,6 +18,7 @@ namespace foretrain {
 
 namespace {
 
+/// Stands for stages that need no other program.
 std::string nothing_missing(const MachineRun&) { return ""; }
 
 // Time for an answer of Python: importing PyTorch from a cluster's file system is slow.
@@ -87,6 +88,7 @@ const std::vector<StageRow>& machine_stages() {
   return rows;
 }
 
+// The names are shown in the help of --stages.
 std::string joined_stage_names() {
   std::string out;
   for (const StageRow& row : machine_stages()) out += (out.empty() ? "" : ", ") + std::string(row.name);
@@ -98,6 +100,7 @@ const FinishedStage* MachineRun::find(std::string_view stage) const {
   return found == finished.end() ? nullptr : &*found;
 }
 
+// A stage that ran out of time counts as finished: what it wrote is used, and --resume does not repeat it.
 bool MachineRun::has_finished(std::string_view stage) const {
   const FinishedStage* known = find(stage);
   return known != nullptr &&

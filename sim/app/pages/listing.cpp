@@ -31,6 +31,7 @@ namespace {
 std::string describe_model(const std::string& name) {
   const ModelFile file = open_value(CatalogKind::models, name, read_model_file);
   const ExpandedModel& expanded = file.expanded;
+  // Sizes and work are those of the expanded network, as predictions use it.
   return fmt::format("{} parameters, {} gradients, {} forward per sample; {}",
                      spoken_count(static_cast<double>(expanded.parameter_elements())),
                      to_string(expanded.gradient_bytes()),
@@ -63,7 +64,8 @@ std::string describe_link(const std::string& name) {
   return fmt::format("{} per direction, {} per hop", to_string(link.bandwidth), to_string(link.latency));
 }
 
-/// Returns the links between nodes, which `topology new --network` takes.
+/// Returns the links between nodes, which `topology new --network` takes. NVLink and PCIe are not among
+/// them.
 std::vector<std::string> network_names() {
   std::vector<std::string> names = names_in(CatalogKind::links);
   std::erase_if(names, [](const std::string& name) {

@@ -1,4 +1,5 @@
-// Makes tokens from getrandom(2), and compares them in constant time.
+// Makes tokens from getrandom(2), and compares them in constant time. A token protects the page of `serve`
+// from other users of the same machine.
 #include "sim/app/web/access_token.hpp"
 
 #include <array>
@@ -14,11 +15,13 @@
 
 namespace foretrain {
 
+// A token has 128 random bits and is spelled with 32 hexadecimal digits, which need no escape in an address.
 std::string new_access_token() {
   std::array<std::uint8_t, 16> bytes{};
   ssize_t got = 0;
   do got = ::getrandom(bytes.data(), bytes.size(), 0);
   while (got < 0 && errno == EINTR);
+  // A short read is treated like an error: a token with fewer random bits would be guessable.
   if (got != static_cast<ssize_t>(bytes.size()))
     throw EnvironmentError(
         fmt::format("no random number can be had: {}", std::generic_category().message(errno)));

@@ -26,7 +26,9 @@ Json timeline_of(const Scenario& scenario) {
   return out;
 }
 
-/// Returns the measured runs of others that are most similar to the scenario, with their distance.
+/// Returns the measured runs of others that are most similar to the scenario, with their distance. `size` of
+/// an observation is its batch per GPU; `efficiency` is the rate per GPU over that of the series' smallest
+/// job.
 Json nearest_measured(const Scenario& scenario, const EvidenceTable& measured) {
   Json out = Json::array();
   for (const NearRow& near : nearest_rows(scenario, measured)) {

@@ -7,12 +7,14 @@
 
 namespace foretrain {
 
+// The table has both answers, each with its name, and a sentence that compares them.
 std::string write_both_scalings_table(const Prediction& weak, const Prediction& strong,
                                       const ReportOptions& options) {
   return write_named_answer(weak, options) + "\n" + write_named_answer(strong, options) + "\n" +
          scaling_verdict(weak, strong);
 }
 
+// JSON is that of several predictions.
 std::string write_both_scalings_json(const Prediction& weak, const Prediction& strong, const ReportOptions&) {
   return write_predictions_json({weak, strong});
 }

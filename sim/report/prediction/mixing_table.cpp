@@ -1,4 +1,5 @@
-// Writes the ranks that are not alike, the possible choices of nodes, and which choice is the fastest.
+// Writes the ranks that are not alike, the possible choices of nodes, and which choice is the fastest. Steps
+// and waits are times of one step; "of" is the memory of a card.
 #include <cctype>
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ std::string choices_table(const Mixing& mixing) {
 
 }  // namespace
 
+// The verdict is stored without capital and full stop, as it also stands within sentences.
 std::string spoken_verdict(const Mixing& mixing) {
   std::string sentence = mixing.verdict;
   if (!sentence.empty())

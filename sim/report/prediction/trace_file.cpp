@@ -42,6 +42,7 @@ TracedRank traced(const RecordedRank& recorded, const Scenario& scenario, const 
 
 std::string write_trace(const StepRecording& recorded, const Scenario& scenario, const MemoryUse& memory,
                         int steps) {
+  // Large models are traced by pipeline stage, with a writer of their own.
   if (recorded.stages) return write_parallel_trace(*recorded.stages);
   std::vector<TracedRank> ranks;
   TraceRequest request{steps};

@@ -1,4 +1,7 @@
 // Writes a program file: the table [program], and for each sort of ranks a list of rows, one on a line.
+//
+// Ranks with equal rows are written once, as `rank`, and `like` lists all ranks that it stands for. Sizes are
+// in bytes; groups are progressions first, first + stride, … of `size` ranks, and `like` has `count` instead.
 #include <fmt/format.h>
 
 #include "sim/report/program/sent_program.hpp"

@@ -23,6 +23,7 @@ ExportedNode node_of(const RecordedSteps& recorded, TaskId id) {
   ExportedNode node;
   node.kind = task.kind, node.queue = task.queue, node.start = ran.start;
   if (task.label != kNone) node.label = graph.label_text(task.label);
+  // The duration of a task with traffic depends on the links, so the simulated one is taken.
   node.duration = task.pattern == kNone ? task.duration : ran.end - ran.start;
   for (const Dependency& dependency : graph.dependencies(id)) {
     const Time lag = dependency.lag > kShortLag ? dependency.lag : Time{};
@@ -37,6 +38,7 @@ ExportedNode node_of(const RecordedSteps& recorded, TaskId id) {
 
 }  // namespace
 
+// Throws InputError for a strategy that drives several GPUs from one process: an exported rank is a process.
 ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scenario) {
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
   if (strategy.processes != Processes::per_gpu)
@@ -54,6 +56,7 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     out.nodes.push_back(node_of(recorded, id));
     for (const Dependency& dependency : graph.dependencies(id)) {
+      // Lags are counted for the summary: waits are exported, short lags are left out.
       if (dependency.lag > Time{}) ++(dependency.lag > kShortLag ? out.waits : out.short_lags);
     }
   }
@@ -66,7 +69,8 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   return out;
 }
 
-// Nodes are renumbered from 0 in the order in which ranks refer to them.
+// Nodes are renumbered from 0 in the order in which ranks refer to them. The place of a rank is its index
+// among the ranks of its node.
 void set_ranks(ExportedSteps& steps, const std::vector<int>& nodes) {
   std::map<int, int> numbers;
   std::vector<int> ranks_in;

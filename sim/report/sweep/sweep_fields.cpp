@@ -38,7 +38,8 @@ const OutputObject<SweepStates>& output_object<SweepStates>() {
 
 namespace {
 
-/// Returns each row as an object with a key for every column.
+/// Returns each row as an object with a key for every column. Columns are chosen by the user, so their names
+/// are data and not declared fields.
 std::vector<NamedValues<Value>> named_rows_of(const SweepAnswer& answer) {
   std::vector<NamedValues<Value>> out;
   for (const std::vector<Value>& row : answer.rows) {

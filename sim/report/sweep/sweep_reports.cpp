@@ -20,6 +20,7 @@ constexpr std::size_t kWidestCell = 60;
 
 /// Returns a value as a cell, with four significant digits or as a whole number.
 std::string cell_of(const Value& value) {
+  // Numbers from 1000 up to a million are easier to read without an exponent.
   if (const auto* number = std::get_if<double>(&value.data))
     return std::abs(*number) < 1e6 && std::abs(*number) >= 1000 ? fmt::format("{:.0f}", *number)
                                                                 : fmt::format("{:.4g}", *number);
@@ -35,6 +36,7 @@ std::string share_of(const SweepState& state) {
 
 }  // namespace
 
+// SQLite's NULL becomes null.
 Json json_of_cell(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
   if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
@@ -53,6 +55,7 @@ std::string write_states(const std::vector<SweepState>& states) {
                     fmt::format("{}/{}", s.shard.part, s.shard.of), fmt::format("{}", s.done),
                     fmt::format("{}{}", s.all.is_exact ? "" : "about ", s.all.cases), share_of(s),
                     fmt::format("{}", s.failed), s.rate > 0 ? fmt::format("{:.0f}", s.rate) : "-"});
+  // Only some crashes are kept with their messages; the others are counted.
   for (const SweepState& s : states) {
     for (const std::string& crash : s.crashes)
       crashes +=

@@ -59,6 +59,7 @@ std::string fat_tree_words(const ClusterSpec& spec) {
   return out + ", " + fabric.words(own.leaves_per_group * parallel, cores * parallel, "from spine to core");
 }
 
+// A rail has its own leaves, so a leaf carries one adapter of each of its nodes.
 std::string rail_words(const ClusterSpec& spec) {
   const RailOptimized& own = spec.fabric.get<RailOptimized>();
   const Oversubscription fabric{spec};
@@ -73,6 +74,7 @@ std::string rail_words(const ClusterSpec& spec) {
 std::string dragonfly_words(const ClusterSpec& spec) {
   const Dragonfly& own = spec.fabric.get<Dragonfly>();
   const Oversubscription fabric{spec};
+  // Nodes of a group; its global links lead to each of the other groups.
   const double nodes = double{1} * own.routers_per_group * own.nodes_per_router;
   const std::string groups = fmt::format("{} of {}", counted(own.groups, "group"),
                                          counted(static_cast<std::int64_t>(nodes), "node"));
@@ -108,7 +110,7 @@ std::string explicit_words(const ClusterSpec& spec) {
   return counted(std::ssize(spec.fabric.get<ExplicitFabric>().graph), "listed link");
 }
 
-// A kind of fabric and its description.
+// A kind of fabric and its description. A kind without a row is only named, with its links.
 struct FabricWords {
   std::string_view kind;
   std::string (*words)(const ClusterSpec&);

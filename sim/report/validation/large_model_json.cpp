@@ -1,5 +1,8 @@
 // Writes the validation of large models as JSON, with the keys of every validation. A series is a network of
 // one source.
+//
+// Errors are shares: 0.05 is 5 %. A row with a measured step is scored unless it is the one that the model
+// was scaled to; other rows only have a memory or a verdict on whether they fit.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -67,6 +70,7 @@ Json series_json(const std::string& name, const std::vector<const ValidatedLarge
   double worst = 0;
   Json rows = Json::array();
   for (const ValidatedLargeModel* p : points) {
+    // Rows without a measured step have no point in the series; they count for the memory alone.
     if (p->row->step_s <= 0) continue;
     if (!p->is_anchor) worst = std::max(worst, std::abs(p->error()));
     rows.push_back(point_json(*p));
@@ -90,7 +94,7 @@ Json memory_json(const LargeModelValidation& v) {
           {"ran", score.ran},     {"ran_refused", score.ran_refused}};
 }
 
-/// Returns errors by groups of rows.
+/// Returns errors by groups of rows, one list entry for each group of each --by.
 Json groups_json(const LargeModelValidation& v, const std::vector<GroupKeys>& tables) {
   Json out = Json::array();
   for (const GroupKeys& keys : tables) {

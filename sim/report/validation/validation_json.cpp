@@ -1,5 +1,9 @@
 // Writes validations as JSON, with keys in the order of the schema. Errors are shares: 0.05 is 5 %.
 //
+// `rows` counts the rows of the file, `scored` those with an error; the others are calibration rows, rows
+// that could not be calibrated, and `skipped` ones. `coverage` is the share of scored rows whose measurement
+// lies within the interval.
+//
 // The page of `validate --html` draws this report. Keys are added, never renamed.
 #include <fmt/format.h>
 
@@ -138,6 +142,7 @@ std::string write_validation_json(const Validation& v, const std::vector<GroupKe
   return json_text(out);
 }
 
+// Times are in microseconds. `large` has the errors of large messages alone, where bandwidth decides.
 std::string write_validation_json(const CollectiveValidation& v) {
   Json out{
       {"schema", "foretrain.validation/1"}, {"kind", "collective"}, {"rows", v.rows}, {"scored", v.scored}};
