@@ -21,7 +21,7 @@ namespace {
 constexpr double kWidth = 760, kHeight = 440, kLeft = 76, kRight = 20, kTop = 44, kBottom = 56;
 constexpr std::array<std::string_view, 6> kChartColors{"#0a7bbd", "#d9580d", "#0f9d6c",
                                                        "#b5589a", "#b08900", "#7a6ff0"};
-// Largest number of measured series that colours can distinguish.
+// Largest number of measured series with a legend entry each. Six colours repeat beyond six curves.
 constexpr std::size_t kMostMeasuredSeries = 8;
 
 // Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
@@ -51,11 +51,13 @@ struct ChartFrame {
 
 /// Returns a frame around all points and intervals. An empty chart gets a frame of some size, too.
 ChartFrame frame_of(const BusbwChart& chart) {
+  // The start lies outside of all data, so that the first point sets all four edges.
   ChartFrame frame{64, 0, 30, 0};
   for (const BusbwSeries& series : chart.series) {
     for (const BusbwPoint& p : series.points) {
       frame.x0 = std::min(frame.x0, std::floor(std::log2(p.bytes))),
       frame.x1 = std::max(frame.x1, std::ceil(std::log2(p.bytes)));
+      // A point without interval counts with its rate alone.
       frame.y0 = std::min(frame.y0, std::floor(std::log10(p.low > 0 ? p.low : p.bytes_per_second)));
       frame.y1 = std::max(frame.y1, std::ceil(std::log10(std::max(p.high, p.bytes_per_second))));
     }
@@ -155,12 +157,14 @@ std::string chart_legend(const BusbwChart& chart) {
 std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
                                          const std::vector<CollectiveMeasurement>& rows) {
   std::map<std::string, BusbwSeries> by_name;
+  // Bus bandwidth is bytes over time, times this factor, as in nccl-tests.
   const double factor = busbw_factor(curve.op, curve.gpus());
   for (const CollectiveMeasurement& m : rows) {
     const bool same = m.cluster == curve.cluster && m.op == name_of(curve.op) && m.gpus == curve.gpus() &&
                       m.nodes == curve.placement.nodes;
     if (!same || m.bytes <= 0 || factor <= 0) continue;
     const double rate = static_cast<double>(m.bytes) / (m.time_us * 1e-6) * factor;
+    // A logarithmic axis has no place for zero.
     if (!std::isfinite(rate) || rate <= 0) continue;
     BusbwSeries& series = by_name[m.series];
     series.label = "measured: " + m.series, series.measured = true;
@@ -168,7 +172,7 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
   }
   std::vector<BusbwSeries> out;
   for (auto& [name, series] : by_name) out.push_back(std::move(series));
-  // Few series keep their own names and colours.
+  // Few series keep their own names.
   if (out.size() <= kMostMeasuredSeries) return out;
   BusbwSeries all{fmt::format("measured: {} series", out.size()), true, {}};
   for (const BusbwSeries& series : out)

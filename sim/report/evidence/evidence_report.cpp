@@ -91,6 +91,7 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
     const auto key = std::tuple(row.model, row.precision, row.framework);
     // Each combination of model, precision and framework is asked about once.
     if (row.what != Observed::step || runs.contains(key)) continue;
+    // The question is the same run on the GPU of this machine, and has no source yet.
     Observation question = row;
     question.source.clear(), question.cluster = cluster;
     question.gpu = here->gpu, question.architecture = here->architecture;
@@ -228,6 +229,7 @@ std::string write_evidence_report(const ResidualField& field, const std::string&
   std::vector<Observation> own = field.rows();
   std::erase_if(own, [&](const Observation& row) { return row.cluster != cluster; });
   std::string out = fmt::format("{}: {}\n", printable(cluster), counted(static_cast<int>(own.size()), "row"));
+  // Errors in either direction count alike.
   std::ranges::stable_sort(own, std::ranges::greater{},
                            [](const Observation& row) { return std::abs(residual_of(row)); });
   own.resize(std::min(own.size(), kWorst));

@@ -135,6 +135,7 @@ void take_arguments(const Json& arguments, McpCall& call) {
   std::vector<std::string> positional, names;
   for (const McpParameter& parameter : call.tool->parameters) {
     names.push_back(parameter.name);
+    // A null counts as an argument that is absent.
     const auto found = arguments.find(parameter.name);
     if (found != arguments.end() && !found->is_null())
       add_option(parameter, *found, parameter.option.empty() ? positional : call.words);
@@ -237,6 +238,7 @@ Json schema_of(const McpParameter& parameter) {
       out = {{"type", "object"}, {"additionalProperties", any_value}};
       break;
   }
+  // A list has no enum here; the command checks its words.
   if (!parameter.choices.empty() && parameter.kind == McpValueKind::text) out["enum"] = parameter.choices;
   out["description"] = parameter.meaning;
   return out;
@@ -261,6 +263,7 @@ Json schema_of(const McpTool& tool) {
 
 /// Appends the sentences of an answer: verdict, cause, next step, assumptions.
 void add_answer_text(const Json& answer, std::string& out) {
+  // Sentences that are missing or empty are left out.
   const auto add = [&](const char* title, const char* key) {
     const auto found = answer.find(key);
     if (found != answer.end() && found->is_string() && !found->get<std::string>().empty())
@@ -283,6 +286,7 @@ std::string answers_in_words(const Json& report) {
   };
   if (!report.is_object()) return out;
   add_of(report);
+  // Reports about several jobs keep an answer for each in a list.
   for (const char* list : {"points", "jobs", "reports"})
     for (const auto& one : report.value(list, Json::array())) add_of(one);
   return out;
@@ -338,6 +342,7 @@ std::string write_mcp_fault(const McpMessage& message) {
   return write_mcp_fault(message.id, message.code, message.why);
 }
 
+// The text may cite parts of the client's message, so it is made printable.
 std::string write_mcp_fault(std::string_view id, int code, std::string_view why) {
   return response(id, "error", {{"code", code}, {"message", printable(why)}});
 }

@@ -95,6 +95,7 @@ std::uint64_t SweepHead::identity() const {
   return content_hash(text, content_hash(scenario.text, content_hash(strategy)));
 }
 
+// The order is that of the table, on which the INSERT of add() relies.
 std::vector<std::string> case_columns(const SweepCases& cases) {
   std::vector<std::string> out{std::string(kNumberColumn), "hash"};
   for (const StudyAxis* axis : cases.columns()) out.push_back(sql_name(axis->name));
@@ -115,11 +116,13 @@ void create_sweep_tables(SqlFile& file, const SweepHead& head, const SweepCases&
   put_head(file, head);
 }
 
+// The sweep is read from the copy in the database, so it does not matter when its file has changed since.
 Sweep kept_sweep(const SweepHead& head) {
   const SourceText source{head.name, head.text};
   return read_or_throw(source, read_sweep);
 }
 
+// Checks go from the general to the special: another program's file, another format, an incomplete head.
 SweepHead read_sweep_head(SqlFile& file) {
   const std::string path = shortened(file.path());
   if (file.integer_of("PRAGMA application_id") != kApplication ||
@@ -158,10 +161,12 @@ SweepDatabase::SweepDatabase(const std::string& path, const SweepHead& head, con
   insert_.push_back(file_.prepare(fmt::format("INSERT OR IGNORE INTO cases VALUES ({})", marks)));
 }
 
+// The message of most cases is NULL, for which LIKE is NULL; ifnull makes that false.
 std::string is_ended_case(std::string_view cases) {
   return fmt::format("ifnull({}.message LIKE '{}%', 0)", cases, kEndedCase);
 }
 
+// The run then predicts these cases again (--retry-crashed).
 void SweepDatabase::forget_ended_cases() {
   file_.run("DELETE FROM cases WHERE " + is_ended_case("cases"));
   commit();
@@ -189,6 +194,7 @@ std::vector<std::int64_t> SweepDatabase::done(const SweepCases& cases) {
   return out;
 }
 
+// A case that cannot run has a message and no figures.
 CaseRow row_of(const CaseResult& result) {
   CaseRow out{result.why_not, {}};
   if (!out.message.empty()) return out;
@@ -213,12 +219,14 @@ void SweepDatabase::add(std::int64_t number, std::uint64_t hash, const std::vect
   insert.step();
 }
 
+// The next transaction begins at once, so that no other process can become the writer.
 void SweepDatabase::commit() {
   for (SqlStatement& insert : insert_) insert.reset();
   file_.run("COMMIT");
   begin();
 }
 
+// The rate is that of a run that came to its end, for `sweep status`.
 void SweepDatabase::finish(double rate, int threads) {
   if (rate > 0) put(file_, "rate", {rate}), put(file_, "threads", {std::int64_t{threads}});
   for (SqlStatement& insert : insert_) insert.reset();

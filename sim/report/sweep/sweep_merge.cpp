@@ -208,6 +208,8 @@ void refuse_unlike(const std::string& source, const SweepHead& head, const std::
 /// Copies the rows of a source. A row that is there already must be equal, except for a case that ended its
 /// worker in one file: it may have figures in another file, whose worker had more memory, and these are kept.
 void copy_rows(SqlFile& into, const std::string& source, const std::string& columns, MergeCounts& counts) {
+  // Two answers to a case differ when their hashes do, or when step or message do and the case ended its
+  // worker in neither file.
   const std::int64_t differs = into.integer_of(
       "SELECT count(*) FROM source.cases AS s JOIN main.cases AS m USING (number) WHERE s.hash <> m.hash OR "
       "(s.step_s IS NOT m.step_s OR s.message IS NOT m.message) AND NOT " +
@@ -216,6 +218,7 @@ void copy_rows(SqlFile& into, const std::string& source, const std::string& colu
     throw InputError(fmt::format("{} has {} that another file answers differently", shortened(source),
                                  counted(differs, "case")),
                      "they were not made by the same program");
+  // Cases that ended their worker make room for the same cases with figures.
   into.run(
       fmt::format("DELETE FROM main.cases AS m WHERE {} AND EXISTS (SELECT 1 FROM source.cases AS s WHERE "
                   "s.number = m.number AND NOT {})",
@@ -224,6 +227,7 @@ void copy_rows(SqlFile& into, const std::string& source, const std::string& colu
   into.run(fmt::format("INSERT OR IGNORE INTO main.cases ({0}) SELECT {0} FROM source.cases ORDER BY number",
                        columns));
   const std::int64_t after = into.integer_of("SELECT count(*) FROM main.cases");
+  // Rows that were there already are ignored by the INSERT; they count as repeated.
   counts.repeated += into.integer_of("SELECT count(*) FROM source.cases") - (after - kept);
   counts.rows = after;
 }
@@ -233,6 +237,7 @@ void fill(const std::string& part, const std::vector<std::string>& sources, Swee
           MergeCounts& counts) {
   const Sweep sweep = kept_sweep(head);
   const SweepCases cases(sweep, head.strategy, {head.name, head.text});
+  // The result is no shard, since it may hold cases of all of them.
   head.shard = {};
   SqlFile into(part, SqlAccess::create);
   into.stop_when(stops);
@@ -251,6 +256,7 @@ void fill(const std::string& part, const std::vector<std::string>& sources, Swee
 
 /// Throws InputError when the file at `path` has rows that the new database lacks.
 void refuse_losing(const std::string& path, const std::string& part) {
+  // The comparison runs in the new file, so that the old one is only read.
   SqlFile into(part, SqlAccess::write);
   attach(into, path);
   const std::int64_t lost = into.integer_of(
@@ -269,6 +275,7 @@ void refuse_losing(const std::string& path, const std::string& part) {
 /// InputError for any other file.
 bool has_result(const std::string& path, const SweepHead& wanted) {
   std::error_code none;
+  // An empty file counts as no result.
   if (!is_there(path) || (fs::is_regular_file(path, none) && fs::file_size(path, none) == 0)) return false;
   SqlFile there(path, SqlAccess::read);
   const SweepHead head = read_sweep_head(there);
@@ -292,6 +299,7 @@ MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::str
     heads.push_back(checked_head(source));
     refuse_unlike(source, heads.back(), sources.front(), heads.front());
   }
+  // An empty file is no result, but renaming must replace it all the same.
   const bool was_there = is_there(path);
   const bool replaces = has_result(path, heads.front());
   PartDatabase part(path);
@@ -299,6 +307,7 @@ MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::str
   try {
     fill(part.name(), sources, heads.front(), stops, counts);
   } catch (const InputError&) {
+    // SQLite reports an interruption like any other error; the signal tells that it was one.
     if (stops()) throw Interrupted(fmt::format("interrupted: {} is as it was", shortened(path)));
     throw;
   }
